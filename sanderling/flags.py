@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import fields
+from functools import wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
@@ -12,6 +13,7 @@ from msgspec import Struct, structs
 
 from actors.settings import Settings, meaning
 from sanderling.environment import Loaded, environ, flag, load, variable
+from sanderling.exits import Exit
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 URL_HELP = "The address of a service elsewhere, which asks for a key.  [SANDERLING_URL]"
@@ -33,6 +35,20 @@ def settings_flags(*names: str) -> Callable[[Command], Command]:
             text = f"{says.says}  [{variable(item.name)}; default: {tail}]"
             command = click.option(flag(item.name), item.name, metavar="VALUE", help=text)(command)
         return click.option("--config", metavar="FILE", help="A TOML file of settings.  [SANDERLING_CONFIG]")(command)
+
+    return add
+
+
+def with_settings(*names: str) -> Callable[[Callable[..., int | None]], Callable[..., int]]:
+    """Add these flags, and run the command with the settings as first argument; it returns an exit code, or None."""
+
+    def add(act: Callable[..., int | None]) -> Callable[..., int]:
+        @wraps(act)
+        def run(*, config: str | None, **options: Any) -> int:
+            flags = {name: options.pop(name) for name in names}
+            return act(loaded(config, flags).settings, **options) or Exit.WELL
+
+        return settings_flags(*names)(run)
 
     return add
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from actors.settings import Settings
 from sanderling.client.terminal import print_json
 from sanderling.environment import environ, typed
 from sanderling.exits import Exit
-from sanderling.flags import loaded, settings_flags
+from sanderling.flags import loaded, settings_flags, with_settings
 
 BACKUPS = (
     "Back it up with PostgreSQL's own tools (pg_dump, base backups), and keep the file of the master key beside it, "
@@ -75,7 +76,6 @@ def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unve
     \b
     sanderling restore /mnt/backups/sanderling.tar --data /var/lib/sanderling
     """
-    from actors.settings import Settings
     from sanderling.operations.backup import restoring
     from sanderling.real_world import entropy, now
 
@@ -105,8 +105,8 @@ def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unve
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only show what would change; the service may run.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON: the missing parts of the database.")
-@settings_flags("data")
-def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | None) -> int:
+@with_settings("data")
+def migrate(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
     """Upgrade the data to this program's schema without serving; the first start would do the same.
 
     The service must be stopped. A copy of the old database is kept. Exit code: 0 done, or nothing to do.
@@ -119,18 +119,16 @@ def migrate(config: str | None, *, dry_run: bool, as_json: bool, **flags: str | 
     from sanderling.engines import engine_of
     from sanderling.operations.backup import upkeep
 
-    settings = loaded(config, flags).settings
     engine_of(settings).refuse("The first start of a newer program upgrades the tables.")
     folder = Path(settings.data)
     found = upkeep.need(folder) if dry_run else upkeep.migrate(folder)
     if as_json:
         print_json(to_builtins(found))
-        return Exit.WELL
+        return
     for sentence in upkeep.sentences(found):
         click.echo(sentence, err=not dry_run)
     if not dry_run and not found.nothing:
         click.echo("Done.", err=True)
-    return Exit.WELL
 
 
 @click.command()
@@ -167,8 +165,8 @@ def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | N
 @click.command("sizes")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the largest first.")
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
-@settings_flags("data")
-def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None) -> int:
+@with_settings("data")
+def sizes(settings: Settings, *, limit: int, as_json: bool) -> int:
     """Show the size of each source's events in the log, the largest first. Reads the data folder; needs no key.
 
     \b
@@ -177,6 +175,5 @@ def sizes(config: str | None, *, limit: int, as_json: bool, **flags: str | None)
     from sanderling.engines import engine_of
     from sanderling.operations.backup import upkeep
 
-    settings = loaded(config, flags).settings
     engine_of(settings).refuse("GET /v1/sources/{id}/status has the size of each source's events.")
     return upkeep.tell(upkeep.sizes(Path(settings.data)), limit, as_json=as_json)

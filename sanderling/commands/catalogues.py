@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from actors.settings import Settings
 from sanderling.client.lines import MATCHED, Cell
 from sanderling.client.terminal import Listing, notify, print_json, print_page
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import json_flag, loaded, settings_flags
+from sanderling.flags import json_flag, with_settings
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:
@@ -29,26 +30,25 @@ def kinds() -> None:
 
 @kinds.command("list")
 @json_flag
-@settings_flags("kinds")
-def list_kinds(config: str | None, *, as_json: bool, **flags: str | None) -> int:
+@with_settings("kinds")
+def list_kinds(settings: Settings, *, as_json: bool) -> None:
     """List the kinds of destinations: built-in ones, and those in your own folder."""
-    found, known = _kinds(config, flags)
+    found, known = _kinds(settings)
     KIND_LIST.show(list(known.values()), as_json=as_json)
-    return _report_flaws(found)
+    _report_flaws(found)
 
 
-def _kinds(config: str | None, flags: dict[str, str | None]) -> tuple[Catalogue[Messenger], dict[str, DestinationKind]]:
+def _kinds(settings: Settings) -> tuple[Catalogue[Messenger], dict[str, DestinationKind]]:
     from actors.destination_kinds.table import NO_MAIL, kinds_of
     from sanderling.notifications import messengers_of
 
-    found = messengers_of(loaded(config, flags).settings.kinds)
+    found = messengers_of(settings.kinds)
     return found, dict(kinds_of(found, NO_MAIL))
 
 
-def _report_flaws(found: Catalogue[Any]) -> int:
+def _report_flaws(found: Catalogue[Any]) -> None:
     for flaw in found.flaws:
         notify(str(flaw))
-    return Exit.WELL
 
 
 def kind_row(kind: DestinationKind) -> Sequence[str]:
@@ -81,18 +81,17 @@ KIND_LIST = Listing[Any](
 @kinds.command("show")
 @click.argument("name", metavar="KIND")
 @json_flag
-@settings_flags("kinds")
-def show_kind(name: str, config: str | None, *, as_json: bool, **flags: str | None) -> int:
+@with_settings("kinds")
+def show_kind(settings: Settings, *, name: str, as_json: bool) -> None:
     """Show one kind: where to get its values, and the command that creates such a destination.
 
     \b
     sanderling kinds show ntfy
     """
-    kind = _kinds(config, flags)[1].get(name)
+    kind = _kinds(settings)[1].get(name)
     if kind is None:
         raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` lists them.", Exit.USAGE)
     print_page(kind, kind_page, as_json=as_json, record=kind_record)
-    return Exit.WELL
 
 
 def kind_page(kind: DestinationKind) -> Iterator[str]:
@@ -160,14 +159,14 @@ def templates() -> None:
 
 @templates.command("list")
 @json_flag
-@settings_flags("templates")
-def list_templates(config: str | None, *, as_json: bool, **flags: str | None) -> int:
+@with_settings("templates")
+def list_templates(settings: Settings, *, as_json: bool) -> None:
     """List the built-in templates, and those in your own folder."""
     from sanderling.notifications import templates_of
 
-    found = templates_of(loaded(config, flags).settings.templates)
+    found = templates_of(settings.templates)
     TEMPLATE_LIST.show(found.entries(), as_json=as_json)
-    return _report_flaws(found)
+    _report_flaws(found)
 
 
 def _takes(template: Template) -> str:
@@ -203,8 +202,8 @@ TEMPLATE_LIST = Listing[Any](
 @templates.command("show")
 @click.argument("name", metavar="ID")
 @json_flag
-@settings_flags("templates")
-def show_template(name: str, config: str | None, *, as_json: bool, **flags: str | None) -> int:
+@with_settings("templates")
+def show_template(settings: Settings, *, name: str, as_json: bool) -> None:
     """Show one template: its parameters, its sources, the alerts it suggests.
 
     \b
@@ -212,12 +211,11 @@ def show_template(name: str, config: str | None, *, as_json: bool, **flags: str 
     """
     from sanderling.notifications import templates_of
 
-    found = templates_of(loaded(config, flags).settings.templates)
+    found = templates_of(settings.templates)
     entry = next((entry for entry in found.entries() if entry.record.id == name), None)
     if entry is None:
         raise CommandFailed(f"{name}: there is no such template; `sanderling templates list` lists them.", Exit.USAGE)
     print_page(entry, template_page, as_json=as_json, record=template_record)
-    return Exit.WELL
 
 
 def template_page(entry: Entry[Template]) -> Iterator[str]:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
+from actors.settings import Settings
 from sanderling.client.lines import Cell, ago, short_ids
 from sanderling.client.terminal import for_a_person, print_json, print_list
 from sanderling.environment import hinted
-from sanderling.exits import Exit
-from sanderling.flags import json_flag, loaded, settings_flags
+from sanderling.flags import json_flag, with_settings
 from storage.records.identity import rfc3339
 from storage.records.key import ApiKey
 from storage.records.states import Mood
@@ -35,10 +35,8 @@ def keys() -> None:
 @click.option("--rate", type=int, default=600, show_default=True, help="Requests a minute.")
 @click.option("--burst", type=int, default=100, show_default=True, help="Requests at once.")
 @json_option
-@settings_flags("data")
-def create(
-    config: str | None, *, name: str, scopes: tuple[str, ...], rate: int, burst: int, as_json: bool, **flags: str | None
-) -> int:
+@with_settings("data")
+def create(settings: Settings, *, name: str, scopes: tuple[str, ...], rate: int, burst: int, as_json: bool) -> None:
     """Create a key. It is shown once: the last line of the output is the key alone.
 
     Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
@@ -57,39 +55,33 @@ def create(
     sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
     from sanderling import keyring
-    from sanderling.client.terminal import print_json
-    from sanderling.keyring import key_document
 
-    created, plaintext = keyring.create(loaded(config, flags).settings, name, scopes, rate=rate, burst=burst)
+    created, plaintext = keyring.create(settings, name, scopes, rate=rate, burst=burst)
     if as_json:
-        print_json(key_document(created) | {"key": plaintext})
-        return Exit.WELL
+        print_json(keyring.key_document(created) | {"key": plaintext})
+        return
     click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
     click.echo(plaintext)
-    return Exit.WELL
 
 
 @keys.command("list")
 @json_option
-@settings_flags("data")
-def listed(config: str | None, as_json: bool, **flags: str | None) -> int:
+@with_settings("data")
+def listed(settings: Settings, *, as_json: bool) -> None:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
-    from sanderling.client.terminal import for_a_person, print_json, print_list
-    from sanderling.keyring import key_document, key_lines
     from sanderling.real_world import wall
 
-    found = keyring.every(loaded(config, flags).settings)
+    found = keyring.every(settings)
     if as_json:
         for key in found:
-            print_json(key_document(key))
+            print_json(keyring.key_document(key))
     elif not found:
         click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
     elif for_a_person():
         print_list(HEADS, key_rows(found, datetime.fromtimestamp(wall(), UTC)))
     else:
-        click.echo("\n".join(key_lines(found)))
-    return Exit.WELL
+        click.echo("\n".join(keyring.key_lines(found)))
 
 
 HEADS = ("key", "id", "name", "a minute", "made", "used", "scopes")
@@ -115,22 +107,19 @@ def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
 @keys.command("revoke")
 @click.argument("key")
 @json_option
-@settings_flags("data")
-def revoke(config: str | None, key: str, as_json: bool, **flags: str | None) -> int:
+@with_settings("data")
+def revoke(settings: Settings, *, key: str, as_json: bool) -> None:
     """Revoke a KEY, named by its id, its name or its beginning.
 
     The next request with it gets 401, and its open streams end within a second.
     """
     from sanderling import keyring
-    from sanderling.client.terminal import print_json
-    from sanderling.keyring import key_document
 
-    revoked = keyring.revoke(loaded(config, flags).settings, key)
+    revoked = keyring.revoke(settings, key)
     if as_json:
-        print_json(key_document(revoked))
+        print_json(keyring.key_document(revoked))
     else:
         click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
-    return Exit.WELL
 
 
 delete = copy(revoke)
@@ -143,8 +132,8 @@ keys.add_command(delete)
 @click.option("--jwks", "as_jwks", is_flag=True, help="Their public halves, as in /.well-known/jwks.json.")
 @click.option("--forget", metavar="KEY_ID", help="Stop publishing this key of another instance.")
 @json_flag
-@settings_flags("data")
-def signing(config: str | None, as_jwks: bool, forget: str | None, *, as_json: bool, **flags: str | None) -> int:
+@with_settings("data")
+def signing(settings: Settings, *, as_jwks: bool, forget: str | None, as_json: bool) -> None:
     """List the keys that sign events, the active one first. Retired ones stay published.
 
     Keys of other instances that came with an import are published, too, until you forget them: this service can then
@@ -154,28 +143,25 @@ def signing(config: str | None, as_jwks: bool, forget: str | None, *, as_json: b
     sanderling keys signing --jwks > jwks.json
     """
     from sanderling import keyring
-    from sanderling.keyring import signing_lines, signing_records
     from sanderling.real_world import wall
 
-    settings = loaded(config, flags).settings
     if forget is not None:
         keyring.forget_signing(settings, forget)
         click.echo(f"{forget}: no longer published.", err=True)
-        return Exit.WELL
+        return
     if as_jwks and not as_json:
         click.echo(keyring.published(settings).decode())
-        return Exit.WELL
+        return
     own, foreign = keyring.signing(settings), keyring.foreign(settings)
+    records = keyring.signing_records(own, foreign)
     if as_json:
-        for record in signing_records(own, foreign):
+        for record in records:
             print_json(record)
     elif for_a_person():
-        records = signing_records(own, foreign)
         print_list(("key", "state", "made"), signing_rows(records, datetime.fromtimestamp(wall(), UTC)))
     else:
-        for line in signing_lines(own, foreign):
+        for line in keyring.signing_lines(own, foreign):
             click.echo(line)
-    return Exit.WELL
 
 
 def signing_rows(records: Sequence[Mapping[str, str]], now: datetime) -> list[Sequence[Cell | str]]:
@@ -187,8 +173,8 @@ def signing_rows(records: Sequence[Mapping[str, str]], now: datetime) -> list[Se
 
 
 @keys.command("rotate-signing")
-@settings_flags("data")
-def rotate(config: str | None, **flags: str | None) -> int:
+@with_settings("data")
+def rotate(settings: Settings) -> None:
     """Make a new key that signs all events from now on, also in a running service.
 
     The old key stays published, so that its signatures still verify. A receiver that keeps a copy of the key set must
@@ -196,14 +182,13 @@ def rotate(config: str | None, **flags: str | None) -> int:
     """
     from sanderling import keyring
 
-    key = keyring.rotate_signing(loaded(config, flags).settings)
+    key = keyring.rotate_signing(settings)
     click.echo("This key signs all events from now on:", err=True)
     click.echo(key.key_id)
-    return Exit.WELL
 
 
 @keys.command("master")
-def master() -> int:
+def master() -> None:
     """Make a master key, for SANDERLING_MASTER_KEY_FILE: it seals the secrets in the database and in backups.
 
     Nothing keeps a copy of it: store it yourself.
@@ -215,7 +200,6 @@ def master() -> int:
     from storage.secrets.vault import written
 
     click.echo(written(entropy(32)))
-    return Exit.WELL
 
 
 @keys.command("rotate-master")
@@ -223,8 +207,8 @@ def master() -> int:
     "--to", type=click.Path(path_type=Path), help="A file with the new key.  [default: a new one in the folder]"
 )
 @click.option("--lost", is_flag=True, help="The old key is lost: give up the secrets it sealed.")
-@settings_flags("data")
-def rotate_master(config: str | None, to: Path | None, *, lost: bool, **flags: str | None) -> int:
+@with_settings("data")
+def rotate_master(settings: Settings, *, to: Path | None, lost: bool) -> None:
     """Seal all secrets of the data folder with another master key. The service must be stopped.
 
     With --to, the new key is in your file, which you must give the service from then on. Without it, a new key is kept
@@ -236,7 +220,7 @@ def rotate_master(config: str | None, to: Path | None, *, lost: bool, **flags: s
     """
     from sanderling import keyring
 
-    done = keyring.rotate_master(loaded(config, flags).settings, to, lost=lost)
+    done = keyring.rotate_master(settings, to, lost=lost)
     if done.lost is None:
         click.echo(f"{done.boxes} secrets are sealed with the new master key.", err=True)
     else:
@@ -250,4 +234,3 @@ def rotate_master(config: str | None, to: Path | None, *, lost: bool, **flags: s
         click.echo("There was no room to rewrite the database; the next start tries again.", err=True)
     if to is not None:
         click.echo(f"Name {to} in SANDERLING_MASTER_KEY_FILE, or as the unit's credential, from now on.", err=True)
-    return Exit.WELL

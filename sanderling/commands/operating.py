@@ -15,12 +15,13 @@ from urllib.parse import quote
 import click
 import msgspec
 
+from actors.settings import Settings
 from sanderling.client.lines import by_state, fit, pad, span
 from sanderling.client.terminal import Audience, notify, print_json
 from sanderling.commands.service import SOURCES, with_client
 from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import client_flags, json_flag, loaded, settings_flags
+from sanderling.flags import client_flags, json_flag, settings_flags, with_settings
 from storage.records.identity import Millis, id_of, seconds_of, seq_at
 from storage.records.states import PARTS
 
@@ -187,10 +188,10 @@ def _row(row: Mapping[str, Any], width: int) -> str:
 
 
 @click.command()
-@settings_flags("data")
+@with_settings("data")
 @click.option("--url", metavar="URL", help="The service's address, instead of its admin socket.")
 @json_flag
-def health(config: str | None, data: str | None, url: str | None, *, as_json: bool) -> int:
+def health(settings: Settings, *, url: str | None, as_json: bool) -> int:
     """Check whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key.
 
     \b
@@ -199,7 +200,7 @@ def health(config: str | None, data: str | None, url: str | None, *, as_json: bo
     """
     from sanderling.client.admin_socket import health as ask
 
-    well, line = ask(loaded(config, {"data": data}).settings.data, url)
+    well, line = ask(settings.data, url)
     if as_json:
         print_json({"ready": well, "says": line})
     else:
