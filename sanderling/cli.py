@@ -171,7 +171,6 @@ class OfAnExtra(click.Command):
         self.module = module
 
     def imported(self) -> click.Command:
-        """Return the command itself."""
         return next(command for command in extra(self.module).commands() if command.name == self.name)
 
 

@@ -57,7 +57,6 @@ def monotonic() -> float:
 
 
 def entropy(size: int) -> bytes:
-    """Return unguessable bytes."""
     return os.urandom(size)  # noqa: TID251 - the one place
 
 

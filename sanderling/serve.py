@@ -329,7 +329,6 @@ class ReadyNotifier:
         self._log, self._terminal = log, terminal
 
     def after(self, front: Front) -> Front:
-        """Append this child to a front end."""
         return lambda context: (*front(context), ChildSpec("herald", partial(self._run, context.storage), shutdown=1.0))
 
     async def _run(self, storage: Storage, child: Child) -> None:

@@ -23,7 +23,6 @@ Answer = Sequence[Stored] | StateMoved | Duplicate
 
 
 def events_of(answers: Sequence[Answer]) -> list[Stored]:
-    """Return the events of all accepted harvests, in order."""
     return [event for answer in answers if not isinstance(answer, StorageError) for event in answer]
 
 

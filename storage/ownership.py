@@ -33,7 +33,6 @@ class Ownership:
     view = NOBODY
 
     def mine(self, key: str) -> bool:
-        """Return whether a key is this process's."""
         return True
 
     def watches(self, source: Source) -> bool:

@@ -364,7 +364,6 @@ def why_refused(error: CommandFailed) -> str:
 
 
 def too_large(error: CommandFailed) -> bool:
-    """Return whether the request body was too large for the service."""
     return _status(error) == 413
 
 

@@ -63,7 +63,6 @@ def fit(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """Pad text with spaces to so many cells."""
     return text + " " * (width - cells(text))
 
 

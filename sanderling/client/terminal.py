@@ -26,7 +26,6 @@ T = TypeVar("T")
 
 
 def for_a_person() -> bool:
-    """Return whether stdout is a terminal."""
     return on_terminal(1)
 
 
@@ -88,7 +87,6 @@ def print_page(
 
 
 def notify(words: str) -> None:
-    """Print a message for the user on stderr."""
     click.echo(f"sanderling: {words}", err=True)
 
 

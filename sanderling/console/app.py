@@ -154,7 +154,6 @@ class ConsoleApp(App[int]):
             view.connected()
 
     def _lost(self, why: str) -> None:
-        """Dim the display and show its age."""
         if self._lost_at is None:
             self._lost_at = asyncio.get_running_loop().time()
         self.figures.lost = why
@@ -183,7 +182,6 @@ class ConsoleApp(App[int]):
                     view.told()
 
     def action_help(self) -> None:
-        """Show the keys of this screen."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(bindings_of(self.screen)))
 

@@ -39,7 +39,6 @@ TRY_KEYS: list[BindingType] = [
 
 
 def answered(line: Mapping[str, Any]) -> str:
-    """Return the result of an attempt: its status, or its error."""
     if line["status"] is None:
         return str(line["error"] or "no answer")
     says = str(line["error"] or "").removeprefix(f"HTTP {line['status']}").strip()
@@ -56,7 +55,6 @@ def _last(row: Mapping[str, Any], now: str) -> str:
 
 
 def destinations_at(width: int) -> Table:
-    """Return the columns for a screen width."""
     return Table(
         Column("destination", max(10, (width - 36) * 11 // 20), lambda row, _: f"…{row['id'][-3:]} {bare(row['url'])}"),
         Column("state", 5, _state),
@@ -89,7 +87,6 @@ class _TriesView(ListView):
     EVERY = 2
 
     def hook(self) -> Mapping[str, Any] | None:
-        """Return the row of the destination to act on."""
         return self.here()
 
     def action_try_it(self) -> None:
@@ -199,7 +196,6 @@ class AttemptsScreen(_TriesView):
 
 
 def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iterator[Line]:
-    """Yield the request and response of one attempt."""
     if line is None:
         yield line_of("No attempt has been made yet; t sends a signed sample.", width, FAINT)
         return

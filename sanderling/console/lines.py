@@ -83,7 +83,6 @@ class Picks(Lines, can_focus=True):
         self.go(self.cursor)
 
     def go(self, position: int) -> None:
-        """Move the cursor and scroll it into view."""
         self.cursor = max(0, min(position, self.count - 1))
         height = max(1, self.size.height)
         self.top = max(0, min(self.top, self.count - height))
@@ -178,7 +177,6 @@ class Foot(Lines):
         self._notice: tuple[str, str] | None = None
 
     def notice(self, text: str, style: str = "bold") -> None:
-        """Show a notice for a while."""
         self._notice = notice = (text, style)
         self.refresh()
 

@@ -95,7 +95,6 @@ class AlertsScreen(ListView):
             self.app.push_screen(AlertScreen(alert))
 
     def action_switch(self, on: bool) -> None:
-        """Pause or resume the alert under the cursor."""
         alert = self.here()
         if alert is not None:
             question = f"{'Resume' if on else 'Pause'} it?  {alert['name']}"
@@ -129,7 +128,6 @@ class _Ended(ListView):
     EVERY = 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer `end` only with a row under the cursor."""
         return self.here() is not None if action == "end" else True
 
 
@@ -162,7 +160,6 @@ class StreamsScreen(_Ended):
         self.show(found["streams"])
 
     def action_end(self) -> None:
-        """Close the stream under the cursor."""
         if (row := self.here()) is not None:
             done = f"The stream of {row['name']} is closed. Its client may come back."
             self.send(f"Close it?  {row['name']}: {row['asked']}", f"{STREAMS}/{row['number']}/close", done)
@@ -199,7 +196,6 @@ class KeysScreen(_Ended):
         self.show((await self.console_app.link.get(KEYS))["keys"])
 
     def action_end(self) -> None:
-        """Delete the key under the cursor."""
         if (row := self.here()) is not None:
             done = f"The key {row['name']} is deleted. The next request with it gets 401."
             self.send(f"Delete it for good?  {row['name']} ({row['prefix']}…)", f"{KEYS}/{row['id']}/revoke", done)

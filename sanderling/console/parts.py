@@ -83,7 +83,6 @@ class ActingView(View):
     """A screen with a part of the tree to act on."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable an action only if it is possible now."""
         row = self.subject()
         if action == "act":
             return parameters[0] in possible(row)

@@ -88,7 +88,6 @@ class Ask:
         return False
 
     def put(self, text: str) -> None:
-        """Insert text at the cursor."""
         self._keep((self.text[: self.at] + text + self.text[self.at :])[:LONGEST], self.at + len(text))
 
     def _put_word(self) -> None:

@@ -208,7 +208,6 @@ class RowCache:
         return self._shown != self.edition
 
     def renew(self) -> None:
-        """Request a new order."""
         self.edition += 1
         self._asked.clear()
 
@@ -232,7 +231,6 @@ class RowCache:
         return found
 
     def unasked(self, page: int) -> None:
-        """Unmark a page whose request failed."""
         self._asked.discard(page)
 
     def put(self, edition: int, page: int, rows: Sequence[Row], total: int) -> bool:
@@ -253,7 +251,6 @@ class RowCache:
         return first
 
     def paths(self, first: int, last: int) -> list[str]:
-        """Return the paths of the fetched rows at these positions."""
         found = (self.row(position) for position in range(first, last + 1))
         return [str(row["path"]) for row in found if row is not None]
 

@@ -199,7 +199,6 @@ def age(moment: str | None, now: str) -> str:
 
 
 def ago(moment: str | None, now: str) -> str:
-    """Return a moment's age as text."""
     return "never" if moment is None else f"{short(apart(moment, now))} ago".replace("now ago", "just now")
 
 

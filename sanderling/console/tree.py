@@ -147,7 +147,6 @@ class TreeScreen(ActingView):
         self.book.mark(path)
 
     def beat(self) -> None:
-        """Refresh the visible rows."""
         if self.console_app.frozen:
             return
         self.redraw()
@@ -221,7 +220,6 @@ class TreeScreen(ActingView):
         self.action_sort()
 
     def action_shape(self) -> None:
-        """Switch between list and tree."""
         self.flat = not self.flat
         if self.flat:
             self.picks.go(0)
@@ -276,7 +274,6 @@ class TreeScreen(ActingView):
             self.action_sort()
 
     def action_back(self) -> None:
-        """Leave the events, or remove the filter."""
         if self.tail_picks.has_focus:
             self.action_other()
         else:
@@ -326,7 +323,6 @@ class TreeScreen(ActingView):
         self.app.push_screen(screen)
 
     def action_enter(self) -> None:
-        """Show the part, or the event, under the cursor."""
         shown = self.console_app.tail.shown
         if not self.tail_picks.has_focus:
             if self._here():
@@ -341,7 +337,6 @@ class TreeScreen(ActingView):
         self._go(LogScreen())
 
     def action_drain(self) -> None:
-        """Drain or resume the service, after confirmation."""
         figures = self.console_app.figures.now
         on = figures is None or not figures["draining"]
         question = "Pause all checks?" if on else "Resume all checks?"
@@ -354,7 +349,6 @@ class TreeScreen(ActingView):
         self.beat()
 
     def action_hold(self, on: bool) -> None:
-        """Hold or resume the event tail."""
         self.console_app.tail.pause(on)
         self.told()
         self.redraw()

@@ -168,7 +168,6 @@ class View(Screen[None]):
             lines.refresh()
 
     def offer(self) -> None:
-        """Refresh the keys at the foot."""
         for foot in self.query(Foot):
             foot.refresh()
 
@@ -239,12 +238,10 @@ class View(Screen[None]):
         return None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable an action only if it is possible now."""
         row = self.subject()
         return row is not None and (action == "copy" or bool(row["name"])) if action in ("open", "copy") else True
 
     def action_copy(self, what: str) -> None:
-        """Copy the URL or id through the terminal's clipboard."""
         row = self.subject()
         if row is not None:
             id = str(row["path"]).rpartition("/")[2]
@@ -296,11 +293,9 @@ class ListView(View):
         self.redraw()
 
     def here(self) -> Mapping[str, Any] | None:
-        """Return the row under the cursor."""
         return self.rows[self.picks.cursor] if self.rows and self.picks.cursor < len(self.rows) else None
 
     def table(self, width: int) -> Table:
-        """Return the columns for a screen width."""
         return self.TABLE
 
     def headline(self) -> str:

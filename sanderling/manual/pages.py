@@ -181,7 +181,6 @@ WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
 
 
 def title(name: str) -> str:
-    """Return a page's first heading."""
     return WRITTEN[name][0] if name in WRITTEN else title_of(_text(name))
 
 

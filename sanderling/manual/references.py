@@ -76,7 +76,6 @@ def options_of(command: click.Command) -> list[tuple[str, str]]:
 
 
 def usage_of(name: str, command: click.Command) -> str:
-    """Return a command's usage line."""
     pieces = command.collect_usage_pieces(click.Context(command))
     return " ".join([name, *pieces])
 

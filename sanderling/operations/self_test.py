@@ -88,7 +88,6 @@ async def _imports() -> str:
 
 
 def is_there(module: str) -> bool:
-    """Return whether a module can be imported."""
     try:
         importlib.import_module(module)
     except ImportError:

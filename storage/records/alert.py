@@ -47,7 +47,6 @@ class Scope(NamedTuple):
         return self.everywhere or source in self.sources or any(tag in tags for tag in self.tags)
 
     def names(self, source: str) -> bool:
-        """Return whether a source is included by name."""
         return source in self.sources or source in self.private
 
     def has_left(self, source: Source, hot: SourceRuntime, since: Millis) -> bool:

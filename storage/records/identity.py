@@ -70,7 +70,6 @@ def day_of(at: Millis) -> int:
 
 
 def millis_of(seq: Seq) -> Millis:
-    """Return the millisecond of a position."""
     return Millis(seq >> COUNTER_BITS)
 
 

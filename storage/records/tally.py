@@ -122,7 +122,6 @@ def lost_days(day: Day) -> int:
 
 
 def over(tally: bytes, today: int) -> Sequence[Day]:
-    """Return the past days in a tally."""
     if not has_over(tally, today):
         return ()
     return [day for day in _days(tally) if day.number < today]
@@ -198,7 +197,6 @@ def united(there: Day, again: Day) -> Day:
 
 
 def summed(day: Day) -> bytes:
-    """Sum a day up in one row."""
     parts = hours_of(day)
     whole = parts[0]._replace(number=day.number * _DAY) if parts else Hour(day.number * _DAY, (0,) * _KINDS)
     for hour in parts[1:]:

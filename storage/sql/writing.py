@@ -184,7 +184,6 @@ class WritingThread:
         self._tell(self._wake, batch, 0)
 
     def _fail(self, why: str) -> None:
-        """Fail the taken jobs: their outcome is unknown."""
         for ticket in self._batch:
             ticket.error = Unavailable(why)
         batch, self._batch = self._batch, []

@@ -24,14 +24,14 @@ import trio
 from extras.cluster.replica import shipping
 from extras.cluster.replica.folder import ObjectsAway
 from extras.cluster.replica.log import put_into as put_whole
-from extras.cluster.replica.shipping import Begun, Change, Origin
+from extras.cluster.replica.shipping import REPLICA, Begun, Change, Origin
 from extras.cluster.standby import following as copying
 from extras.cluster.standby.following import Follower, StandbyCopy
 from extras.cluster.standby.taking_over import TakenOver, take_over
 from sanderling.data_folder import VARIABLE
 from storage.errors import ChainBroken
 from storage.records.identity import START, Millis, Seq
-from storage.secrets.vault import REPLICA, SIZE, written
+from storage.secrets.vault import SIZE, written
 from storage.sql.stores import scan
 from storage.sql.transaction import Job
 from storage.sqlite.engine.migrations import STEPS

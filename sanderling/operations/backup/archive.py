@@ -66,7 +66,6 @@ class Manifest(Struct, frozen=True):
         return self if master is None else structs.replace(self, mac=master.mac(self._spoken()))
 
     def standing(self, master: MasterKey | None) -> Standing:
-        """Check the MAC."""
         if not self.mac:
             return "missing"
         if master is None:
@@ -118,7 +117,6 @@ def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> 
 
 
 def holds(name: str) -> bool:
-    """Return whether a backup may contain a file of this name."""
     return _NAMES.fullmatch(name) is not None
 
 
@@ -163,7 +161,6 @@ def unpack(path: Path, folder: Path) -> Manifest:
 
 
 def is_backup(path: Path) -> bool:
-    """Return whether a file begins with a backup's manifest."""
     try:
         read_manifest(path)
     except CommandFailed:
@@ -249,7 +246,6 @@ def _info(name: str, size: int) -> tarfile.TarInfo:
 
 
 def summary(manifest: Manifest) -> Mapping[str, object]:
-    """Summarize a manifest for people and programs."""
     held = manifest.database
     return {
         "made_at": manifest.made_at,

@@ -42,7 +42,6 @@ class Need(Struct, frozen=True):
 
     @property
     def nothing(self) -> bool:
-        """Whether the database is up to date."""
         return self.schema == self.newest and not self.copied
 
 

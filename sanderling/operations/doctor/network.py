@@ -48,7 +48,6 @@ async def names(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 async def answered(hosts: Sequence[str], resolver: Resolver) -> Finding:
-    """Return the finding for some hosts."""
     told = {host: await _asked(host, resolver) for host in hosts or (NOBODYS,)}
     bad = {host: error for host, error in told.items() if error is not None}
     silent = [error for error in bad.values() if error.local]

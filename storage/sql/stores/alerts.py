@@ -46,8 +46,6 @@ class Alerts:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, alert: Alert) -> None:
-        """Add or replace an alert."""
-
         def job(transaction: Transaction) -> None:
             transaction.execute(_PUT_ALERT, _alert_row(alert))
             revise(transaction)
@@ -84,7 +82,6 @@ class Alerts:
         return await self._readers.run(changed_at)
 
     async def get(self, alert_id: str) -> Alert | None:
-        """Return one alert."""
         row = await first_row(self._readers, _ALERTS + " WHERE id=?", alert_id)
         return None if row is None else _alert(row)
 
@@ -126,7 +123,6 @@ class Alerts:
         return await self._writer.submit(job, holds=[("alert", alert_id), ("drops", alert_id), REVISES])
 
     async def put_destination(self, destination: Destination) -> None:
-        """Add or replace a destination."""
         holds: list[Row] = [("alert", destination.alert_id), ("destination", destination.id), REVISES]
         await self._writer.submit(lambda transaction: put_destination(transaction, destination), holds=holds)
 
@@ -139,7 +135,6 @@ class Alerts:
         return await self._writer.submit(job, holds=holds)
 
     async def destination(self, destination_id: str) -> Destination | None:
-        """Return one destination."""
         row = await self._lookups.one(_DESTINATIONS + " WHERE id=?", (destination_id,))
         return None if row is None else _destination(row, self._vault)
 
@@ -194,7 +189,6 @@ def expect(transaction: Transaction, known: Destination) -> None:
 
 
 def revise(transaction: Transaction) -> None:
-    """Raise the revision of alerts and destinations."""
     transaction.execute("UPDATE fact SET value=value+1 WHERE name='alerts'")
     transaction.execute("UPDATE fact SET value=(SELECT coalesce(max(seq), 0) FROM log) WHERE name='alerts_at'")
 

@@ -40,7 +40,6 @@ class Bins:
         self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def add(self, bin: Bin) -> None:
-        """Add a bin."""
         await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
 
     async def by_token(self, token: str) -> Bin | None:
@@ -49,7 +48,6 @@ class Bins:
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
-        """Return one bin."""
         row = await self._lookups.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 

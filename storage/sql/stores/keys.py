@@ -42,7 +42,6 @@ class Keys:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def add(self, key: ApiKey) -> None:
-        """Add an API key."""
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
@@ -127,7 +126,6 @@ class CommandKeys:
         raise NotImplementedError
 
     def add(self, key: ApiKey) -> None:
-        """Add a key."""
         self._run(lambda connection: insert_key(connection, key))
 
     def all(self) -> Sequence[ApiKey]:

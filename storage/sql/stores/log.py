@@ -182,7 +182,6 @@ class EventLog:
         return found if found is not None and id_in(found.body) == event_id.lower() else None
 
     async def bounds(self) -> Bounds:
-        """Return the log's ends."""
         return await self._readers.run(self._pages.bounds)
 
     async def count(self) -> int:
@@ -190,8 +189,6 @@ class EventLog:
         return await self._readers.run(scan.count_without_heartbeats)
 
     async def heartbeat(self) -> Stored | None:
-        """Return the newest stored heartbeat."""
-
         def look(connection: Connection) -> Stored | None:
             newest = scan.newest_heartbeat(connection)
             return self._pages.get(connection, newest) if newest else None

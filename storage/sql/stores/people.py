@@ -41,7 +41,6 @@ class People:
         return await self._readers.run(read_password)
 
     async def link(self) -> SetUpLink | None:
-        """Return the unused set-up link."""
         return await self._readers.run(_read_link)
 
     async def offer(self, link: SetUpLink) -> None:
@@ -137,7 +136,6 @@ class SavedViews:
         return [_decode_view(body) for (body,) in rows]
 
     async def put(self, view: SavedView) -> None:
-        """Add or replace a view."""
         await write_one(self._writer, _PUT_VIEW, view.id, view.created_at, msgspec.json.encode(view))
 
     async def delete(self, view_id: str) -> bool:

@@ -44,7 +44,6 @@ class Publications:
         self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, publication: Publication) -> None:
-        """Add or replace a publication."""
         await self._writer.submit(lambda transaction: _put(transaction, publication))
 
     async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
@@ -68,7 +67,6 @@ class Publications:
         return None if row is None else Published(_decode(row[0]), row[1])
 
     async def get(self, publication_id: str) -> Publication | None:
-        """Return one publication."""
         row = await first_row(self._readers, _ONE, publication_id)
         return None if row is None else _publication(row, self._vault)
 
@@ -99,8 +97,6 @@ class Publications:
         await self._writer.submit(job, holds=[("fact", "retractions")])
 
     async def restore(self, seq: Seq) -> None:
-        """Publish an event again."""
-
         def job(transaction: Transaction) -> None:
             if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
                 transaction.execute(_COUNTED, ())
@@ -175,7 +171,6 @@ class Subscriptions:
         return await self._writer.submit(job)
 
     async def end(self, ids: Sequence[str]) -> None:
-        """Delete subscriptions."""
         await write_each(self._writer, "DELETE FROM subscription WHERE id=?", [(id,) for id in sorted(ids)])
 
     async def all(self) -> Sequence[Subscriber]:
@@ -183,7 +178,6 @@ class Subscriptions:
         return [_subscriber(row, self._vault) for row in await every_row(self._readers, _ALL_SUBSCRIPTIONS)]
 
     async def count(self, publication_id: str) -> int:
-        """Return how many a publication has."""
         query = "SELECT count(*) FROM subscription WHERE publication=?"
         return int((await first_row(self._readers, query, publication_id))[0])
 

@@ -238,7 +238,6 @@ def newest_heartbeat(connection: Connection) -> Seq:
 
 
 def count_without_heartbeats(connection: Connection) -> int:
-    """Count the events that are not heartbeats."""
     return int(connection.execute(_WITHOUT_HEARTBEATS).fetchone()[0])
 
 

@@ -144,7 +144,6 @@ class Sources:
         return found if found is not None and (found.source.deleted_at is not None) is deleted else None
 
     async def by_url(self, url: str) -> Source | None:
-        """Return the source of a normalised URL."""
         row = await first_row(self._readers, _BY_URL, url)
         return None if row is None else _source(row[0], row[1], self._vault)
 
@@ -286,7 +285,6 @@ class TagsDefaults:
         return [_decode_defaults(body) for (body,) in rows]
 
     async def get(self, tag: str) -> TagDefaults | None:
-        """Return a tag's defaults."""
         row = await first_row(self._readers, _DEFAULTS, tag)
         return None if row is None else _decode_defaults(row[0])
 

@@ -151,7 +151,6 @@ def give_back(connection: Connection, limit: int) -> int:
 
 
 def gives_back(connection: Connection) -> bool:
-    """Return whether a database can return pages."""
     (mode,) = connection.execute("PRAGMA auto_vacuum").fetchone()
     return bool(mode == _INCREMENTAL)
 

@@ -82,7 +82,6 @@ class FolderLock:
         self._fd = fd
 
     def release(self) -> None:
-        """Release the lock if it is held."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

@@ -18,7 +18,7 @@ from storage.errors import ChainBroken, Fenced
 from storage.records.identity import Millis
 from storage.sqlite.database import SqliteStorage
 from storage.sqlite.engine import wal
-from tests.storage.sqlite.engine.test_shipping import facts
+from tests.extras.cluster.replica.test_shipping import facts
 from tests.support.replica import OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 from tests.support.waiting import HANG
 

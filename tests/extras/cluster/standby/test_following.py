@@ -18,7 +18,7 @@ from sanderling.exits import CommandFailed
 from storage.errors import Corrupt
 from storage.records.identity import Millis
 from storage.sqlite.engine.migrations import STEPS
-from tests.storage.sqlite.engine.test_shipping import facts
+from tests.extras.cluster.replica.test_shipping import facts
 from tests.support.replica import KEY, OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 
 
