@@ -6,6 +6,7 @@ The sample is signed and shaped like any other event; only its content and tag t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Consent, Outlet
+from actors.destination_kinds.kind import Consent, Outlet, Parcel
 from actors.destination_kinds.table import Kinds
 from actors.destination_kinds.values import masked
 from actors.egress.failures import Blame, LookFailed
@@ -21,9 +22,11 @@ from actors.errors import UrlRefused
 from actors.observer import NO_ATTEMPT, Attempt
 from actors.signatures.event import Signer
 from actors.world import World
+from storage.errors import StorageError
 from storage.records.destination import WEBHOOK, Destination
 from storage.records.event import Event
 from storage.records.identity import COUNTER_BITS, Millis, Seq, id_of, rfc3339, seq_at
+from storage.sql.stores.alerts import Alerts
 
 if TYPE_CHECKING:
     import random
@@ -34,10 +37,10 @@ _CONNECT_TIMEOUT = 5.0
 
 
 class Sender:
-    """Sends to destinations of any kind, through an outlet."""
+    """Sends to destinations of any kind, through an outlet. alerts: for the names of alerts in messages to people."""
 
-    def __init__(self, kinds: Kinds, outlet: Outlet, world: World) -> None:
-        self._kinds, self._outlet, self._world = kinds, outlet, world
+    def __init__(self, kinds: Kinds, outlet: Outlet, world: World, alerts: Alerts | None = None) -> None:
+        self._kinds, self._outlet, self._world, self._alerts = kinds, outlet, world, alerts
 
     async def attempt(self, destination: Destination, id: str, body: bytes, attempt: Attempt = NO_ATTEMPT) -> Answer:
         """Send a body once. Every failure is an answer; if cancelled, it may or may not have arrived.
@@ -57,7 +60,11 @@ class Sender:
             says = f"there is no kind {destination.kind} here: its file is missing or has a flaw"
             return Answer(None, 0, says, ours=True)
         outlet = attempt.outlet(self._outlet) if kind.id == WEBHOOK else self._outlet
-        return await self._answered(partial(kind.send, outlet, destination, id, body, self._world))
+        parcel = Parcel(id, body)
+        if kind.limits is not None and self._alerts is not None:
+            with suppress(StorageError):  # a message without its alert's name is better than none
+                parcel = Parcel(id, body, await self._alerts.get(destination.alert_id))
+        return await self._answered(partial(kind.send, outlet, destination, parcel, self._world))
 
     async def _answered(self, sent: Callable[[], Awaitable[Answer]]) -> Answer:
         start = trio.current_time()

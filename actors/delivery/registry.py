@@ -56,7 +56,7 @@ class DeliveryRegistry:
     ) -> None:
         self._world = world
         self._storage = storage
-        self.sender = Sender(kinds, egress, world)
+        self.sender = Sender(kinds, egress, world, storage.alerts)
         self._supervisor = destinations
         self._base_url = base_url
         self._ownership = storage.ownership

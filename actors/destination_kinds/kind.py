@@ -15,6 +15,7 @@ from actors.notification.dialects import TextLimits
 from actors.notification.speech import NO_OTHER, Speech
 from actors.settings import Settings
 from actors.world import World
+from storage.records.alert import Alert
 from storage.records.destination import Destination
 from storage.sql.storage import Storage
 
@@ -93,17 +94,25 @@ class Service(NamedTuple):
     settings: Settings
 
 
+class Parcel(NamedTuple):
+    """A delivery: an event or a digest, as JSON, and its id. alert: that it is of, for a message to a person."""
+
+    id: str
+    body: bytes
+    alert: Alert | None = None
+
+
 class DestinationKind(NamedTuple):
     """A kind of destination.
 
-    where: how a person gets the address and the other values, in two sentences. documentation: the service's page that
-    it is based on. admit: checks a user's address. Raises UrlRefused; Overloaded if that can't be decided now. check:
-    yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once; None: it
-    signs nothing. send: encodes a delivery (an event or a digest, as JSON, by its id), sends it once, and interprets
-    the answer. Raises LookFailed without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None
-    if none is needed. limits: of texts for people, with templates; None: for programs. speech: the languages for
-    people. in_path: the public values that are part of the path. enrol: returns a public key that a device needs
-    before it has an address; None if not needed.
+    where: how a person gets the address and the other values, in two sentences. documentation: the service's page
+    that it is based on. admit: checks a user's address. Raises UrlRefused; Overloaded if that can't be decided now.
+    check: yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once;
+    None: it signs nothing. send: encodes a delivery, sends it once, and interprets the answer. Raises LookFailed
+    without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None if none is needed. limits:
+    of texts for people, with templates; None: for programs. speech: the languages for people. in_path: the public
+    values that are part of the path. enrol: returns a public key that a device needs before it has an address; None
+    if not needed.
     """
 
     id: str
@@ -115,7 +124,7 @@ class DestinationKind(NamedTuple):
     fields: Sequence[KindField]
     admit: Callable[[str, World, Storage, Settings], Awaitable[Admitted]]
     new_secret: Callable[[World], str] | None
-    send: Callable[[Outlet, Destination, str, bytes, World], Awaitable[Answer]]
+    send: Callable[[Outlet, Destination, Parcel, World], Awaitable[Answer]]
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
     consent: Consent | None = None
     limits: TextLimits | None = None

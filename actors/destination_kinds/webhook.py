@@ -17,7 +17,7 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import AddressField, KindField
-from actors.destination_kinds.kind import DestinationKind, Outlet
+from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel
 from actors.egress.headers import header_pairs, wrong_headers
 from actors.egress.url import parse_url
 from actors.signatures import webhook
@@ -125,8 +125,9 @@ def signed_headers(destination: Destination, webhook_id: str, body: bytes, world
     }
 
 
-async def send(outlet: Outlet, destination: Destination, webhook_id: str, body: bytes, world: World) -> Answer:
+async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
     """Post a body once, signed now. Raises LookFailed, UrlRefused."""
+    webhook_id, body, _ = parcel
     url = parse_url(destination.url, schemes=("http", "https"))
     if destination.format == "cloudevents":
         body = enveloped(webhook_id, body)

@@ -8,9 +8,11 @@ from typing import Final
 import msgspec
 
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
+from actors.destination_kinds.kind import Parcel
 from actors.notification.dialects import TextLimits
 from actors.notification.message_template import WriteRequest, Written
-from actors.notification.reading import Notification
+from actors.notification.reading import Notification, notification_of
+from actors.notification.speech import Voice
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
 
 WITHIN: Final = 0.05
@@ -34,11 +36,14 @@ async def filled_in(jail: Jail, limits: TextLimits, values: Mapping[str, str], t
     return told._replace(title=written.title or told.title, written=written.text)
 
 
-async def written(world: World, limits: TextLimits, values: Mapping[str, str], told: Notification) -> Notification:
-    """Return a notification with a destination's templates applied.
+async def written(
+    world: World, limits: TextLimits, values: Mapping[str, str], parcel: Parcel, voice: Voice
+) -> Notification:
+    """Return the notification of a delivery, with a destination's templates applied.
 
     If they fail, it is as without them, with a remark: a faulty template must not lose a message.
     """
+    told = notification_of(parcel.id, parcel.body, voice, parcel.alert)
     try:
         return await filled_in(world.jail, limits, values, told)
     except TemplateFailed as error:

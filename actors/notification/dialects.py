@@ -10,12 +10,13 @@ emoji need them. So do closed isolates, which keep a text of two directions in o
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from html import escape as _html
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
+
+from actors.content.wording.spans import border
 
 DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card", "jinja"]
 _MARKS = re.compile(r"[\\`*_\[\]()~|>]")
@@ -41,6 +42,8 @@ class Dialect(NamedTuple):
     came: Callable[[str], str]
     went: Callable[[str], str]
     line: str = "\n"
+    bare: bool = False
+    """Whether a link shows its URL."""
 
 
 def _markdown(text: str) -> str:
@@ -98,6 +101,7 @@ _PLAIN: Final = Dialect(
     address=_plain,
     came=lambda text: f"+ {text}",
     went=lambda text: f"- {text}",
+    bare=True,
 )
 DIALECTS: Final[Mapping[DialectName, Dialect]] = {
     "plain": _PLAIN,
@@ -167,7 +171,7 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most `most` characters, cut at a word if possible, with an ellipsis. Letters keep accents.
+    """Return a text of at most `most` characters, cut at a word if possible, with an ellipsis. Accents stay.
 
     >>> cut("The fare of the ferry", 12), cut("Donaudampfschiff", 8), cut("short", 8)
     ('The fare of…', 'Donauda…', 'short')
@@ -181,8 +185,7 @@ def cut(text: str, most: int) -> str:
         words = kept.rsplit(None, 1)
         if len(words) == 2 and len(words[0]) * 2 >= most:
             kept = words[0]
-        while kept and unicodedata.combining(text[len(kept)]):
-            kept = kept[:-1]
+        kept = kept[: border(text, len(kept))]
     return _closed(kept.rstrip()) + "…"
 
 

@@ -72,6 +72,8 @@ def text_of(
 ) -> str:
     """Return the text of a notification, at most `most` units long. titled: with its title as the first line."""
     dialect, measure = DIALECTS[name], MEASURES[unit]
+    if measure(dialect.line.join(_alert_lines(notification, dialect))) * 2 > most:
+        notification = notification._replace(alert=None)
     page = _last(notification, dialect, left=0)
     parts = list(_parts(notification, dialect, titled=titled))
     whole = dialect.line.join([*(part.marked(dialect.escape(part.text)) for part in parts), *page])
@@ -132,17 +134,16 @@ def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Ite
         yield _Part(item.summary, _as_is)
     for line in item.lines:
         yield _difference(line, dialect)
-    if len(item.content) > max(len(item.summary), len(item.title)):
+    if len(item.content) > min(len(item.headline), max(len(item.summary), len(item.title))):
         yield from (_Part(line, _as_is) for line in item.content.split("\n") if line.strip())
 
 
 def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
-    """Return one event of a digest: its title as a link, and its summary."""
-    said = f"{item.title}: {item.summary}" if item.summary else item.title
+    """Return one event of a digest: its headline, and a link."""
     if not item.link:
-        return _Part(said, dialect.came, begins=True)
+        return _Part(item.headline, dialect.came, begins=True)
     # The URL is never cut: a cut link leads elsewhere.
-    return _Part(said, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True)
+    return _Part(item.headline, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True)
 
 
 def _difference(line: DiffLine, dialect: Dialect) -> _Part:
@@ -163,9 +164,25 @@ def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
         lines.append(dialect.link(notification.words.all_events, f"{notification.service}/stream"))
     elif item is not None and item.link and not digest:
         lines.append(dialect.link(item.host or notification.words.page, item.link))
+    lines += _alert_lines(notification, dialect)
     if notification.remark:
         lines.append(dialect.escape(f"({notification.remark})"))
     return lines
+
+
+def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
+    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert."""
+    alert, words, service = notification.alert, notification.words, notification.service
+    if alert is None:
+        return []
+    name = f"{alert.name} ({alert.query})" if alert.query else alert.name
+    links = [(words.mute, f"{service}/alerts/{alert.id}#mute")]
+    if not notification.is_digest:
+        event = f"{service}/events/{notification.items[0].id}"
+        links = [(words.about, event), (words.why, f"{event}#why"), *links]
+    parts = [dialect.escape(words.alert % {"name": name})]
+    parts += [dialect.link(label, url) for label, url in links if service]
+    return parts if dialect.bare else [" · ".join(parts)]
 
 
 def _as_is(text: str) -> str:

@@ -39,6 +39,7 @@ class Marked(str):
 
 
 OF_EVENTS: Final[dict[str, str]] = {
+    "headline": "what changed, and on which page, in at most 60 characters; of an entry its title",
     "title": "the title, in plain words",
     "summary": "what changed in one sentence, or the beginning of an entry",
     "content": "the text of an entry of a feed",
@@ -74,7 +75,7 @@ def values_of(notification: Notification, limits: TextLimits, room: int) -> dict
     events = [_event(item, limits, room, notification.words) for item in notification.items]
     first = events[0] if events else dict.fromkeys(OF_EVENTS, "")
     return first | {
-        "title": cut(notification.title, room),
+        "title": cut(notification.title if notification.is_digest else first["title"], room),
         "text": Marked(text_of(notification, limits.dialect, room, limits.unit, titled=limits.titled)),
         "count": notification.total,
         "events": _as_many(events, room, lambda event: sum(len(event[name]) for name in ("title", "summary", "link"))),
@@ -86,6 +87,7 @@ def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) 
     dialect = DIALECTS[limits.dialect]
     lines = {sign: [line for line in item.lines if line.sign == sign] for sign in "+-~"}
     return {
+        "headline": cut(item.headline, room),
         "title": cut(item.title, room),
         "summary": cut(item.summary, room),
         "content": cut(item.content, room),
@@ -397,6 +399,7 @@ def _ends_with(tree: nodes.Template, written: nodes.Node) -> bool:
 
 _ITEM: Final = NotificationItem(
     id="0-0",
+    headline="3.50 → 3.80 · Adult · Fares",
     title="Fares",
     summary="Adult: 3.50 → 3.80",
     host="example.com",
@@ -414,9 +417,9 @@ _ITEM: Final = NotificationItem(
     published="2026-01-01T00:00:00.000Z",
     kinds=(KindLine("price", "Adult", "29 kr", "31 kr"),),
 )
-_BARE: Final = NotificationItem("0-0", "Test", "", "", "", "2026-01-01T00:00:00.000Z", notice="source_failing")
+_BARE: Final = NotificationItem("0-0", "Test", "Test", "", "", "", "2026-01-01T00:00:00.000Z", notice="source_failing")
 SPECIMENS: Final = (
-    Notification("0-0", "Fares", (_ITEM,), 1, "https://sanderling.example"),
+    Notification("0-0", _ITEM.headline, (_ITEM,), 1, "https://sanderling.example"),
     Notification("0-0", "Test", (_BARE,), 1),
     Notification("0-0", "2 events", (_ITEM, _BARE), 2, "https://sanderling.example", is_digest=True),
 )

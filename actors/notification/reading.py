@@ -5,16 +5,18 @@ Every text in it is inert, one line each except `content`; a dialect need only e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from actors.notification.dialects import cut, one_line, paragraphs
+from actors.notification.headline import ListedEvent, headline, part_of
 from actors.notification.speech import ENGLISH, Voice, Words
-from storage.records.event import Change, Context, Contexts
+from storage.records.alert import Alert
+from storage.records.event import Context, Diff, TypedChange
 
 TEST: Final = "kind:test"
 """The tag of a test delivery's event."""
@@ -23,6 +25,8 @@ LONGEST_LINE: Final = 2_000
 LONGEST_CONTENT: Final = 8_000
 MOST_LINES: Final = 60
 """Lines of a difference; a service's own limit mostly cuts earlier."""
+_NAMED: Final = 60
+"""Characters of an alert's name, and of its query."""
 S = TypeVar("S", bound=msgspec.Struct)
 Sign = Literal["+", "-", "~"]
 
@@ -46,12 +50,13 @@ class KindLine(NamedTuple):
 
 
 class NotificationItem(NamedTuple):
-    """One event. content: the beginning of an entry's text, if there is no difference to show.
-
-    source: its id. more: lines of the difference that are missing here. link: an absolute http(s) URL or "".
+    """One event. headline: what changed, in one short line. content: the beginning of an entry's text, if there is no
+    difference to show. source: its id. more: lines of the difference that are missing here. link: an absolute http(s)
+    URL or "".
     """
 
     id: str
+    headline: str
     title: str
     summary: str
     host: str
@@ -68,10 +73,18 @@ class NotificationItem(NamedTuple):
     kinds: tuple[KindLine, ...] = ()
 
 
+class OfAlert(NamedTuple):
+    """The alert of a message: its id, name and query."""
+
+    id: str
+    name: str
+    query: str = ""
+
+
 class Notification(NamedTuple):
     """One delivery. total: its number of events, possibly more than `items`. service: this service's URL, "" if
-    unknown. written: the text from the destination's message template, in its dialect; "" without one. remark: a note
-    on the message itself. words: our texts, in the reader's language.
+    unknown. alert: None if unknown. written: the text from the destination's message template, in its dialect; ""
+    without one. remark: a note on the message itself. words: our texts, in the reader's language.
     """
 
     id: str
@@ -83,44 +96,16 @@ class Notification(NamedTuple):
     written: str = ""
     remark: str = ""
     words: Words = Words()
+    alert: OfAlert | None = None
 
 
-class _Event(msgspec.Struct, frozen=True):
+class _Event(ListedEvent):
     """The readable fields of an event. All may be missing: a row of another version must not stop a delivery."""
 
     schema: str = msgspec.field(name="$schema", default="")
-    id: str = ""
-    source_id: str = ""
-    source_url: str = ""
-    url: str = ""
-    title: str = ""
-    summary: str = ""
-    content: str = ""
     author: str = ""
     tags: tuple[str, ...] = ()
     published_at: str | None = None
-    emitted_at: str = ""
-    alert_type: str = ""
-    diff: msgspec.Raw | UnsetType = UNSET
-    changes: msgspec.Raw | UnsetType = UNSET
-
-
-class _Value(msgspec.Struct, frozen=True):
-    text: str = ""
-
-
-class _TypedChange(msgspec.Struct, frozen=True):
-    kind: str = ""
-    label: str = ""
-    before: _Value = _Value()
-    after: _Value = _Value()
-
-
-class _Diff(msgspec.Struct, frozen=True):
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    changed: tuple[Change, ...] = ()
-    context: Contexts | UnsetType = UNSET
 
 
 class _Digest(msgspec.Struct, frozen=True):
@@ -129,8 +114,8 @@ class _Digest(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw] = []
 
 
-def notification_of(id: str, body: bytes, voice: Voice = ENGLISH) -> Notification:
-    """Return the notification of an event, a notice or a digest, given as its wire JSON.
+def notification_of(id: str, body: bytes, voice: Voice = ENGLISH, alert: Alert | None = None) -> Notification:
+    """Return the notification of an event, a notice or a digest, given as its wire JSON. alert: that it is of.
 
     A page's text stays as it is; `voice` translates the rest.
     """
@@ -138,18 +123,30 @@ def notification_of(id: str, body: bytes, voice: Voice = ENGLISH) -> Notificatio
     if not digest.destination_id:
         event = _read(body, _Event)
         item = _item(event, voice)
-        return Notification(id, item.title, (item,), 1, _service(event), words=voice.words)
-    return digest_of(id, digest.events, digest.count, voice)
+        of = None if TEST in item.tags else _of_alert(alert, has_met=not item.notice)
+        return Notification(id, item.headline, (item,), 1, _service(event), words=voice.words, alert=of)
+    return digest_of(id, digest.events, digest.count, voice, alert)
 
 
-def digest_of(id: str, bodies: Iterable[bytes | msgspec.Raw], count: int, voice: Voice = ENGLISH) -> Notification:
+def digest_of(
+    id: str, bodies: Iterable[bytes | msgspec.Raw], count: int, voice: Voice = ENGLISH, alert: Alert | None = None
+) -> Notification:
     """Return the notification of many events; `count`: their number, possibly more than these."""
     events = [_read(raw, _Event) for raw in bodies]
     items = tuple(_item(event, voice) for event in events)
     count = max(count, len(items))
     title = voice.words.title_of(count, sorted({item.host for item in items if item.host}))
     service = _service(events[0]) if events else ""
-    return Notification(id, title, items, count, service, is_digest=True, words=voice.words)
+    of = _of_alert(alert)
+    return Notification(id, title, items, count, service, is_digest=True, words=voice.words, alert=of)
+
+
+def _of_alert(alert: Alert | None, *, has_met: bool = True) -> OfAlert | None:
+    """Return an alert as a message names it: with its query, unless that is its name or the service's own notice."""
+    if alert is None:
+        return None
+    query = "" if alert.filter_query.strip().startswith(alert.name) or not has_met else alert.filter_query
+    return OfAlert(alert.id, cut(one_line(alert.name), _NAMED), cut(one_line(query), _NAMED))
 
 
 def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
@@ -166,12 +163,14 @@ def _item(event: _Event, voice: Voice) -> NotificationItem:
         event = msgspec.structs.replace(event, **ours)
     host = urlsplit(event.source_url).hostname or "" if _is_web(event.source_url) else ""
     title = cut(one_line(event.title), LONGEST_TITLE) or cut(one_line(event.summary), LONGEST_TITLE) or host
-    lines, more = ((), 0) if isinstance(event.diff, UnsetType) else _lines(_read(event.diff, _Diff))
-    summary = cut(one_line(event.summary), LONGEST_LINE)
+    diff = part_of(event.diff, Diff)
+    lines, more = ((), 0) if diff is None else _lines(diff)
+    summary, said = cut(one_line(event.summary), LONGEST_LINE), headline(event, host or voice.words.nameless)
     return NotificationItem(
         id=event.id,
+        headline=said,
         title=title or voice.words.nameless,
-        summary="" if summary == title else summary,
+        summary="" if summary == said else summary,
         host=one_line(host),
         link=event.url if _is_web(event.url) else event.source_url if _is_web(event.source_url) else "",
         at=event.emitted_at,
@@ -183,23 +182,16 @@ def _item(event: _Event, voice: Voice) -> NotificationItem:
         author=cut(one_line(event.author), LONGEST_TITLE),
         tags=tuple(one_line(tag) for tag in event.tags),
         published=one_line(event.published_at or ""),
-        kinds=() if isinstance(event.changes, UnsetType) else _kinds(event.changes),
+        kinds=tuple(map(_kind_line, part_of(event.changes, tuple[TypedChange, ...]) or ())),
     )
 
 
-def _kinds(raw: msgspec.Raw) -> tuple[KindLine, ...]:
-    """Return changes by kind, none for another version's shape."""
-    try:
-        changes = msgspec.json.decode(raw, type=list[_TypedChange])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return ()
-    return tuple(
-        KindLine(one_line(one.kind), one_line(one.label), one_line(one.before.text), one_line(one.after.text))
-        for one in changes[:MOST_LINES]
-    )
+def _kind_line(one: TypedChange) -> KindLine:
+    before, after = (one_line(side.text) if side else "" for side in (one.before, one.after))
+    return KindLine(one.kind, one_line(one.label), before, after)
 
 
-def _lines(diff: _Diff) -> tuple[tuple[DiffLine, ...], int]:
+def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
     """Return the lines of a difference, alterations first, and how many are left out."""
     found = [
         DiffLine("~", _told(change.before), _told(change.after), _place(change.context)) for change in diff.changed
@@ -234,69 +226,3 @@ def _is_web(url: str) -> bool:
 def _service(event: _Event) -> str:
     """Return the service's URL, which every event has in its schema."""
     return event.schema.partition("/schemas/")[0] if "/schemas/" in event.schema and _is_web(event.schema) else ""
-
-
-LONGEST: Final = 120
-"""Characters of the beginning of a text."""
-
-
-class ListedEvent(Struct):
-    """The part of an event that a list shows; fields missing in another version are empty."""
-
-    id: str = ""
-    source_id: str = ""
-    source_type: str = ""
-    source_url: str = ""
-    url: str = ""
-    title: str = ""
-    summary: str = ""
-    content: str = ""
-    emitted_at: str = ""
-    alert_type: str = ""
-    diff: Raw = Raw()
-
-    @property
-    def kind(self) -> str:
-        """Its tier, or its notice type."""
-        return self.alert_type.replace("_", " ") or self.source_type
-
-    @property
-    def is_change(self) -> bool:
-        return len(self.diff) > 0
-
-
-class ItemLines(NamedTuple):
-    """source: its name, else its host. summary: for a page the change, for other events the beginning of the text; ""
-    if equal to the title.
-    """
-
-    source: str
-    title: str
-    summary: str
-
-
-def lines_of(event: ListedEvent, name: str = "") -> ItemLines:
-    """Return the two lines of an event. name: its source's; replaced by the host if it equals the title."""
-    text = cut(one_line(event.content[: 4 * LONGEST]), LONGEST)
-    title = event.title or text or event.url or "(no title)"
-    summary = event.summary if event.is_change else text
-    host = host_of(event.url) or host_of(event.source_url)
-    return ItemLines(host if name in ("", title) else name, title, "" if summary == title else summary)
-
-
-def listed(event: Mapping[str, Any]) -> ListedEvent:
-    """Return a list's fields of a decoded event; a field of another type counts as empty."""
-    texts = {name: value for name in ListedEvent.__struct_fields__ if isinstance(value := event.get(name), str)}
-    return ListedEvent(**texts, diff=Raw(b"{}") if event.get("diff") else Raw())
-
-
-def host_of(url: str) -> str:
-    """Return host and port.
-
-    >>> host_of("http://me@127.0.0.1:9100/a"), host_of("https://[::1]:8443/"), host_of("http://[")
-    ('127.0.0.1:9100', '[::1]:8443', '')
-    """
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:
-        return ""

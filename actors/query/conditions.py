@@ -271,7 +271,11 @@ class Facts:
 
     def meet(self, asked: Condition) -> bool:
         """Whether one of the changes meets a condition, in the place it names."""
-        return any(self._holds(asked, fact) for fact in self._facts if _is_there(asked, fact))
+        return any(self.met(asked))
+
+    def met(self, asked: Condition) -> Iterator[Fact]:
+        """Yield the changes that meet a condition, in the place it names."""
+        return (fact for fact in self._facts if _is_there(asked, fact) and self._holds(asked, fact))
 
     def _holds(self, asked: Condition, fact: Fact) -> bool:
         if asked.subject == "price" and fact.kind == "number":

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from actors.query import words
 from actors.query.analysis import Analysed, Span, word_spans
+from actors.query.conditions import Condition, Facts
 from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
 from actors.query.parts import Match, Part, PartName, Side, Texts, matches, parts_of, text_of, told_in
 from actors.query.syntax import QueryError, parse
@@ -82,6 +83,8 @@ def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Expla
                 spans[place.part] = word_spans(parts[place.part].text)
             row = spans[place.part]
             marks.setdefault(place.part, []).append(Span(row[place.start].start, row[place.end - 1].end))
+        for number, span in _values(term, parts, text.facts) if isinstance(term, Condition) else ():
+            marks.setdefault(number, []).append(span)
     shown_marks = {number: merged(marks.get(number, ()))[:MOST_MARKS] for number in range(len(parts))}
     content: tuple[Excerpt, ...] = ()
     for number, part in enumerate(parts):
@@ -93,6 +96,23 @@ def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Expla
         content,
         tuple(_pieces(parts, shown_marks)),
     )
+
+
+def _values(asked: Condition, parts: Sequence[Part], facts: Facts) -> Iterator[tuple[int, Span]]:
+    """Yield the values that meet a condition, each with the number of its part: on the side where the condition holds,
+    else in the content or title of an entry.
+    """
+    for fact in facts.met(asked):
+        is_old = asked.aspect == "before" or fact.after is None
+        value, names = (fact.before, ("before", "removed")) if is_old else (fact.after, ("after", "added"))
+        if value is None or not value.text:
+            continue
+        shape = re.compile(rf"(?<!\w){re.escape(value.text)}(?!\w)")
+        for number in sorted(range(len(parts)), key=lambda number: (parts[number].name not in names, -number)):
+            is_there = parts[number].name in (*names, "content", "title")
+            if is_there and (found := shape.search(parts[number].text)):
+                yield number, Span(*found.span())
+                break
 
 
 def _pieces(parts: Sequence[Part], marks: Mapping[int, Sequence[Span]]) -> Iterator[Piece]:

@@ -12,8 +12,8 @@ from msgspec import UNSET, Meta, Struct
 from actors.language.sentences import translated, translated_lines
 from actors.language.speaking import say
 from actors.notices import wants_notice
-from actors.notification.reading import ListedEvent, host_of
-from actors.notification.reading import lines_of as item_lines
+from actors.notification.headline import ListedEvent, host_of
+from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, told_in
 from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typed_lines
@@ -35,7 +35,7 @@ _decode_listed = msgspec.json.Decoder(ListedEvent).decode
 
 
 class Item(NamedTuple):
-    """A list item. kind: the tier or the notice's type. at: when it was emitted (RFC 3339).
+    """A list item. title: the headline. kind: the tier or the notice's type. at: when it was emitted (RFC 3339).
 
     source: the source's name, else its host. says: as `ItemLines.summary`.
     """
@@ -64,7 +64,7 @@ def item_of(body: bytes, name: str = "") -> Item:
         event.content = translated_lines(event.content)
     lines = item_lines(event, name)
     says = _MORE.sub(lambda found: say("(+%(count)s more)", count=int(found[1])), lines.summary)
-    return Item(event.id, lines.title, event.kind, host_of(event.url), event.emitted_at, says, lines.source)
+    return Item(event.id, lines.headline, event.kind, host_of(event.url), event.emitted_at, says, lines.source)
 
 
 async def items_of(visit: Visit, stored: Sequence[Stored]) -> list[Item]:
@@ -152,12 +152,12 @@ async def show(visit: Visit) -> Page:
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))
     earlier, later = await neighbours_of(visit, stored)
     notice = event.alert_type if isinstance(event.alert_type, str) else ""
-    title = translated(event.title) if notice else event.title
+    heading = item_of(body, "" if watched is None else watched.source.name).title
     return Page(
         "events/one.html",
-        title or event.url or say("Event"),
+        heading,
         {
-            "heading": title,
+            "heading": heading,
             "text": translated_lines(event.content) if notice else event.content,
             "event": event,
             "changes": lines_of(changed_in(event)),

@@ -15,7 +15,7 @@ from actors.language.speaking import say
 from actors.practice import What, named
 from actors.signatures.event import verify
 from api.dashboard.drawing.difference import Line, Piece, lines_of
-from api.dashboard.events import changed_in, curl, items_of
+from api.dashboard.events import changed_in, curl, item_of, items_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, buttons, post
 from api.nouns import keys, practice
@@ -51,7 +51,8 @@ async def _noticed(visit: Visit, stored: Stored) -> dict[str, Any]:
     verdict = verify(stored.body, await visit.context.jwks())
     why = await event_why(visit, event.id, named=True)
     lines = lines_of(changed_in(event), LINES) or [Line("+", (Piece(event.title),))]
-    return {"event": event, "lines": lines, "verdict": verdict, "why": why.says}
+    said = item_of(stored.body).title
+    return {"event": event, "headline": said, "lines": lines, "verdict": verdict, "why": why.says}
 
 
 PATH = "/first-steps"

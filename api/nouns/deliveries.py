@@ -290,7 +290,8 @@ async def preview(call: OperationContext, asked: MessagePreviewRequest) -> Messa
     if not bodies:
         return MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
     voice = kind.speech.voice(asked.language)
-    one, many = notification_of("", bodies[0], voice), digest_of("", bodies, len(bodies), voice)
+    alert = None if asked.alert_id is None else await alert_named(call, asked.alert_id)
+    one, many = notification_of("", bodies[0], voice, alert), digest_of("", bodies, len(bodies), voice, alert)
     return MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])
 
 

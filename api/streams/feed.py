@@ -13,7 +13,7 @@ import trio
 from msgspec import Struct
 
 from actors.app_context import AppContext
-from actors.notification.reading import ListedEvent, lines_of
+from actors.notification.headline import ListedEvent, headline
 from api.fields import admin as wire
 from api.streams.sse import RETRY
 from storage.records.event import id_in
@@ -27,20 +27,18 @@ if TYPE_CHECKING:
 TICK = 1.0
 MOST = 50
 """Changes, and events, per tick."""
-TITLE_CAP = 120
 
 
 class _Brief(Struct):
-    """The summary of an event. change: what changed on a page, else ""."""
+    """The headline of an event."""
 
     id: str
     source_type: str
     source_id: str = ""
     source_url: str = ""
-    title: str = ""
+    headline: str = ""
     emitted_at: str = ""
     alert_type: str = ""
-    change: str = ""
 
 
 _listed = msgspec.json.Decoder(ListedEvent)
@@ -48,16 +46,14 @@ _listed = msgspec.json.Decoder(ListedEvent)
 
 def _brief(body: bytes) -> _Brief:
     event = _listed.decode(body)
-    title, change = event.title[:TITLE_CAP], lines_of(event).summary if event.is_change else ""
     return _Brief(
         id=event.id,
         source_type=event.source_type,
         source_id=event.source_id,
         source_url=event.source_url,
-        title=title,
+        headline=headline(event),
         emitted_at=event.emitted_at,
         alert_type=event.alert_type,
-        change=change,
     )
 
 

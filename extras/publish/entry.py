@@ -88,7 +88,7 @@ def entry_of(id: str, body: bytes) -> FeedEntry:
     told = _moment(event.emitted_at)
     return FeedEntry(
         id=item.id or id,
-        title=item.title,
+        title=item.headline,
         link=item.link,
         author=cut(one_line(event.author), 200),
         summary=item.summary,

@@ -16,13 +16,13 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, for_people
-from actors.destination_kinds.kind import DestinationKind, Outlet, Service
+from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel, Service
 from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of
-from actors.notification.reading import TEST, Notification, notification_of
+from actors.notification.reading import TEST, Notification
 from actors.notification.speech import ENGLISH, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
@@ -179,16 +179,16 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
     async def enrol() -> str:
         return (await push.key()).public
 
-    async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
+    async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
         chosen = destination.values.get(LANGUAGE, "")
         voice, code = speech.voice(chosen), chosen if chosen in speech.codes else speech.default
-        told = await written(world, LIMITS, destination.values, notification_of(id, body, voice))
+        told = await written(world, LIMITS, destination.values, parcel, voice)
         place = f"/alerts/{destination.alert_id}" if told.is_digest else f"/destinations/{destination.id}"
         url = parse_url(destination.address, schemes=("http", "https"))
         text = payload_of(told, place, voice, code)
         headers, message = await _sealed(push, destination, url.origin, text, world)
         # A repeated delivery replaces the first, if the device has not received that yet.
-        headers["Topic"] = hashlib.sha256(id.encode()).hexdigest()[:_TOPIC]
+        headers["Topic"] = hashlib.sha256(parcel.id.encode()).hexdigest()[:_TOPIC]
         poster = outlet.deliver if url.secure else outlet.deliver_plain
         return answer_of(await poster.post(url, headers, message))
 

@@ -174,14 +174,14 @@ class Renderer:
         self._width, self._colour, self._zone = width, colour, zone
 
     def lines(self, event: Mapping[str, Any]) -> Iterator[str]:
-        """Yield an event's line and summary, and for a page with several changes a few of them."""
-        from actors.notification.reading import lines_of, listed
+        """Yield an event's headline, and for a page with several changes a few of them."""
+        from actors.notification.headline import lines_of, listed
 
         notice = event.get("alert_type")
         kind = "notice" if notice else str(event["source_type"])
         host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
         said = lines_of(listed(event))
-        text = f"{notice}: {said.title}" if notice else said.title
+        text = undirected(f"{notice}: {said.headline}" if notice else said.headline)
         clock = self._clock(str(event["emitted_at"]))
         left = self._width - len(clock) - 1 - TIER - 1 - HOST - 1
         tier = self._paint(kind, f"{kind:<{TIER}}")
@@ -189,12 +189,9 @@ class Renderer:
         diff = event.get("diff") or {}
         indent = " " * (len(clock) + 1)
         room = self._width - len(indent)
-        if summary := undirected(said.summary):
-            yield indent + fit(summary, room)
-            count = sum(len(diff.get(sort, ())) for sort in ("changed", "added", "removed"))
-            if count == 1 and CUT not in summary:
-                return
-        changes = list(changes_of(diff))
+        if said.summary and not diff:
+            yield indent + fit(undirected(said.summary), room)
+        changes = list(changes_of(diff)) if said.summary or not event.get("summary") else []
         for sort, change in changes[:MOST_CHANGES]:
             yield indent + self._paint(sort, f"{SIGNS[sort]} {fit(change, room - 2)}")
         if len(changes) > MOST_CHANGES:

@@ -133,7 +133,8 @@ def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
     for term in found["terms"]:
         yield f"  {term['events']:>7,}  {plain(term['text'])}"
     for match in found["matches"]:
-        yield f"{moment(match['emitted_at'])}  {fit(match['title'] or match['url'], WIDTH)}"
+        said = next((f": {part['text']}" for part in match["highlights"]["diff"]), "")
+        yield f"{moment(match['emitted_at'])}  {fit((match['title'] or match['url']) + said, WIDTH)}"
 
 
 @alerts.command("create")

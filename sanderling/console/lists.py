@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from actors.notification.reading import lines_of, listed
+from actors.notification.headline import headline, host_of, listed
 from sanderling.client.lines import SIGNS, changes_of, undirected
 from sanderling.client.terminal import alert_page
 from sanderling.console.lines import Lines, key
@@ -295,31 +294,15 @@ def _kind(event: Mapping[str, Any]) -> Piece:
     return kind, _KINDS.get(kind, "")
 
 
-def _place(event: Mapping[str, Any]) -> str:
-    """Return the title of a changed page, because pages of one host look alike; for other events the host."""
-    one = listed(event)
-    is_change = (one.is_change or bool(event.get("change"))) and not event.get("alert_type")
-    if is_change and (title := undirected(one.title)):
-        return title
-    try:
-        return urlsplit(str(event.get("source_url", ""))).hostname or ""
-    except ValueError:
-        return ""
-
-
 def said(event: Mapping[str, Any]) -> str:
-    """Return an event in one line: a page's change, otherwise the title."""
-    if event.get("change"):
-        return undirected(str(event["change"]))
-    one = listed(event)
-    lines = lines_of(one)
-    return undirected(lines.summary) if one.is_change and lines.summary else lines.title
+    """Return an event's headline, which the tail's short form has."""
+    return undirected(str(event.get("headline") or headline(listed(event))))
 
 
 _TAIL = Table(
     Column("time", 8, lambda event, _: (clock(str(event.get("emitted_at", ""))), FAINT)),
     Column("tier", 6, lambda event, _: _kind(event)),
-    Column("page", 20, lambda event, _: _place(event)),
+    Column("site", 20, lambda event, _: host_of(str(event.get("source_url", "")))),
     Column("text", 0, lambda event, _: said(event)),
 )
 

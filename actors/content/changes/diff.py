@@ -2,10 +2,10 @@
 
 `patience` finds the paragraphs that differ. Two in one gap are one changed paragraph if alike or in one table cell.
 
-`of_change` is an event in one line of plain text, for lists, messages and feeds: the heaviest change with its context.
-Signs instead of words, to be readable in any language: "Plans and pricing › Team · Seats: 10 → 12 (+2 more)". With
-right-to-left letters, the parts of a change are put in isolates (Unicode Bidirectional Algorithm, 6.3); without them
-"10 → 12" would appear as "12 → 10".
+`of_change` is an event in one line of plain text: the heaviest change with its context. `summarised` finds that change
+again in an event, for its headline. Signs instead of words, to be readable in any language: "Plans and pricing › Team
+· Seats: 10 → 12 (+2 more)". With right-to-left letters, the parts of a change are put in isolates (Unicode
+Bidirectional Algorithm, 6.3); without them "10 → 12" would appear as "12 → 10".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -289,19 +290,35 @@ def _beyond(ops: list[Op], others: list[Op]) -> list[Op]:
 
 _LABEL, _PART = 72, 40
 """Maximum characters of a context, and of each of its parts."""
+_SOUGHT = 60
+"""Changes among which the one of a summary is sought."""
 _LEAD = 16
 """Characters before the first word that differs."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _LTR, _FIRST_STRONG, _POP = "\u2066", "\u2068", "\u2069"
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """A candidate for the summary. before, after: None for added and removed texts."""
 
     before: str | None
     after: str | None
-    context: Context | UnsetType
+    context: Context | UnsetType = UNSET
     spans: Spans | UnsetType = UNSET
+
+    def said(self, room: int, *, isolates: bool) -> str:
+        """Return its texts with signs, at most `room` characters besides isolates."""
+        if self.before is None or self.after is None:
+            sign, text = ("+", self.after) if self.before is None else ("−", self.before)
+            return _directed(f"{sign} {isolated(cut(line(text or ''), room - 2), isolates)}", isolates)
+        before, after = line(self.before), line(self.after)
+        room -= 3
+        if len(before) + len(after) > room:
+            start = _start(self.before, self.spans, _LEAD if room > _LABEL else 0)
+            before, after = _from(self.before, start), _from(self.after, start)
+            before = cut(before, max(room // 2, room - len(after)))
+            after = cut(after, room - len(before))
+        return _directed(f"{isolated(before, isolates)} → {isolated(after, isolates)}", isolates)
 
 
 def of_change(diff: Diff, weighed: Sequence[Withheld], title: str) -> str:
@@ -310,25 +327,40 @@ def of_change(diff: Diff, weighed: Sequence[Withheld], title: str) -> str:
     if not entries:
         return of_text(title)
     weights = {(row.came, row.text): row.score for row in reversed(weighed)}
-    told = max(entries, key=lambda entry: _weight(entry, weights))
-    more = f" (+{len(entries) - 1} more)" if len(entries) > 1 else ""
-    label = _label(told.context, title)
-    isolates = _RIGHT_TO_LEFT.search("".join((label, told.before or "", told.after or ""))) is not None
+    return _summary(max(entries, key=lambda entry: _weight(entry, weights)), len(entries), title)
+
+
+def summarised(summary: str, diff: Diff, title: str) -> Entry | None:
+    """Return the change that a summary tells; None if it tells another thing, such as where a page has moved."""
+    entries = list(islice(_entries(diff), _SOUGHT))
+    count = len(diff.changed) + len(diff.added) + len(diff.removed)
+    return next((one for one in entries if _summary(one, count, title) == summary), None)
+
+
+def _summary(entry: Entry, count: int, title: str) -> str:
+    more = f" (+{count - 1} more)" if count > 1 else ""
+    label = _label(entry.context, title)
+    isolates = is_right_to_left(label, entry.before or "", entry.after or "")
     room = MOST_SUMMARY - len(label) - len(more) - (8 if isolates else 0)
-    return f"{_isolated(label, isolates)}{_line_of(told, room, isolates)}{more}"
+    return f"{isolated(label, isolates)}{entry.said(room, isolates=isolates)}{more}"
 
 
-def _entries(diff: Diff) -> Iterator[_Entry]:
+def is_right_to_left(*texts: str) -> bool:
+    """Whether one of the texts has letters that are written from right to left."""
+    return _RIGHT_TO_LEFT.search("".join(texts)) is not None
+
+
+def _entries(diff: Diff) -> Iterator[Entry]:
     contexts = diff.context or None
     for change in diff.changed:
-        yield _Entry(change.before, change.after, change.context, change.spans)
+        yield Entry(change.before, change.after, change.context, change.spans)
     for i, text in enumerate(diff.added):
-        yield _Entry(None, text, contexts.added[i] if contexts else UNSET)
+        yield Entry(None, text, contexts.added[i] if contexts else UNSET)
     for i, text in enumerate(diff.removed):
-        yield _Entry(text, None, contexts.removed[i] if contexts else UNSET)
+        yield Entry(text, None, contexts.removed[i] if contexts else UNSET)
 
 
-def _weight(entry: _Entry, weights: dict[tuple[bool, str], float]) -> float:
+def _weight(entry: Entry, weights: dict[tuple[bool, str], float]) -> float:
     came = weights.get((True, entry.after[:LONGEST_TEXT]), 0.0) if entry.after is not None else 0.0
     went = weights.get((False, entry.before[:LONGEST_TEXT]), 0.0) if entry.before is not None else 0.0
     return came + went
@@ -346,34 +378,20 @@ def _label(context: Context | UnsetType, title: str) -> str:
     return f"{cut(label, _LABEL)}: " if label else ""
 
 
-def _line_of(entry: _Entry, room: int, isolates: bool) -> str:
-    if entry.before is None or entry.after is None:
-        sign, text = ("+", entry.after) if entry.before is None else ("−", entry.before)
-        return _directed(f"{sign} {_isolated(cut(line(text or ''), room - 2), isolates)}", isolates)
-    before, after = line(entry.before), line(entry.after)
-    room -= 3
-    if len(before) + len(after) > room:
-        start = _start(entry.before, entry.spans)
-        before, after = _from(entry.before, start), _from(entry.after, start)
-        before = cut(before, max(room // 2, room - len(after)))
-        after = cut(after, room - len(before))
-    return _directed(f"{_isolated(before, isolates)} → {_isolated(after, isolates)}", isolates)
-
-
-def _start(before: str, spans: Spans | UnsetType) -> int:
+def _start(before: str, spans: Spans | UnsetType, lead: int) -> int:
     """Return the start of the shown part: shortly before the first word that differs."""
     if spans is UNSET:
         return 0
     first = min(side[0][0] for side in (spans.before, spans.after) if side)
-    space = before.find(" ", max(0, first - _LEAD), max(0, first - 1))
-    return 0 if first <= _LEAD else space + 1 if space >= 0 else first
+    space = before.find(" ", max(0, first - lead), max(0, first - 1))
+    return 0 if first <= lead else space + 1 if space >= 0 else first
 
 
 def _from(text: str, start: int) -> str:
     return (CUT if start else "") + line(text[start:])
 
 
-def _isolated(text: str, isolates: bool) -> str:
+def isolated(text: str, isolates: bool) -> str:
     return f"{_FIRST_STRONG}{text}{_POP}" if isolates and text else text
 
 

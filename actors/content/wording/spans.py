@@ -144,7 +144,30 @@ def _continues(text: str, start: int) -> bool:
     return text[start].isalnum() and not re.match(UNSPACED, text[start])
 
 
+def border(text: str, end: int) -> int:
+    """Return the last place up to `end` that is between two characters as people see them (UAX #29, roughly).
+
+    >>> border("e\u0301", 1), border("\U0001f1f8\U0001f1ea", 1), border("👩\u200d🚀", 2), border("ab", 1)
+    (0, 0, 0, 1)
+    """
+    while 0 < end < len(text) and (clings(text[end]) or _ATTACHED.match(text[end]) or _reaches(text, end)):
+        end -= 1
+    return end
+
+
+def _reaches(text: str, end: int) -> bool:
+    """Whether what is before a place includes the letter after it: a joiner, a virama, the first half of a flag."""
+    if text[end - 1] == _JOINER or (text[end].isalpha() and unicodedata.combining(text[end - 1]) == _VIRAMA):
+        return True
+    flags = _FLAGS.search(text, 0, end) if _FLAGS.match(text[end]) else None
+    return flags is not None and len(flags[0]) % 2 == 1
+
+
 CUT = "…"
+_ATTACHED = re.compile("[\u0e33\u0eb3\u1160-\u11ff\u200c\ud7b0-\ud7ff\uff9e\uff9f]")
+"""Letters that belong to the one before: vowels of Thai and Lao, the later parts of a Korean syllable."""
+_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+\\Z")
+_VIRAMA = 9
 _WORD_END = 16
 """How far back a cut goes for the end of a word."""
 _READ = 1_000
@@ -167,15 +190,13 @@ def line(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Cut a line to `most` characters, at the end of a word if one is near, never before a combining mark.
+    """Cut a line to `most` characters, at the end of a word if one is near, never inside a character as people see it.
 
     >>> cut("Day tickets cost 12 euros", 19)
     'Day tickets cost…'
     """
     if len(text) <= most:
         return text
-    end = most - len(CUT)
-    while end > 0 and (clings(text[end]) or text[end - 1] == "\u200d"):
-        end -= 1
+    end = border(text, most - len(CUT))
     space = text.rfind(" ", max(1, end - _WORD_END), end + 1)
     return text[: space if space > 0 else end].rstrip(" ,;:–—-") + CUT

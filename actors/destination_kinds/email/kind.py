@@ -28,13 +28,13 @@ from actors.destination_kinds.email.session import (
     recipient_of,
 )
 from actors.destination_kinds.fields import LANGUAGE, AddressField, for_people
-from actors.destination_kinds.kind import Admitted, Consent, DestinationKind, Outlet
+from actors.destination_kinds.kind import Admitted, Consent, DestinationKind, Outlet, Parcel
 from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.notification.dialects import DIALECTS, TextLimits, one_line
 from actors.notification.fitting import message_of, text_of, title_of
-from actors.notification.reading import Notification, notification_of
+from actors.notification.reading import Notification
 from actors.notification.speech import ENGLISH, NO_OTHER, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
@@ -160,14 +160,14 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         recipient = recipient_of(text)
         return Admitted(MAILTO + recipient, recipient)
 
-    async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
+    async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
         server = _needed(mail)
         voice = voice_of(destination)
-        told = await written(world, LIMITS, destination.values, notification_of(id, body, voice))
+        told = await written(world, LIMITS, destination.values, parcel, voice)
         thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
-        letter = letter_of(told._replace(id=f"{id}.{destination.id}"), envelope, voice)
+        letter = letter_of(told._replace(id=f"{parcel.id}.{destination.id}"), envelope, voice)
         return await _handed_over(mail, server, outlet, letter, envelope)
 
     async def invite(outlet: Outlet, destination: Destination, about: str, world: World) -> Answer:

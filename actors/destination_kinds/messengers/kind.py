@@ -23,14 +23,14 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import LANGUAGE, for_people
-from actors.destination_kinds.kind import DestinationKind, Outlet
+from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel
 from actors.destination_kinds.messengers.messenger import PLACEHOLDER, AnswerRule, Messenger, Scheme
 from actors.destination_kinds.writing import written
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import DIALECTS, one_line
 from actors.notification.fitting import message_of, plain_of, title_of
-from actors.notification.reading import Notification, notification_of
+from actors.notification.reading import Notification
 from actors.notification.speech import NO_OTHER, Speech
 from actors.world import World
 from storage.records.destination import Destination
@@ -221,9 +221,9 @@ def _at(tree: Any, path: str) -> Any:
 
 
 def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
-    async def send(outlet: Outlet, destination: Destination, id: str, body: bytes, world: World) -> Answer:
+    async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
         voice = speech.voice(destination.values.get(LANGUAGE, ""))
-        told = await written(world, messenger.limits, destination.values, notification_of(id, body, voice))
+        told = await written(world, messenger.limits, destination.values, parcel, voice)
         request = request_of(messenger, destination.address, destination.values, told, world.now())
         url = parse_url(request.url, schemes=("http", "https"))
         poster = outlet.deliver if url.secure else outlet.deliver_plain

@@ -7,7 +7,7 @@ import pytest
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField
-from actors.destination_kinds.kind import Admitted, DestinationKind
+from actors.destination_kinds.kind import Admitted, DestinationKind, Parcel
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from storage.records.destination import Destination
@@ -19,8 +19,8 @@ async def _admit(*_: object) -> Admitted:
 
 
 def a_kind(outcome: Answer | Exception, sent: list[Any]) -> DestinationKind:
-    async def send(outlet: Any, destination: Destination, id: str, body: bytes, world: Any) -> Answer:
-        sent.append((outlet, destination.url, id, body, world))
+    async def send(outlet: Any, destination: Destination, parcel: Parcel, world: Any) -> Answer:
+        sent.append((outlet, destination.url, parcel, world))
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -46,7 +46,7 @@ async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
     destination = a_destination(kind="bottle", url="sea://bottle")
     sender = Sender({"bottle": a_kind(outcome, sent)}, outlet, world)  # type: ignore[arg-type]
     answer = await sender.attempt(destination, "id", b"{}")
-    assert sent == [(outlet, "sea://bottle", "id", b"{}", world)]
+    assert sent == [(outlet, "sea://bottle", Parcel("id", b"{}"), world)]
     assert (answer.ours, error is None or error in (answer.error or "")) == (ours, True)
     assert answer.delivered is (error is None)
 

@@ -90,8 +90,8 @@ def test_each_name_can_be_written_of_each_specimen_or_has_parts(subtests: pytest
                 assert text.startswith("x") and (len(text) > 1 or specimen is not SPECIMENS[0] or name == "notice")
 
 
-def test_there_are_twenty_one_names() -> None:
-    assert len(OF_EVENTS) + len(OF_MESSAGES) == len(NAMES) == 21
+def test_there_are_twenty_two_names() -> None:
+    assert len(OF_EVENTS) + len(OF_MESSAGES) == len(NAMES) == 22
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from markdown_it import MarkdownIt
 from actors.notification.dialects import DIALECTS, MEASURES, DialectName, Unit, cut, one_line, paragraphs
 from actors.notification.fitting import text_of, title_of
 from actors.notification.reading import notification_of
+from actors.notification.speech import ENGLISH
+from tests.storage.contract.builders import an_alert
 
 NASTY = st.text(
     st.one_of(
@@ -238,3 +240,50 @@ def test_what_python_calls_printable_needs_no_care() -> None:
     assert not [
         letter for letter in text if letter.isprintable() and letter != " " and one_line(f"a{letter}\n") != f"a{letter}"
     ]
+
+
+ALERT = an_alert("cheap", id="7a", filter_query="price<300")
+SERVICE = "https://s.test"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (
+            an_event(),
+            [
+                "Alert: cheap (price<300)",
+                f"Event: {SERVICE}/events/0190",
+                f"Why: {SERVICE}/events/0190#why",
+                f"Mute: {SERVICE}/alerts/7a#mute",
+            ],
+        ),
+        (a_digest(3), ["Alert: cheap (price<300)", f"Mute: {SERVICE}/alerts/7a#mute"]),
+        (
+            an_event(alert_type="source_failing"),
+            [
+                "Alert: cheap",
+                f"Event: {SERVICE}/events/0190",
+                f"Why: {SERVICE}/events/0190#why",
+                f"Mute: {SERVICE}/alerts/7a#mute",
+            ],
+        ),
+        (an_event(tags=["kind:test"]), []),
+    ],
+)
+def test_a_message_names_its_alert_and_links_to_event_reason_and_mute(body: bytes, lines: list[str]) -> None:
+    told = notification_of("0190", body, ENGLISH, ALERT)
+    text = text_of(told, "plain", 4000).split("\n")
+    assert [line for line in text if line.startswith(("Alert", "Event", "Why", "Mute"))] == lines
+    (line,) = text_of(told, "slack", 4000).split("\n")[-1:]
+    assert not lines or line.endswith(f"<{SERVICE}/alerts/7a#mute|Mute>")
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_an_alert_never_makes_a_message_too_long_and_its_name_does_nothing(name: DialectName) -> None:
+    for text in MARKUP:
+        alert = an_alert(text, id="7a", filter_query=text * 9)
+        for most in (60, 120, 300, 2000):
+            made = text_of(notification_of("0190", an_event(), ENGLISH, alert), name, most)
+            assert len(made) <= most and "Fares rise" in made and "\u202e" not in made
+        assert one_line(text)[:40] in " ".join(seen(name, made).split())

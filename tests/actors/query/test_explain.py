@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,3 +164,39 @@ def test_a_preview_counts_terms_and_explains_the_first_matches() -> None:
     assert (answer.matched, answer.found_in) == ((0, 2), (3,))
     assert [each.title for each in answer.why] == [((0, 5),)]
     assert counted_terms("price -old plan price", "en") == ("price", "plan")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("price<300", [("after", "£289.00")]),
+        ("price.before>=300", [("before", "£349.00")]),
+        ("price.drop>=10%", [("after", "£289.00")]),
+        ("price>300", [("added", "£999")]),
+        ("label:Fares price<300", []),
+    ],
+)
+def test_a_condition_marks_the_value_that_meets_it(query: str, found: list[tuple[str, str]]) -> None:
+    """Not the old price of a page whose price has fallen below the bar."""
+    diff = {
+        "added": ["Gold kettle £999", "Care: £9990"],
+        "removed": [],
+        "changed": [{"before": "Price: £349.00", "after": "Price: £289.00"}],
+    }
+    money = {"type": "money", "unit": "GBP"}
+    changes = [
+        {
+            "kind": "price",
+            "label": "Price",
+            "before": money | {"text": "£349.00", "number": 349},
+            "after": money | {"text": "£289.00", "number": 289},
+        },
+        {"kind": "added", "label": "Gold kettle", "after": money | {"text": "£999", "number": 999}},
+    ]
+    event = {"title": "Kettles", "content": "x", "source_type": "html", "diff": diff, "changes": changes}
+    for match in ("change", "page"):
+        answer = preview(PreviewRequest(query, "en", (msgspec.json.encode(event),), 1, match))  # type: ignore[arg-type]
+        assert bool(answer.matched) == bool(found)
+        for why in answer.why if match == "change" else ():
+            shown = [(one.part, one.excerpt.text[a:b]) for one in why.diff for a, b in one.excerpt.marks]
+            assert [(name, text.split(": ")[-1]) for name, text in shown] == found

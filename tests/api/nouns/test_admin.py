@@ -284,13 +284,13 @@ async def test_the_feed_sends_news_each_second(house: House, autojump_clock: obj
             "now": "backoff",
             "error": "Boom: bad",
         }
-        assert (event["title"], event["source_type"], event["change"]) == ("Tide", "feed", "")
-        assert page["change"] == "Tide: low → high"
+        assert (event["headline"], event["source_type"]) == ("Tide", "feed")
+        assert page["headline"] == "Tide: low → high · Page"
         for number in range(60):
             await house.publish(a_draft(str(number)))
         told = await said(feed, 52)
         assert told[1] == ("skipped", {"of": "event", "count": 10})
-        assert [event["title"] for _, event in told[2:]] == [str(number) for number in range(10, 60)]
+        assert [event["headline"] for _, event in told[2:]] == [str(number) for number in range(10, 60)]
 
 
 async def said(feed: Listening, count: int) -> list[tuple[str, Any]]:

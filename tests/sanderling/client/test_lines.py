@@ -61,9 +61,9 @@ def test_a_page_says_its_heaviest_change_and_where_the_others_are() -> None:
         "context": {"added": [{"heading": "Positions"}, {}], "removed": []},
     }
     summary = "Plans › Team · Seats: 10 → 12 (+2 more)"
-    shown = lines(an_event(source_type="html", diff=diff, summary=summary))[1:]
+    first, *shown = lines(an_event(source_type="html", diff=diff, summary=summary), 120)
+    assert first.endswith("10 → 12 · Team · Seats · New release 1.4.2")
     assert [line.strip() for line in shown] == [
-        summary,
         "- Plans › Team · Seats: 10",
         "+ Plans › Team · Seats: 12",
         "+ Positions: Head of Sales",
@@ -73,15 +73,15 @@ def test_a_page_says_its_heaviest_change_and_where_the_others_are() -> None:
 
 def test_a_single_change_that_the_summary_tells_whole_is_not_told_twice() -> None:
     diff = {"added": ["Head of Sales"], "removed": [], "changed": []}
-    shown = lines(an_event(source_type="html", diff=diff, summary="Positions: + Head of Sales"))[1:]
-    assert [line.strip() for line in shown] == ["Positions: + Head of Sales"]
-    assert len(lines(an_event(source_type="html", diff=diff, summary="Positions: + Head…"))) == 3
+    (line,) = lines(an_event(source_type="html", diff=diff, summary="New release 1.4.2: + Head of Sales"), 120)
+    assert line.endswith("+ Head of Sales · New release 1.4.2")
+    assert len(lines(an_event(source_type="html", diff=diff, summary="Positions: + Head…"))) == 2
 
 
 def test_isolates_are_for_screens_that_lay_out_text() -> None:
     diff = {"added": ["חדש"], "removed": [], "changed": []}
     shown = lines(an_event(source_type="html", diff=diff, summary="\u2068צוות: \u2069\u2066+ \u2068חדש\u2069\u2069"))
-    assert shown[1].strip() == "צוות: + חדש"
+    assert shown[0].endswith(" צוות: + חדש · New release 1.4.2")
 
 
 def test_colour_is_an_addition_only() -> None:

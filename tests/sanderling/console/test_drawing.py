@@ -149,8 +149,11 @@ def test_rates_are_of_the_last_minute_and_begin_anew_with_a_new_life() -> None:
     assert figures.rate("looks") == ""
 
 
+DIFF = {"added": [], "removed": [], "changed": []}
+
+
 def test_a_changed_page_is_told_by_its_change_and_a_feed_by_its_title() -> None:
-    changed = event(1, "Prices") | {"summary": "Plans › Team: \u20689\u2069 → 12", "diff": {"changed": []}}
-    assert "Plans › Team: 9 → 12" in "".join(text for text, _ in event_line(changed, 120))
+    changed = event(1, "Prices") | {"summary": "Plans › Team: \u20689\u2069 → 12", "diff": DIFF}
+    assert "Plans › Team: 9 → 12 · Prices" in "".join(text for text, _ in event_line(changed, 120))
     entry = event(1, "Low tide") | {"summary": "Low tide at nine"}
     assert "Low tide  " in "".join(text for text, _ in event_line(entry, 120))

@@ -28,9 +28,9 @@ def with_a_past() -> FakeService:
 
 def test_the_newest_events_from_before_are_there_at_once_with_what_changed() -> None:
     async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("Hello", "Prices               Team: $9 → $12")
-        await terminal.tick(("event", event(3, "Page") | {"change": "Sunday: closed"}))
-        await terminal.wait_for("Page                 Sunday: closed")
+        await terminal.wait_for("Hello", "Team: $9 → $12 · Prices")
+        await terminal.tick(("event", event(3, "Page") | {"headline": "Sunday: closed · Page"}))
+        await terminal.wait_for("Sunday: closed · Page")
         assert terminal.text.index("Hello") < terminal.text.index("Team:") < terminal.text.index("Sunday")
 
     on_terminal(play, service=with_a_past())

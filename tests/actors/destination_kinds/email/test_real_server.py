@@ -103,7 +103,10 @@ async def test_a_mail_arrives_whole_through_starttls_and_a_login(tmp_path: Path)
     assert (sender, recipients) == (SENDER, [RECIPIENT])
     mail = message_from_bytes(content, policy=default)
     assert isinstance(mail, EmailMessage)
-    assert mail["Subject"] == "Fähre: neue Preise 🚢" and mail["Message-ID"] == "<0190@sanderling.test>"
+    assert (
+        mail["Subject"] == "29 kr → 31 kr · Adult · Fähre: neue Preise 🚢"
+        and mail["Message-ID"] == "<0190@sanderling.test>"
+    )
     plain, page = mail.get_body(("plain",)), mail.get_body(("html",))
     assert plain is not None and page is not None and not mail.defects
     assert "Fares › Adult: 29 kr → 31 kr" in plain.get_content()
