@@ -65,9 +65,9 @@ def told(pairs: Sequence[Pair], bodies: Mapping[str, bytes]) -> dict[str, list[i
     chance = random.Random(last)
     try:
         opened = open_page(bodies[last], "text/html", None, ())
-        blocks = blocks_in(opened)
     except ContentError:
         return {}
+    blocks = blocks_in(opened)
     reading = reading_of(opened.root, blocks, narrowed=False)
     content = frozenset(blocks.texts[i] for i in main_blocks(blocks))
     everything = {text for text, trait in zip(blocks.texts, blocks.traits, strict=True) if not trait & ASIDE}

@@ -13,7 +13,7 @@ from contextlib import suppress
 import msgspec
 
 from actors.content.bodies.frames import MOST_SMALL, read_frames, told
-from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, Where, apply, compare
+from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, Where, compare
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES
@@ -28,7 +28,7 @@ from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 from storage.records.event import Context, Delta, StandingValues
 from tests.extras.office.written_files import pdf
-from tests.support.pages import read_page
+from tests.support.pages import apply, read_page
 
 URL = "https://shore.example/x/page"
 DECODED = 64 << 10

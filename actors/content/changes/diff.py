@@ -51,7 +51,7 @@ class Unsaid(Struct, frozen=True):
 def compare(
     before: Sequence[str], after: Sequence[str], where: Where | None = None, unsaid: Unsaid | None = None
 ) -> tuple[Diff, Delta]:
-    """Return the diff and the delta. `apply(before, delta)` gives `after` unless the delta is truncated."""
+    """Return the diff and the delta. Applied to `before`, the delta gives `after` unless it is truncated."""
     ops = ops_of(before, after, where)
     counts = Counter(op.op for op in ops)
     added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
@@ -70,27 +70,6 @@ def ops_of(before: Sequence[str], after: Sequence[str], where: Where | None = No
         matched = _pair(before[a:b], after[c:d], where.before[a:b], where.after[c:d])
         ops += _ops(before, after, gap, matched, where)
     return ops
-
-
-def apply(before: Sequence[str], delta: Delta) -> list[str]:
-    """Return the new paragraphs. Raises ValueError if the delta is truncated or does not fit the old ones."""
-    if delta.truncated:
-        raise ValueError("a truncated delta cannot be applied")
-    deleted = {op.para for op in delta.ops if op.op == "delete"}
-    kept = [text for i, text in enumerate(before) if i not in deleted]
-    written = {op.para: op for op in delta.ops if op.op != "delete"}
-    after: list[str] = []
-    position = 0
-    while position < len(kept) or len(after) in written:
-        op = written.get(len(after))
-        if op is None or op.op == "replace":
-            if position >= len(kept):
-                raise ValueError(f"nothing is left to replace at paragraph {len(after)}")
-            after.append(kept[position] if op is None else str(op.after))
-            position += 1
-        else:
-            after.append(str(op.text))
-    return after
 
 
 def _pair(

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.content.changes.churn import Verdict, judge
-from actors.content.changes.diff import apply
 from actors.content.changes.memory import PageMemory, decode_memory, encode, settled_of
 from actors.content.changes.swaps import When
 from tests.actors.content.written_pages import PROSE, html, reading
+from tests.support.pages import apply
 
 LABELS = ("12:30", "5 comments", "Menu", "From $9", "<h2>Part</h2>", "3 March 2026", "DAX 1 2 % Gold 3", "v1.2.3")
 ROWS = ("<table><tr><td>Deadline</td><td>30 June</td></tr></table>", "<ul><li>one<li><a href=/a.pdf>two</a></ul>")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.content.changes.diff import Where, apply, compare
+from actors.content.changes.diff import Where, compare
 from actors.content.changes.difference import StateContexts
 from actors.content.changes.memory import SettledState, decode_memory
 from actors.content.messages.requests import PageLook, PageRequest
@@ -14,6 +14,7 @@ from actors.content.pages.traits import HEADING, TOP
 from actors.content.tasks import look_page
 from storage.records.event import CONTENT_CAP, MOST_CONTEXT, Change, Context, Diff
 from tests.actors.content.written_pages import PROSE, URL, html
+from tests.support.pages import apply
 
 PLANS = "<h2>Plans</h2><table><tr><th>Plan<th>Price<th>Seats</tr>{}</table>"
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import DetectUrl, EditSource
+from api.dashboard.rendering import environment
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import (
     BlockCell,
@@ -275,6 +276,21 @@ async def test_at_adding_what_is_chosen_goes_back_to_the_preview_with_all_that_w
     assert (wish.selector, wish.headers) == ("#adult", "Cookie: a=b")
     values = {one.get("name"): one.get("value") for one in browser.page.xpath("//form[@action='/sources/add']//input")}
     assert (values["title"], values["tags"], values["schedule"], values["selector"]) == ("Mine", "sea", "2h", "#adult")
+
+
+@pytest.mark.parametrize("extra_pages", [{"/sources/pick", "/sources/{id}/pick"}, frozenset()], ids=["with", "without"])
+async def test_pages_lead_to_the_blocks_only_with_the_extra(
+    extra_pages: frozenset[str], house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(environment().globals, "extra_pages", extra_pages)
+    house.registry.preview = of_a_page()
+    id = put(house, 1, url=URL, type="html")
+    for path in (f"/sources/{id}", f"/sources/{id}/edit", "/sources/add"):
+        await browser.get(path)
+        if path == "/sources/add":
+            await browser.submit("/sources/look", {"urls": "https://b.test/prices", "type": "html"})
+        leads = browser.page.xpath("//@href[contains(., '/pick')] | //@formaction[contains(., '/pick')]")
+        assert bool(leads) is bool(extra_pages), path
 
 
 async def test_an_unreadable_page_is_reported_beside_its_url_when_adding(house: House, browser: Browser) -> None:

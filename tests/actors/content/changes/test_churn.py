@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.content.changes.churn import judge
-from actors.content.changes.diff import apply
 from actors.content.changes.memory import (
     MOST_RECENT,
     PageMemory,
@@ -20,6 +19,7 @@ from actors.content.changes.memory import (
     unpack_keys,
 )
 from tests.actors.content.written_pages import PROSE, html, look, looks, reading
+from tests.support.pages import apply
 
 NEWS = "A new tide table for the coming winter has been published and replaces the one that was found to be wrong."
 

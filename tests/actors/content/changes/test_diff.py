@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.changes.diff import MOST_OPS, Where, apply, compare
+from actors.content.changes.diff import MOST_OPS, Where, compare
 from storage.records.event import Change, Context, Op, Spans
+from tests.support.pages import apply
 
 paragraphs = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "long one with words"]), max_size=30)
 

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 import trio
 
-from actors.content.changes.diff import apply
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
@@ -14,6 +13,7 @@ from storage.records.event import Delta
 from tests.actors.sources.harness import Origin, page, watching
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, Asked, web
+from tests.support.pages import apply
 
 URL = "https://site.example/prices"
 FILLER = [
