@@ -1,5 +1,5 @@
-"""The data folder: its faults as messages and exit codes, the operator's master key, which opens its secrets, and the
-stage of an import: the database that will replace an empty one.
+"""The data folder: its faults as messages and exit codes, the operator's master key, which opens its secrets, and
+interrupted imports.
 
 The master key is 256 bits to be kept apart from backups. It comes from a file, the environment, or systemd's
 credentials, in this order; never from a flag, which everyone on the machine can see. Without one, the database uses the
@@ -9,8 +9,6 @@ data folder's own key (`storage/sqlite/master_key.py`) and backups have no key. 
 
 from __future__ import annotations
 
-import os
-import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,10 +21,8 @@ from nacl.secret import SecretBox
 from sanderling.exits import CommandFailed, Exit
 from storage.errors import Corrupt, DiskFull, Exposed, Locked, NewerSchema, NoKey, Unavailable
 from storage.secrets.vault import Vault, read_master
-from storage.sqlite.engine.folder import DATABASE, MARK
-from storage.sqlite.master_key import OWN, own_keys
-from storage.sqlite.ownership import as_owner, as_root, entrust_all, sync
-from storage.sqlite.upkeep.copying import copy_database
+from storage.sqlite.engine.folder import DATABASE
+from storage.sqlite.ownership import as_owner, as_root
 
 STANDBY = "standby"
 """The folder that only a standby's data folder has."""
@@ -170,7 +166,6 @@ def _read(text: str, origin: str) -> MasterKey:
 
 
 STAGE = ".importing"
-_NEW = ".importing.new"
 
 
 def unfinished(folder: Path) -> bool:
@@ -179,38 +174,3 @@ def unfinished(folder: Path) -> bool:
         return (folder / STAGE / DATABASE).exists()
     except PermissionError:  # root's stage: ownership changes only when complete
         return True
-
-
-@contextmanager
-def staged(folder: Path) -> Iterator[Path]:
-    """Yield a folder with a copy of the present database, then delete it. Clears leftovers of a cut import."""
-    stage, new, database = folder / STAGE, folder / _NEW, folder / DATABASE
-    for left in (stage, new):
-        shutil.rmtree(left, ignore_errors=True)
-    new.mkdir(mode=0o700)
-    try:
-        if database.exists() and database.stat().st_size:
-            copy_database(database, new / DATABASE)
-        else:
-            (new / DATABASE).touch(mode=0o600)
-        for name in own_keys(folder):
-            shutil.copy(folder / name, new / name)
-        new.rename(stage)
-        yield stage
-    finally:
-        for left in (stage, new):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def put_in_place(stage: Path, folder: Path) -> None:
-    """Replace the database by one rename. The copy already includes the old WAL and key."""
-    sync(stage / DATABASE)
-    entrust_all(stage, folder)
-    for suffix in ("-wal", "-shm"):
-        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
-    if (stage / OWN).exists():  # before the database that it opens
-        os.replace(stage / OWN, folder / OWN)
-    os.replace(stage / DATABASE, folder / DATABASE)
-    if (stage / MARK).exists():
-        os.replace(stage / MARK, folder / MARK)
-    sync(folder)

@@ -35,10 +35,11 @@ from extras.publish.endpoint import PublicCall
 from extras.publish.formats import FORMATS
 from extras.publish.newest import Newest, NewestEvents
 from extras.publish.operations import HUB, PATH
+from extras.publish.subscriptions import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription, Subscriptions
 from extras.publish.turns import Intent, Turns, domain_of, mailbox_of
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
-from storage.records.publication import MOST_SUBSCRIPTIONS, Progress, Publication, Subscriber, Subscription
+from storage.records.publication import Publication
 from supervision import Child, ChildSpec
 
 MOST_OF_ONE = 1_000
@@ -106,7 +107,7 @@ class Hub:
 
     def __init__(self, context: AppContext) -> None:
         self._context, self._world = context, context.world
-        self._store = context.storage.subscriptions
+        self._store = Subscriptions(context.storage)
         self._publications = context.storage.publications
         base = context.settings.public_url()
         self._base, self._hub = f"{base}{PATH}", f"{base}{HUB}"

@@ -20,6 +20,7 @@ from api.nouns.sources import private_sources
 from api.nouns.streams import CHANNELS
 from extras.publish import operations as acts
 from extras.publish.formats import FORMATS
+from extras.publish.subscriptions import Subscriptions
 from storage.records.alert import Alert
 from storage.records.publication import Publication
 from storage.records.revision import revision_of
@@ -186,7 +187,7 @@ async def show(visit: Visit) -> Page:
     publication = await acts.named(visit, visit.path["id"])
     url = acts.address(visit, publication)
     feeds = [] if url is None else [(each.label, f"{url}.{ending}") for ending, each in FORMATS.items()]
-    subscribers = await visit.context.storage.subscriptions.count(publication.id)
+    subscribers = await Subscriptions(visit.context.storage).count(publication.id)
     alerts = await visit.context.storage.alerts.all()
     shows = {
         "private": await private_sources(visit, publication.scope, partial(publication.has_left, alerts=alerts)),

@@ -1,4 +1,4 @@
-"""Members that share one database, the shard of a source, and the state of the replica.
+"""Members that share one database, and the state of the replica.
 
 All times are seconds of the database's clock; members' clocks decide nothing. Members inside watch, match and deliver.
 No guarantee depends on the view: each write compares versions, claims and cursors.
@@ -7,10 +7,7 @@ No guarantee depends on the view: each write compares versions, claims and curso
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
-from zlib import crc32
 
 from msgspec import Struct
 
@@ -136,19 +133,6 @@ class View(Struct, frozen=True):
     def _forgotten(self, member: Member) -> bool:
         gone_at = member.since if member.left else member.until
         return not member.inside and gone_at < self.at - KEPT
-
-
-SHARDS = 1024
-
-
-@lru_cache(1 << 17)
-def shard_of(url: str) -> int:
-    """Return the shard of a watched URL, by host: a single node then fetches from each host.
-
-    >>> shard_of("https://www.news.example/feed") == shard_of("http://news.example:8080/other")
-    True
-    """
-    return crc32((urlsplit(url).hostname or "").removeprefix("www.").encode()) % SHARDS
 
 
 @dataclass(slots=True)

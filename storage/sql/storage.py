@@ -33,7 +33,7 @@ from storage.sql.stores.log import EventLog
 from storage.sql.stores.outbox import Outbox
 from storage.sql.stores.people import People, SavedViews
 from storage.sql.stores.pictures import Pictures
-from storage.sql.stores.publications import Publications, Subscriptions
+from storage.sql.stores.publications import Publications
 from storage.sql.stores.sources import Sources, TagsDefaults
 from storage.sql.transaction import Job, Lookups, Readers, Space, Transaction, Writer
 from storage.tail import Tail
@@ -137,7 +137,7 @@ class Storage(ABC):
     ownership: this process's share of the work. shipping: the changes for a replica, set by the extra that keeps one.
     replica: how far that is; None without one. members: the processes that work on the data. tail: the
     newest events, and the wake-up of waiting readers; filled by `follow`. damage: known damage to the data; callers
-    that hit damage also got Corrupt. lease: of this start.
+    that hit damage also got Corrupt. lease: of this start. writer, readers, vault: for the stores of extras.
     """
 
     shipping: Any = None
@@ -148,6 +148,7 @@ class Storage(ABC):
         appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
         writer = FencedWriter(delivering, lease)
         readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
+        self.writer, self.readers, self.vault = writer, readers, vault
         self.tail, self.ownership = Tail(known), Ownership()
         self.members: Members = Alone(f"{lease.owner}-{lease.epoch}")
         self.log = EventLog(appender, readers, space, known, self.tail)
@@ -163,7 +164,6 @@ class Storage(ABC):
         self.saved_views = SavedViews(writer, readers)
         self.tag_defaults = TagsDefaults(writer, readers)
         self.publications = Publications(writer, readers, own, vault)
-        self.subscriptions = Subscriptions(writer, readers, vault)
 
     async def follow(self) -> None:
         """Publish commits to readers, in order, until cancelled; one task. Retries while the log is unreadable."""

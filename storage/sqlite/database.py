@@ -102,20 +102,20 @@ class SqliteStorage(Storage):
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
-        self.writer, self.wal, self.database, self.vault = parts.writer, parts.wal, parts.database, vault
+        self.thread, self.wal, self.database = parts.writer, parts.wal, parts.database
         self.closing: list[Callable[[], None]] = []
         self._is = identity(parts.database)
         own = OwnConnection(parts.own)
         super().__init__(Places(parts.writer, parts.writer, parts.readers, own), SPACE, lease, known, vault)
 
     def __repr__(self) -> str:
-        return f"SqliteStorage({self.lease}, {self.writer}, {self._parts.readers})"
+        return f"SqliteStorage({self.lease}, {self.thread}, {self._parts.readers})"
 
     def writer_moved_at(self) -> float:
-        return self.writer.moved_at()
+        return self.thread.moved_at()
 
     async def wait_ended(self) -> str:
-        return await self.writer.wait_ended()
+        return await self.thread.wait_ended()
 
     def stands(self) -> bool:
         """Return whether the database is still the file at its path; SQLite itself keeps using a deleted file."""
@@ -135,7 +135,7 @@ class SqliteStorage(Storage):
         # The writer's connection closes last: only a writable connection that closes last removes the WAL.
         await self._parts.readers.aclose()
         self._parts.own.close()
-        if await self.writer.aclose():
+        if await self.thread.aclose():
             for close in self.closing:
                 close()
             self._parts.lock.release()

@@ -7,19 +7,34 @@ members leaves only its own 1/n moves.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from zlib import crc32
 
 import trio
 
 from extras.cluster.members.usage import Usage
 from storage.ownership import C, Ownership
-from storage.records.member import SHARDS, View, shard_of
+from storage.records.member import View
 from storage.records.source import Source
 
 if TYPE_CHECKING:
     from extras.cluster.members.other_nodes import OtherNodes, Sharing
+
+
+SHARDS = 1024
+
+
+@lru_cache(1 << 17)
+def shard_of(url: str) -> int:
+    """Return the shard of a watched URL, by host: a single node then fetches from each host.
+
+    >>> shard_of("https://www.news.example/feed") == shard_of("http://news.example:8080/other")
+    True
+    """
+    return crc32((urlsplit(url).hostname or "").removeprefix("www.").encode()) % SHARDS
 
 
 def owner(working: Sequence[str], key: str) -> str:

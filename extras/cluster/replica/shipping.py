@@ -167,7 +167,7 @@ def shipping_of(storage: Storage) -> Shipping | None:
     """
     if storage.shipping is None and isinstance(storage, SqliteStorage):
         log = ShippedLog(storage.wal.path)
-        storage.shipping = SqliteShipping(storage.writer, log, storage.database, storage.vault.mac_key(REPLICA))
+        storage.shipping = SqliteShipping(storage.thread, log, storage.database, storage.vault.mac_key(REPLICA))
         storage.closing.append(storage.shipping.close)
         storage.wal.keeps = log.after_commit
     found: Shipping | None = storage.shipping

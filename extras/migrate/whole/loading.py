@@ -7,7 +7,10 @@ a new import starts over. A PostgreSQL database is filled in place, and marked i
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, assert_never
@@ -33,7 +36,7 @@ from extras.migrate.whole.lines import (
     last_day,
 )
 from extras.migrate.whole.reading import Adopted, Checked, read
-from sanderling.data_folder import named_vault, put_in_place, staged, working_in
+from sanderling.data_folder import STAGE, named_vault, working_in
 from sanderling.engines import Engine, engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
@@ -48,7 +51,10 @@ from storage.records.publication import Retraction
 from storage.records.source import SourceState, TagDefaults
 from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
-from storage.sqlite.engine.folder import FolderLock
+from storage.sqlite.engine.folder import DATABASE, MARK, FolderLock
+from storage.sqlite.master_key import OWN, own_keys
+from storage.sqlite.ownership import entrust_all, sync
+from storage.sqlite.upkeep.copying import copy_database
 
 SECRET_SIZE = 32
 MOST_EVENTS, MOST_BYTES = 500, 4 << 20
@@ -267,3 +273,41 @@ class _Filling:
         await work.advance(MATCHED, await work.cursor(MATCHED), at, (), lease)
         for start in range(0, len(self._hits), MOST_EVENTS):
             await work.advance(MATCHED, at, at, (), lease, hits=self._hits[start : start + MOST_EVENTS])
+
+
+_NEW = ".importing.new"
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """Yield a folder with a copy of the present database, then delete it. Clears leftovers of a cut import."""
+    stage, new, database = folder / STAGE, folder / _NEW, folder / DATABASE
+    for left in (stage, new):
+        shutil.rmtree(left, ignore_errors=True)
+    new.mkdir(mode=0o700)
+    try:
+        if database.exists() and database.stat().st_size:
+            copy_database(database, new / DATABASE)
+        else:
+            (new / DATABASE).touch(mode=0o600)
+        for name in own_keys(folder):
+            shutil.copy(folder / name, new / name)
+        new.rename(stage)
+        yield stage
+    finally:
+        for left in (stage, new):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def put_in_place(stage: Path, folder: Path) -> None:
+    """Replace the database by one rename. The copy already includes the old WAL and key."""
+    sync(stage / DATABASE)
+    entrust_all(stage, folder)
+    for suffix in ("-wal", "-shm"):
+        (folder / (DATABASE + suffix)).unlink(missing_ok=True)
+    if (stage / OWN).exists():  # before the database that it opens
+        os.replace(stage / OWN, folder / OWN)
+    os.replace(stage / DATABASE, folder / DATABASE)
+    if (stage / MARK).exists():
+        os.replace(stage / MARK, folder / MARK)
+    sync(folder)

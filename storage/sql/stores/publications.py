@@ -1,6 +1,4 @@
-"""Publications, and subscriptions to their feeds, in SQL. Feed readers need no key, so a token is looked up like a
-bin's.
-"""
+"""Publications in SQL. Feed readers need no key, so a token is looked up like a bin's."""
 
 from __future__ import annotations
 
@@ -10,11 +8,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from storage.records.identity import Millis, Seq
-from storage.records.publication import Progress, Publication, Retraction, Subscriber, Subscription
-from storage.secrets.sealing import ADDRESSES, SUBSCRIPTIONS
+from storage.records.identity import Seq
+from storage.records.publication import Publication, Retraction
+from storage.secrets.sealing import ADDRESSES
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row, write_each, write_one
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row, write_one
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -127,76 +125,3 @@ def _put(transaction: Transaction, publication: Publication) -> None:
     transaction.execute(_PUT, row)
     # Another address is another topic: subscribers of the old one get nothing more.
     transaction.execute(_UNSUBSCRIBE, (publication.id, publication.token_hash))
-
-
-_decode_subscription = msgspec.json.Decoder(Subscription).decode
-_READ = "SELECT body, sealed, id, cursor, attempts, due_at, error FROM subscription"
-_ALL_SUBSCRIPTIONS = _READ + " ORDER BY id"
-_SAME = _READ + " WHERE publication=? AND ending=? AND callback=?"
-_STANDS = "SELECT 1 FROM publication WHERE id=? AND token_hash=?"
-_ADD = """INSERT INTO subscription(
-        id, publication, ending, callback, token_hash, body, sealed, cursor, attempts, due_at, error
-    ) VALUES(?,?,?,?,?,?,?,?,0,0,'')"""
-_RENEW = "UPDATE subscription SET body=?, sealed=? WHERE id=?"
-_ADVANCE = "UPDATE subscription SET cursor=?, attempts=?, due_at=?, error=? WHERE id=?"
-_Row = tuple[bytes, bytes | None, str, int, int, int, str]
-
-
-class Subscriptions:
-    """Subscriptions with their subscribers' progress. They are deleted with their publication's address."""
-
-    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
-        self._writer, self._readers, self._vault = writer, readers, vault
-
-    async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
-        """Add a subscription to events after `cursor` and return it; None if the address is gone.
-
-        A subscription of the same callback to the same feed is renewed: it keeps its id and progress.
-        """
-
-        def job(transaction: Transaction) -> Subscriber | None:
-            where = (subscription.publication, subscription.ending, subscription.callback)
-            if transaction.execute(_STANDS, (subscription.publication, subscription.token_hash)).fetchone() is None:
-                return None
-            row = transaction.execute(_SAME, where).fetchone()
-            if row is None:
-                body, box = _packed(subscription, transaction.vault)
-                transaction.execute(_ADD, (subscription.id, *where, subscription.token_hash, body, box, cursor))
-                return Subscriber(subscription, Progress(subscription.id, cursor))
-            there = _subscriber(row, transaction.vault)
-            renewed = replace(subscription, id=there.progress.id, created_at=there.subscription.created_at)
-            transaction.execute(_RENEW, (*_packed(renewed, transaction.vault), renewed.id))
-            return Subscriber(renewed, there.progress)
-
-        return await self._writer.submit(job)
-
-    async def end(self, ids: Sequence[str]) -> None:
-        await write_each(self._writer, "DELETE FROM subscription WHERE id=?", [(id,) for id in sorted(ids)])
-
-    async def all(self) -> Sequence[Subscriber]:
-        """Return all subscriptions, oldest first."""
-        return [_subscriber(row, self._vault) for row in await every_row(self._readers, _ALL_SUBSCRIPTIONS)]
-
-    async def count(self, publication_id: str) -> int:
-        query = "SELECT count(*) FROM subscription WHERE publication=?"
-        return int((await first_row(self._readers, query, publication_id))[0])
-
-    async def advance(self, steps: Sequence[Progress]) -> None:
-        """Store subscribers' progress in one transaction. Skips deleted ones."""
-        rows = [(step.cursor, step.attempts, step.due_at, step.error, step.id) for step in steps]
-        await write_each(self._writer, _ADVANCE, rows)
-
-
-def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a subscription's body, and its sealed secret."""
-    secret = subscription.secret
-    box = None if secret is None else vault.seal(SUBSCRIPTIONS.kind, subscription.id, secret.encode())
-    return msgspec.json.encode(replace(subscription, secret=None)), box
-
-
-def _subscriber(row: _Row, vault: Vault) -> Subscriber:
-    body, box, id, cursor, attempts, due_at, error = row
-    record = _decode_subscription(body)
-    if box is not None:
-        record = replace(record, secret=vault.open(SUBSCRIPTIONS.kind, id, box).decode())
-    return Subscriber(record, Progress(id, Seq(cursor), attempts, Millis(due_at), error))

@@ -22,8 +22,9 @@ from actors.errors import UrlRefused
 from extras.publish import hub as actor
 from extras.publish.hub import Hub
 from extras.publish.hub_endpoint import LONGEST_LEASE, MOST_BYTES, USUAL_LEASE
+from extras.publish.subscriptions import Subscriber, Subscriptions
 from extras.publish.turns import Intent, mailbox_of
-from storage.records.publication import Publication, Subscriber, hash_of
+from storage.records.publication import Publication, hash_of
 from storage.sql.stores.publications import Published
 from tests.api.house import FakeChild, House, make_house, running
 from tests.extras.publish.test_endpoint import published, tagged
@@ -123,7 +124,7 @@ async def wished(house: House, record: Mapping[str, Any], callback: str, client:
 
 
 async def stored(house: House) -> list[Subscriber]:
-    return list(await house.storage.subscriptions.all())
+    return list(await Subscriptions(house.storage).all())
 
 
 @pytest.fixture

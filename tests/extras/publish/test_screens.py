@@ -9,6 +9,7 @@ import trio
 from msgspec.structs import replace as changed_record
 
 from actors.messages.views import SourceView
+from extras.publish.subscriptions import Subscriptions
 from storage.records.alert import Alert
 from storage.records.identity import START, Millis
 from storage.records.publication import Publication
@@ -251,7 +252,7 @@ async def test_a_publication_shows_how_many_readers_asked_the_hub(browser: Brows
     made = await published(browser)
     assert "None has subscribed yet" in browser.text
     for number in (1, 2):
-        await house.storage.subscriptions.put(
+        await Subscriptions(house.storage).put(
             a_subscription(
                 f"s{number}", publication=made.id, token_hash=made.token_hash, callback=f"https://r{number}.test/"
             ),

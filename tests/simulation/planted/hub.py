@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from actors.egress.failures import PostResult
 from extras.publish import newest
 from extras.publish.hub import Hub
-from storage.records.publication import Progress
+from extras.publish.subscriptions import Progress
 
 Plant = AbstractContextManager[Any]
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.signatures.event import public_half
+from extras.publish.subscriptions import Subscriptions
 from storage.errors import Exposed, NoKey, Unopened
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
@@ -80,7 +81,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     private: dict[str, Any] = {"private": TOKEN, "private_names": tuple(TOKEN)}
     await storage.alerts.put_destination(a_destination(secrets=SECRETS, **private))
     await storage.publications.put(PUBLICATION)
-    await storage.subscriptions.put(SUBSCRIPTION, START)
+    await Subscriptions(storage).put(SUBSCRIPTION, START)
     await storage.keys.add_first_push(PUSH)
     return storage
 
@@ -95,7 +96,7 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         rows = await storage.sources.page(None, 9)
         assert [(row.source.secret, row.hot.cookies) for row in rows] == [(HELLO, ""), (HEADERS, JAR)]
         assert list(await storage.publications.all()) == [PUBLICATION]
-        assert [each.subscription for each in await storage.subscriptions.all()] == [SUBSCRIPTION]
+        assert [each.subscription for each in await Subscriptions(storage).all()] == [SUBSCRIPTION]
         assert await storage.keys.push() == PUSH
     finally:
         await storage.aclose()
@@ -331,6 +332,6 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
     assert published is not None and list(await storage.publications.all()) == [replace(PUBLICATION, token=None)], (
         "who has the address goes on reading"
     )
-    assert list(await storage.subscriptions.all()) == [], "its reader subscribes anew"
+    assert list(await Subscriptions(storage).all()) == [], "its reader subscribes anew"
     assert await storage.keys.push() is None, "another is made, and devices are asked anew"
     await storage.aclose()

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import errors
 
+from extras.cluster.members.ownership import shard_of
 from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words
 from extras.cluster.postgres.engine.steps import APPENDS, FENCE, lock_of, shared_lock_of
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.records.identity import START
-from storage.records.member import shard_of
 from storage.records.source import Source
 from storage.secrets.vault import Vault
 from storage.sql.transaction import Row, Transaction

@@ -5,9 +5,9 @@ from collections import Counter
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from extras.cluster.members.ownership import SharedOwnership, owner
+from extras.cluster.members.ownership import SHARDS, SharedOwnership, owner
 from storage.ownership import Ownership
-from storage.records.member import SHARDS, Member, View
+from storage.records.member import Member, View
 from tests.support.build import a_source
 
 
