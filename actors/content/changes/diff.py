@@ -100,7 +100,9 @@ def _pair(
 def _one_is_in_a_list(was: Sequence[Context], is_now: Sequence[Context]) -> bool:
     """Whether one paragraph is an item of a JSON list and the other a member outside it: one of them moved."""
     contexts = [side[0] if side else _NOWHERE for side in (was, is_now)]
-    items = [one.row.endswith("]") and not (one.column or one.heading) for one in contexts]
+    items = [
+        one.row.endswith("]") and not one.row.endswith("']") and not (one.column or one.heading) for one in contexts
+    ]
     return any(items) and _NOWHERE in contexts
 
 

@@ -114,7 +114,8 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
     **dict.fromkeys(("calendar", "pdf", "docx", "xlsx", "odt", "ods"), _BY_PATH),
 }
 """The kinds of `selector` and `ignore` that each format allows, with a sentence; nothing for other formats."""
-_MEMBERS = re.compile(r"(?:\.?\w+|\.?\[[^\[\]]*\])(?:\.\w+|\.?\[[^\[\]]*\]|\s*\|\s*)*")
+_NAMED: Final = r"[\w\x80-\U0010ffff-]+|\[[^\[\]']*\]|\['(?:[^'\\]|\\.)*'\]"
+_MEMBERS = re.compile(rf"\.?(?:{_NAMED})(?:\.(?:{_NAMED})|{_NAMED.partition('|')[2]}|\s*\|\s*)*")
 _PIPE = re.compile(r"\s*\|\s*")
 _LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")
@@ -227,17 +228,15 @@ def bare_selector(text: str) -> str:
 
 
 def json_path_text(text: str) -> str:
-    """Return a selector as a JSONPath, also from jq syntax; "" if it is neither.
+    """Return a selector as a JSONPath, also from jq syntax or the place in a difference; "" if it is neither.
 
-    >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a[0].b"), json_path_text("td")
-    ('$.a', '$.items[*].price', '$.a[0].b', '')
+    >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a['b c']"), json_path_text("a > b")
+    ('$.a', '$.items[*].price', "$.a['b c']", '')
     """
     bare, kind = bare_selector(text), selector_kind(text)
     if kind not in {"css", "jsonpath"} or bare.startswith("$") or not _MEMBERS.fullmatch(bare):
         return bare if kind == "jsonpath" else ""
-    if kind == "css" and not {".", "["}.intersection(bare):
-        return ""
-    path = _PIPE.sub("", bare).replace("[]", "[*]").replace(".[", "[")
+    path = bare if "'" in bare else _PIPE.sub("", bare).replace("[]", "[*]").replace(".[", "[")
     return f"${path}" if path[0] in ".[" else f"$.{path}"
 
 

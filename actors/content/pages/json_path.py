@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from actors.content.wording.json_text import Location, Number, item_of, key_of
+from actors.content.wording.json_text import LABEL, Location, Number, key_of
 from actors.content.wording.json_text import figure as number_of
 
 MOST_NODES: Final = 100_000
 _NOTHING: Final = object()
 _NAME: Final = re.compile("[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")
 _DOTTED: Final = re.compile(_NAME.pattern[:-2] + "-]*")
-_LABEL: Final = re.compile(r"(?=[^\[\]]*[^\W\d_])[^\x00-\x1f\[\]\"\\*?'][^\x00-\x1f\[\]\"\\]*(?=\])")
+_LABEL: Final = re.compile(LABEL + r"(?=\])")
 _EXPRESSION: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(i?)")
 _INT: Final = re.compile(r"0|-?[1-9]\d{0,15}")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -138,7 +138,7 @@ def _by_label(label: str) -> Selector:
         key = key_of(node.value)
         for at, item in enumerate(node.value if key is not None else ()):
             query.visit()
-            if item_of(node.value, at, key) == f"[{label}]":
+            if item[key] == label:
                 yield Node((*node.location, at), item)
 
     return select
@@ -270,7 +270,7 @@ class _Reader:
         if self.takes("*"):
             return _children, False
         if self.sees('"') or self.sees("'"):
-            return _by_name(self._string()), True
+            return _by_label(self._string()), True
         if self.takes("?"):
             self.blank()
             return _by_test(self._either()), False

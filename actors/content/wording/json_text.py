@@ -28,6 +28,10 @@ _LONGEST_KEY: Final = 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
 """Members that distinguish items, in order of preference; after them, the first text that does."""
 _NAMED: Final = re.compile(r"(\"(?:[^\"\\]|\\.)*\"): ")
+_PLAIN_KEY: Final = re.compile(r"(?:[^\W\d]|[\x80-\ud7ff\ue000-\U0010ffff])(?:[\w-]|[\x80-\ud7ff\ue000-\U0010ffff])*")
+LABEL: Final = r"(?=[^\[\]]*[^\W\d_])[^\x00-\x1f\[\]\"\\*?'][^\x00-\x1f\[\]\"\\]*"
+"""A name of an item that needs no quotes in a path: no index, and nothing that a JSONPath has in brackets."""
+_BARE: Final = re.compile(rf"(?!\s){LABEL}")
 _BRACKETED: Final = re.compile(r"[\x00-\x1f\[\]\"\\]")
 
 
@@ -173,12 +177,25 @@ def _has_named_items(value: Any) -> bool:
 
 
 def member(place: str, key: str) -> str:
-    return (f"{place}.{key}" if place else key)[:_ON_ONE_LINE]
+    """Return the place of a member; a name with other characters is quoted, as in JSONPath.
+
+    >>> member("plans[Team]", "max-seats"), member("", "per month"), member("a", "it's")
+    ('plans[Team].max-seats', "['per month']", "a['it\\\\'s']")
+    """
+    step = f".{key}" if _PLAIN_KEY.fullmatch(key) and key.isprintable() else _step(key)
+    return f"{place}{step}".removeprefix("" if place else ".")[:_ON_ONE_LINE]
 
 
 def item_of(items: Sequence[Any], at: int, key: str | None) -> str:
     """Return the step to an item of a list. key: from `key_of`."""
-    return f"[{at if key is None else items[at][key]}]"
+    name = at if key is None else items[at][key]
+    return f"[{name}]" if key is None or _BARE.fullmatch(name) else _step(name)
+
+
+def _step(name: str) -> str:
+    """Return a name in single quotes, as in the normalized paths of RFC 9535 (2.7)."""
+    inside = _quoted(name)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return f"['{inside}']"
 
 
 def key_of(items: Any) -> str | None:

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.pages import json_path
+from actors.content.messages.readings import not_chosen_by
+from actors.content.pages import json_path, selectors
 from actors.content.pages.json_path import BadPath, JsonPath, TooMany
+from actors.content.values.kinds import root_of
+from actors.content.wording import json_text
+from actors.query import parse
+from actors.query.conditions import Condition
 
 # The RFC's example, section 1.5, with other content.
 SHOP: Any = {
@@ -120,3 +125,43 @@ def test_any_text_is_a_path_or_refused(text: str) -> None:
             JsonPath(path).find(SHOP)
         except (BadPath, TooMany):
             continue
+
+
+KEYS = st.one_of(
+    st.sampled_from(
+        ["name", "id", "price", "max-seats", "per month", "a.b", "it's", 'a "b"', "7", "", "ä", "→", "*", "x]", "\\"]
+    ),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
+)
+LEAVES = st.one_of(st.integers(), KEYS, st.none())
+DOCUMENTS = st.recursive(
+    LEAVES,
+    lambda below: st.one_of(
+        st.dictionaries(KEYS, below, max_size=4),
+        st.lists(below, max_size=4),
+        st.lists(st.fixed_dictionaries({"id": LEAVES, "price": below}), min_size=1, max_size=4),
+    ),
+    max_leaves=12,
+)
+
+
+def locations(value: Any, at: json_text.Location = ()) -> list[json_text.Location]:
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [*([at] if at else []), *(one for key, item in below for one in locations(item, (*at, key)))]
+
+
+@given(DOCUMENTS.filter(lambda value: isinstance(value, (dict, list))))
+def test_every_printed_place_is_a_selector_and_a_condition_for_it(document: Any) -> None:
+    """As a difference, a value and an event write it: with `$` and without."""
+    value = json_text.read(json.dumps(document))
+    for location in locations(value):
+        place = json_text.written(value, location)
+        if len(place) >= 150:
+            continue  # cut
+        for written in (place, root_of(place)):
+            selectors.check(written)
+            assert not not_chosen_by("json", [written])
+            assert location in selectors.find_in_json(value, written, json_text.figure)
+        if '"' not in place:
+            condition = parse(f'path:"{root_of(place)}"', "en").root
+            assert isinstance(condition, Condition) and condition.covers(root_of(place))
