@@ -14,6 +14,7 @@ from sanderling.commands.service import (
     SOURCES,
     Sort,
     agree,
+    called,
     record_flag,
     records_flag,
     sent,
@@ -22,11 +23,13 @@ from sanderling.commands.service import (
 )
 from sanderling.environment import hinted
 from storage.records.secrecy import plain
+from storage.records.source import tag_of
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
 PUBLICATIONS: Final = Sort("/v1/publications", "publication", "publications", ("title", "url"), "publications")
+MOST_NAMED: Final = 10
 LOST: Final = "not known to this service any more; `sanderling publications readdress` makes another"
 
 
@@ -64,6 +67,15 @@ async def create(client: Client, *, title: str, channel: str | None, as_json: bo
         "private_source_ids": await SOURCES.ids_of(client, shown["private"]),
     }
     print_page(await sent(client, "POST", PUBLICATIONS.path, json=body), publication_page, as_json=as_json)
+    tags, named = set(map(tag_of, shown["tags"])), {*body["source_ids"], *body["private_source_ids"]}
+    is_wide = (not body["source_ids"] and not tags) or shown["alerts"] or channel
+    private = [one async for one in client.every(SOURCES.path) if one["private"] and one["id"] not in named]
+    left_out = [plain(called(one) or one["url"]) for one in private if is_wide or tags.intersection(one["tags"])]
+    if left_out:
+        names = "; ".join(left_out[:MOST_NAMED]) + (
+            f"; and {more} more" if (more := len(left_out) - MOST_NAMED) > 0 else ""
+        )
+        click.echo(f"Left out, as they are private: {names}. To publish one, name it with --private.", err=True)
 
 
 @publications.command("list")

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
+from api.fields.sources import SourceRecord
+from api.route import Route
 from extras.publish import commands as publications
 from extras.publish.commands import publication_page
 from extras.publish.operations import PublicationRecord
@@ -12,6 +14,12 @@ from tests.sanderling.client.documented import client, record_of, run
 
 PUBLICATION = record_of(PublicationRecord)
 RECORD = to_builtins(PUBLICATION)
+SOURCE = to_builtins(record_of(SourceRecord))
+PRIVATE = [
+    SOURCE
+    | {"id": "019db0a4-7c18-7000-8000-0000000000a1", "title": "Members", "private": True, "tags": ["label:club"]},
+    SOURCE | {"id": "019db0a4-7c18-7000-8000-0000000000a2", "title": "Diary", "private": True, "tags": []},
+]
 
 
 def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,8 +27,8 @@ def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsy
     source, alert = "019db0a4-7c18-7000-8000-00000000aaaa", "019db0a4-7c18-7000-8000-00000000bbbb"
     shown = ["--source", source, "--tag", "prices", "--alert", alert]
     run(publications.create, client(asked), "Prices", *shown)
-    label, body = asked[-1]
-    assert label == "POST /v1/publications"
+    (label, body), after = asked[-2:]
+    assert (label, after[0]) == ("POST /v1/publications", "GET /v1/sources")
     assert body == {
         "title": "Prices",
         "source_ids": [source],
@@ -57,3 +65,24 @@ def test_a_title_reaches_the_terminal_escaped_and_a_lost_address_says_what_to_do
     lost = RECORD | {"title": "\x1b[2J", "url": None, "feeds": None, "channel": "feed", "source_ids": ["s"]}
     told = "\n".join(publication_page(lost))
     assert "\x1b" not in told and "readdress" in told and "channel   feed" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "left_out"),
+    [
+        ((), ["Members", "Diary"]),
+        (("--tag", "club"), ["Members"]),
+        (("--private", PRIVATE[0]["id"]), ["Diary"]),
+        (("--source", PRIVATE[1]["id"]), []),
+    ],
+)
+def test_the_private_sources_that_it_leaves_out_are_named(
+    options: tuple[str, ...], left_out: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answers(route: Route) -> Any:
+        return PRIVATE if (route.method, route.path) == ("GET", "/v1/sources") else None
+
+    run(publications.create, client([], answers), "Prices", *options)
+    told = capsys.readouterr().err
+    assert [name for name in ("Members", "Diary") if name in told] == left_out
+    assert ("name it with --private" in told) is bool(left_out)
