@@ -19,7 +19,7 @@ from actors.ordering import in_turns
 from extras.migrate.alerting import Alerting
 from extras.migrate.outcome import Done, Outcome
 from extras.migrate.plan import Plan, PlannedSource, wire
-from sanderling.client.api import Client, WaitingClient, too_large, why_refused
+from sanderling.client.api import Client, WaitingClient, status_of, why_refused
 from sanderling.exits import CommandFailed
 
 BATCH: Final = 20
@@ -71,7 +71,7 @@ class Adding:
         try:
             answer = await self._client.ask("POST", "/v1/sources", json=body, timeout=WITHIN)
         except CommandFailed as error:
-            if not too_large(error):
+            if status_of(error) != 413:  # the request is too large: its parts may not be
                 raise
             if len(batch) == 1:
                 self._refused(batch[0][0], _TOO_LARGE)

@@ -358,16 +358,13 @@ def _advice(slug: str, words: str, answer: httpx.Response) -> str:
 
 def why_refused(error: CommandFailed) -> str:
     """Return the reason of a single refusal. Raises the error if it affects all requests: the key, or no service."""
-    if error.code is not Exit.FAILED or _status(error) in (401, 403):
+    if error.code is not Exit.FAILED or status_of(error) in (401, 403):
         raise error
     return error.message
 
 
-def too_large(error: CommandFailed) -> bool:
-    return _status(error) == 413
-
-
-def _status(error: CommandFailed) -> int:
+def status_of(error: CommandFailed) -> int:
+    """Return the status of a refusal; 0 for another error."""
     return error.status if isinstance(error, ServiceRefused) else 0
 
 

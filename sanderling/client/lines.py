@@ -96,6 +96,11 @@ def span(seconds: float) -> str:
     return " ".join(part for part in parts[:2] if not part.startswith("0") or len(parts) == 1) or "0s"
 
 
+def apart(earlier: str, later: str) -> float:
+    """Return the seconds between two moments (RFC 3339)."""
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
 def ago(moment: str | None, now: datetime) -> str:
     """Return the age of a moment (RFC 3339) in its largest unit.
 

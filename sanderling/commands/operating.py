@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ import click
 import msgspec
 
 from actors.settings import Settings
-from sanderling.client.lines import by_state, fit, pad, span
+from sanderling.client.lines import apart, by_state, fit, pad, span
 from sanderling.client.terminal import Audience, notify, print_json
 from sanderling.commands.service import SOURCES, with_client
 from sanderling.environment import environ, on_terminal
@@ -107,15 +106,10 @@ def _print(found: Mapping[str, Any], *, as_json: bool, watch: bool) -> Exit:
     return Exit.WELL if found["ready"] else Exit.FAILED
 
 
-def seconds_between(earlier: str, later: str) -> float:
-    """Both moments are RFC 3339."""
-    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
-
-
 def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     at, ready = overview["at"], "ready" if overview["ready"] else "NOT READY"
     drained = ", drained" if overview["draining"] else ""
-    yield f"Sanderling {overview['version']}  {ready}{drained}  up {span(seconds_between(overview['started_at'], at))}"
+    yield f"Sanderling {overview['version']}  {ready}{drained}  up {span(apart(overview['started_at'], at))}"
     yield ""
     sources = overview["sources"]
     yield f"{'sources':<13} total {sources['total']:,}  {by_state(sources)}"
@@ -147,7 +141,7 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
 
 def _replica(replica: Mapping[str, Any], at: str) -> str:
     told = replica["told_at"]
-    far = "nothing is in it yet" if told is None else f"{span(seconds_between(told, at))} behind"
+    far = "nothing is in it yet" if told is None else f"{span(apart(told, at))} behind"
     return f"{'! replica:' if replica['says'] else 'replica':<13} {far}  {replica['says'] or replica['place']}"
 
 

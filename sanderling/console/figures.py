@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sanderling.client.lines import by_state, span
-from sanderling.console.text import BAD, POOR, Line, apart, between, fit, line_of, short
+from sanderling.client.lines import apart, by_state, span
+from sanderling.console.text import BAD, POOR, Line, between, fit, line_of, short
 
 WINDOW = 60
 """Ticks of one second each that rates cover; for those of rows, with the rows then visible."""

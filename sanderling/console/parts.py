@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from textual.binding import BindingType
 
-from sanderling.client.lines import why_lines
+from sanderling.client.lines import apart, why_lines
 from sanderling.console.lines import key
 from sanderling.console.lists import LogScreen, event_line
 from sanderling.console.text import (
@@ -19,7 +19,6 @@ from sanderling.console.text import (
     VERDICTS,
     Line,
     ago,
-    apart,
     clock,
     fit,
     line_of,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from textual.content import Content
 
+from sanderling.client.lines import apart
 from storage.records.secrecy import plain
 from storage.records.states import LOOKS, PARTS, Mood, State
 
@@ -200,11 +201,6 @@ def age(moment: str | None, now: str) -> str:
 
 def ago(moment: str | None, now: str) -> str:
     return "never" if moment is None else f"{short(apart(moment, now))} ago".replace("now ago", "just now")
-
-
-def apart(earlier: str, later: str) -> float:
-    """Both moments are RFC 3339."""
-    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
 def clock(moment: str, zone: tzinfo | None = None) -> str:

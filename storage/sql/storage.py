@@ -73,31 +73,19 @@ T = TypeVar("T")
 
 
 class NoticingWriter:
-    """A Writer that records damage."""
+    """A Writer that records damage. lease: every job is refused once another start owns the data; None: jobs fence."""
 
-    def __init__(self, writer: Writer, damage: Damage) -> None:
-        self._writer, self._damage = writer, damage
-
-    async def submit(self, job: Job[T], **how: Any) -> T:
-        """Run a job in the next transaction; see Writer."""
-        with self._damage.noted():
-            return await self._writer.submit(job, **how)
-
-
-class FencedWriter:
-    """See Writer. Each job is refused once another start owns the data."""
-
-    def __init__(self, writer: Writer, lease: Lease) -> None:
-        self._writer, self._lease = writer, lease
+    def __init__(self, writer: Writer, damage: Damage, lease: Lease | None = None) -> None:
+        self._writer, self._damage, self._lease = writer, damage, lease
 
     async def submit(self, job: Job[T], **how: Any) -> T:
-        """Run a job in the next transaction; see Writer."""
-
         def fenced(transaction: Transaction) -> T:
-            transaction.fence(self._lease)
+            if self._lease is not None:
+                transaction.fence(self._lease)
             return job(transaction)
 
-        return await self._writer.submit(fenced, **how)
+        with self._damage.noted():
+            return await self._writer.submit(fenced, **how)
 
 
 class NoticingReaders:
@@ -146,7 +134,7 @@ class Storage(ABC):
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()
         appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
-        writer = FencedWriter(delivering, lease)
+        writer = NoticingWriter(places.writer, self.damage, lease)
         readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
         self.writer, self.readers, self.vault = writer, readers, vault
         self.tail, self.ownership = Tail(known), Ownership()

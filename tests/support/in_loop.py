@@ -29,7 +29,7 @@ from storage.secrets.sealing import mark
 from storage.secrets.vault import NONCE, SIZE, Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
-from storage.sql.stores.sources import all_watched
+from storage.sql.stores import sources as stored
 from storage.sql.transaction import Job, Row, Transaction
 from storage.sqlite.engine.connection import SPACE, in_our_words, translated
 from storage.sqlite.engine.migrations import migrate
@@ -142,7 +142,9 @@ class Disk:
 
     def sources(self) -> Mapping[SourceId, WatchedSource]:
         """Return all sources in id order."""
-        return {watched.source.id: watched for watched in all_watched(self.connection, vault())}
+        rows = self.connection.execute(stored._WATCHED + f"WHERE {stored._THERE} ORDER BY k.id").fetchall()
+        found = [stored.watched_of(row, vault()) for row in rows]
+        return {watched.source.id: watched for watched in found}
 
 
 def _survived(commit: Callable[[], object]) -> None:

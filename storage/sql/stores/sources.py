@@ -177,10 +177,6 @@ def insert(transaction: Transaction, source: Source, state: SourceState, known: 
     return int(key)
 
 
-def all_watched(connection: Connection, vault: Vault) -> Sequence[WatchedSource]:
-    return [watched_of(row, vault) for row in connection.execute(_WATCHED + f"WHERE {_THERE} ORDER BY k.id").fetchall()]
-
-
 def _twin(transaction: Transaction, source: Source, known: int | None) -> Source | None:
     """Return the source of the same feed that another node has added since this one knew all."""
     if known is None or not transaction.SHARED or not source.tier.has_entries:
