@@ -11,13 +11,13 @@ import msgspec
 import pytest
 import trio
 
+from extras.cluster.replica import log as log_module
 from extras.cluster.replica import shipper as module
 from extras.cluster.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
 from extras.cluster.standby.following import Follower, StandbyCopy
 from storage.errors import ChainBroken, Fenced
 from storage.records.identity import Millis
 from storage.sqlite.database import SqliteStorage
-from storage.sqlite.engine import wal
 from tests.extras.cluster.replica.test_shipping import facts
 from tests.support.replica import OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
 from tests.support.waiting import HANG
@@ -121,7 +121,7 @@ async def test_a_copy_that_ends_while_a_change_waits_does_not_name_the_present(t
 async def test_a_copy_during_which_the_log_was_emptied_is_never_whole_and_the_chain_before_it_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "MOST", 300_000)
+    monkeypatch.setattr(log_module, "MOST", 300_000)
     chance, objects = random.Random(11), HeldObjects()
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects):
         await objects.until(lambda: CURRENT in objects.objects)
@@ -194,7 +194,7 @@ async def test_a_replica_that_is_away_is_waited_for_and_nothing_is_lost(tmp_path
 async def test_a_replica_that_is_away_for_too_long_gets_a_new_chain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wal, "MOST", 300_000)
+    monkeypatch.setattr(log_module, "MOST", 300_000)
     chance, objects, told = random.Random(5), MemoryObjects(), list[str]()
     async with (
         a_storage(tmp_path / "data") as storage,
