@@ -108,7 +108,7 @@ def _values(asked: Condition, parts: Sequence[Part], facts: Facts) -> Iterator[t
         if value is None or not value.text:
             continue
         shape = re.compile(rf"(?<!\w){re.escape(value.text)}(?!\w)")
-        for number in sorted(range(len(parts)), key=lambda number: (parts[number].name not in names, -number)):
+        for number in sorted(range(len(parts)), key=lambda number: (parts[number].name not in names, not number)):
             is_there = parts[number].name in (*names, "content", "title")
             if is_there and (found := shape.search(parts[number].text)):
                 yield number, Span(*found.span())

@@ -81,7 +81,7 @@ SOURCES_OWN: tuple[AlertType, ...] = (
 
 class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its tags'
-    defaults.
+    defaults. `destination_ids`: copy these destinations of other alerts.
     """
 
     filter_query: FilterQuery
@@ -108,15 +108,25 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     default_destinations: bool = True
     managed: ManagedBy = None
     private_source_ids: PrivateSources = ()
+    destination_ids: Annotated[tuple[SourceId, ...], Meta(max_length=10, description="Destinations to copy")] = ()
 
 
-NOT_BY_HAND: Final = ("anomaly_enabled", "default_destinations", "managed")
+NOT_BY_HAND: Final = ("anomaly_enabled", "default_destinations", "destination_ids", "managed")
 """Fields that forms and configuration files do not have."""
 
 
-@patch_of(NewAlert, Alert, without=("default_destinations",))
+@patch_of(NewAlert, Alert, without=("default_destinations", "destination_ids"))
 class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
     """The fields to change; null removes the `channel` and `managed`."""
+
+
+class TrueNow(Struct, frozen=True):
+    """A current value for which an alert's query holds already: it matches once the value changes again."""
+
+    source_id: str
+    source: str
+    label: str
+    text: str
 
 
 @record_of(
@@ -128,7 +138,8 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
 class AlertRecord(Struct, frozen=True, kw_only=True):
     """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
     `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the name that
-    other records use.
+    other records use. `destination_count`: 0 if its matches go nowhere yet. `true_now`: only in the answer
+    to a new alert.
     """
 
     delivery_mode: DeliveryMode
@@ -137,3 +148,5 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     anomaly_enabled: bool = False
     template: str | None = None
     alert_id: str | None = None
+    destination_count: int = 0
+    true_now: tuple[TrueNow, ...] = ()

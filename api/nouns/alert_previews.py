@@ -22,8 +22,8 @@ from actors.query import parse
 from actors.query.explain import Explanation, PreviewAnswer, advice, counted_terms
 from actors.query.explain import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags
-from api.nouns.alerts import check_query, named_in, tags_in
+from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags, TrueNow
+from api.nouns.alerts import check_query, named_in, tags_in, true_now
 from api.nouns.context import OperationContext
 from api.ratelimit import Limit
 from api.route import LETS_OUT, Answer, Call, Route
@@ -126,6 +126,7 @@ class AlertPreview(Struct, frozen=True, kw_only=True):
     days: tuple[PreviewDay, ...]
     terms: tuple[PreviewTerm, ...]
     matches: tuple[PreviewMatch, ...]
+    true_now: tuple[TrueNow, ...] = ()
 
 
 WITHIN = 2.0
@@ -228,7 +229,9 @@ async def preview(call: OperationContext, asked: AlertPreviewRequest, within: St
     named = await named_in(call, structs.asdict(asked))
     scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"], call.context.world.now())
     check_pace(call)
-    return (await trial(call, asked, scope, within)).preview
+    found = (await trial(call, asked, scope, within)).preview
+    holds = await true_now(call, asked.filter_query, asked.language, scope)
+    return structs.replace(found, true_now=tuple(holds))
 
 
 def check_pace(call: OperationContext) -> None:

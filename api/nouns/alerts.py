@@ -1,29 +1,37 @@
-"""Alerts: store them and update the matcher before answering; their routes."""
+"""Alerts: store them and update the matcher before answering; what to say of a new one; their routes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 from uuid import UUID
 
-from actors.errors import Conflict, NotFound, Unprocessable
+import msgspec
+from msgspec import structs
+
+from actors.errors import Conflict, DomainError, NotFound, Unprocessable
 from actors.inheriting import defaults_of
 from actors.messages.declaring import mirrored
-from actors.query import QueryError, UnknownLanguage, parse
+from actors.messages.selection import SourceSelection
+from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
+from actors.query.conditions import Condition, Fact, Facts
+from actors.query.nodes import has_conditions, terms
 from api.etags import etag_of, expected, shown
 from api.fields import alerts as wire
 from api.fields.queries import ListQuery
-from api.nouns import destinations
+from api.nouns import destinations, sources
 from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
-from storage.records.alert import MOST_ALERTS, Alert
-from storage.records.destination import DeliveryMode, Destination
+from storage.records.alert import MOST_ALERTS, Alert, Scope
+from storage.records.destination import Destination
+from storage.records.event import StandingValue
 from storage.records.identity import SourceId, given
 from storage.records.revision import Expected, revision_of
-from storage.records.source import tag_of
+from storage.records.source import Source, tag_of
 
 _NAME = 60
 SOURCE_FIELDS = ("source_ids", "private_source_ids")
@@ -96,10 +104,17 @@ named = alert_named
 
 
 async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
-    """Add an alert, with copies of its tags' default destinations. Raises Refusal, Unprocessable, Conflict."""
+    """Add an alert, with copies of the chosen destinations and of its tags' defaults.
+
+    Raises Refusal, Unprocessable, Conflict.
+    """
+    known = {one.id for one in await call.context.storage.alerts.destinations()} if new.destination_ids else ()
+    for index, id in enumerate(new.destination_ids):
+        if id not in known:
+            raise Unprocessable(f"there is no destination {id}", f"body.destination_ids[{index}]", id)
     alert = await _add(call, new, planned)
-    if alert.tags and new.default_destinations:
-        await _give_defaults(call, alert)
+    if new.destination_ids or (alert.tags and new.default_destinations):
+        await _give_copies(call, alert, new)
     return alert
 
 
@@ -113,7 +128,7 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
     _check_channel(call, new.channel)
     _check_anomaly(new.anomaly_enabled)
     wanted = given(new, Alert)
-    sources = await named_in(call, wanted)
+    named = await named_in(call, wanted)
     if len(await alerts.all()) >= MOST_ALERTS:
         raise Conflict(f"there are {MOST_ALERTS} alerts, the most possible: delete one first")
     name = new.name or new.filter_query.strip()[:_NAME] or "Everything"
@@ -122,7 +137,7 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
         created_at=now,
         updated_at=now,
         updated_by=call.by,
-        **wanted | sources | {"name": name, "tags": tags_in(new.tags), "notices": tuple(dict.fromkeys(new.notices))},
+        **wanted | named | {"name": name, "tags": tags_in(new.tags), "notices": tuple(dict.fromkeys(new.notices))},
     )
     await alerts.put(alert)
     await put_in_force(call)
@@ -130,10 +145,11 @@ async def _add(call: OperationContext, new: wire.NewAlert, planned: str | None) 
 
 
 @whole
-async def _give_defaults(call: OperationContext, alert: Alert) -> None:
-    """Give a new alert its tags' destinations, each once, within the limits."""
+async def _give_copies(call: OperationContext, alert: Alert, new: wire.NewAlert) -> None:
+    """Give a new alert the chosen destinations and those of its tags, each once, within the limits."""
     by_tag = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
-    wanted = dict.fromkeys(id for one in defaults_of(alert.tags, by_tag) for id in one.destinations)
+    of_tags = (id for one in defaults_of(alert.tags, by_tag) for id in one.destinations if new.default_destinations)
+    wanted = dict.fromkeys((*new.destination_ids, *of_tags))
     if not wanted:
         return
     there = {one.id: one for one in await call.context.storage.alerts.destinations()}
@@ -174,6 +190,54 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     await put_in_force(call)
 
 
+MOST_TRIED: Final = 20
+"""Sources whose current values are read for a new alert."""
+_BLOCKS: Final = 200
+
+
+async def true_now(call: OperationContext, query_text: str, language: str, scope: Scope) -> list[wire.TrueNow]:
+    """Return the current values for which a valid query with conditions holds already, one of each source.
+
+    Such an alert stays silent until the value changes again. No conditions, or too many sources: none.
+    """
+    query, found = parse(query_text, language), list[wire.TrueNow]()
+    if not has_conditions(query.root):
+        return found
+    asked = [term for term in terms(query.root) if isinstance(term, Condition)]
+    for source in await _few_of(call, scope):
+        try:
+            told = await sources.reported_page(call, source.id, values=True)
+        except DomainError:
+            continue
+        facts = [_fact(one) for one in told.standing.values] if told else []
+        texts = (source.called, *(block.text for block in told.blocks[:_BLOCKS])) if told else ()
+        if matches(query, Analysed(*texts, facts=Facts(facts))):
+            met = next((fact for term in asked for fact in Facts(facts).met(term)), None)
+            if met is not None and met.after is not None:
+                found.append(wire.TrueNow(source.id, source.called, met.label, met.after.text))
+    return found
+
+
+async def _few_of(call: OperationContext, scope: Scope) -> list[Source]:
+    """Return the sources of a scope, none if there are too many."""
+    found = list[Source]()
+    if scope.sources:
+        stored = [await call.context.storage.sources.get(SourceId(id)) for id in [*scope.sources][:MOST_TRIED]]
+        found = [one.source for one in stored if one is not None]
+    else:
+        with suppress(DomainError):
+            where = SourceSelection(tags=tuple(scope.tags))
+            found = [view.source for view in (await sources.page(call, MOST_TRIED + 1, where=where)).views]
+    since = call.context.private_since
+    return [one for one in found if len(found) <= MOST_TRIED and scope.includes(one.id, since(one.id))]
+
+
+def _fact(one: StandingValue) -> Fact:
+    """Return a current value as a change to it, of no kind."""
+    after = msgspec.to_builtins(one.value)
+    return msgspec.convert({"label": one.label, "path": one.path, "after": after}, Fact)
+
+
 def _missing() -> NotFound:
     return NotFound("There is no such alert.")
 
@@ -181,33 +245,36 @@ def _missing() -> NotFound:
 # --- routes ---------------------------------------------------------------------------------------------------------
 
 
-def record_of(alert: Alert, mode: DeliveryMode) -> wire.AlertRecord:
-    """Return an alert's record. mode: its first destination's."""
-    fields = mirrored(alert, wire.AlertRecord)
-    return wire.AlertRecord(**fields, alert_id=alert.id, delivery_mode=mode, revision=revision_of(alert))
-
-
-def _mode(destinations: Sequence[Destination]) -> DeliveryMode:
-    return destinations[0].delivery_mode if destinations else "instant"
+def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
+    """Return an alert's record. hooks: its destinations."""
+    return wire.AlertRecord(
+        **mirrored(alert, wire.AlertRecord),
+        alert_id=alert.id,
+        delivery_mode=hooks[0].delivery_mode if hooks else "instant",
+        destination_count=len(hooks),
+        revision=revision_of(alert),
+    )
 
 
 async def _create(call: Call) -> Answer:
     alert = await add(call, call.body, call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
-    return Answer(await _record(call, alert), 201, headers=headers | etag_of(alert))
+    holds = await true_now(call, alert.filter_query, alert.language, alert.scope)
+    record = structs.replace(await _record(call, alert), true_now=tuple(holds))
+    return Answer(record, 201, headers=headers | etag_of(alert))
 
 
 async def _list(call: Call) -> Answer:
     """Return a page of alerts, oldest first."""
     page, headers = oldest_first(call, await call.context.storage.alerts.all())
-    modes: dict[str, DeliveryMode] = {}
+    hooks: dict[str, list[Destination]] = {}
     for destination in await call.context.storage.alerts.destinations():
-        modes.setdefault(destination.alert_id, destination.delivery_mode)
-    return Answer([record_of(alert, modes.get(alert.id, "instant")) for alert in page], headers=headers)
+        hooks.setdefault(destination.alert_id, []).append(destination)
+    return Answer([record_of(alert, hooks.get(alert.id, ())) for alert in page], headers=headers)
 
 
 async def _record(call: Call, alert: Alert) -> wire.AlertRecord:
-    return record_of(alert, _mode(await call.context.storage.alerts.destinations(alert.id)))
+    return record_of(alert, await call.context.storage.alerts.destinations(alert.id))
 
 
 async def _describe(call: Call) -> Answer:

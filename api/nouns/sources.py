@@ -401,13 +401,16 @@ MOST_NAMED = 100
 async def private_sources(
     call: OperationContext, scope: Scope, has_left: Callable[[Source, SourceRuntime], bool]
 ) -> Mapping[str, Sequence[Source]]:
-    """Return private sources of a scope, a few hundred at most: `named`, `left_out`, `gone` since the last edit."""
+    """Return private sources of a scope, `MOST_NAMED` at most: `named`, `included` (by name, or as they were private
+    before), `left_out`, `gone` since the last edit.
+    """
     found = (await page(call, MOST_NAMED, where=SourceSelection(private=True))).views
     since = call.context.private_since
-    has = (view for view in found if scope.has(view.source.id, view.source.tags))
+    has = [view for view in found if scope.has(view.source.id, view.source.tags)]
     out = [view for view in has if not scope.includes(view.source.id, since(view.source.id))]
     return {
         "named": [view.source for view in found if scope.names(view.source.id)],
+        "included": [view.source for view in has if view not in out],
         "left_out": [view.source for view in out],
         "gone": [view.source for view in out if has_left(view.source, view.hot)],
     }

@@ -58,7 +58,7 @@ async def create(client: Client, *, title: str, channel: str | None, as_json: bo
     sanderling publications create Prices --tag prices
     sanderling publications create "The ferry" --source ferry --alert prices
     """
-    body = {
+    body: dict[str, Any] = {
         "title": title,
         "tags": list(shown["tags"]),
         "channel": channel,

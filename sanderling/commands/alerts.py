@@ -121,6 +121,13 @@ async def preview(
     print_page(await sent(client, "POST", f"{ALERTS.path}/preview", json=body), preview_page, as_json=as_json)
 
 
+def true_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values for which an alert holds already, so that its silence is no surprise."""
+    for one in found["true_now"]:
+        said = plain(": ".join(filter(None, (one["source"], one["label"], one["text"]))))
+        yield f"  True already: {said}. It matches once this changes again."
+
+
 def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield a preview as lines: the parsed query, warnings, counts, terms, events."""
     yield f"{plain(found['query']) or 'everything'}  ({found['language']})"
@@ -130,6 +137,7 @@ def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {found['matches_found']:,} of the newest {found['looked_at']:,} events{since}" + (
         "" if found["per_day"] is None else f"; about {found['per_day']:g} a day"
     )
+    yield from true_lines(found)
     for term in found["terms"]:
         yield f"  {term['events']:>7,}  {plain(term['text'])}"
     for match in found["matches"]:
@@ -174,6 +182,8 @@ async def create(
     labels = plain(", ".join(one["label"] for one in inherited))
     to = f"It delivers to {labels}, from its tags." if labels else "It has no destination: `sanderling alerts deliver`."
     click.echo(hinted(f"Created {plain(made['name'])}. {to}"), err=True)
+    for line in true_lines(made):
+        click.echo(line, err=True)
     click.echo(made["id"])
 
 

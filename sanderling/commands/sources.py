@@ -12,12 +12,15 @@ from uuid import UUID
 
 import click
 
-from actors.messages.requests import NewSource
+from actors.messages.requests import DetectRequest, NewSource
 from sanderling.client.lines import Cell, fit, moment, pad, short_ids
 from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_page
 from sanderling.commands import history
+from sanderling.commands.alerts import true_lines
 from sanderling.commands.backup import sizes
 from sanderling.commands.service import (
+    ALERTS,
+    DESTINATIONS,
     SOURCES,
     agree,
     called,
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 EMPTY: Final = ("filter", "backfill")
 """Options of `add` with a meaning when empty: all frames, no entries."""
+SHOWN: Final = 5
+"""Values, texts or entries that `add` shows of a URL."""
 PATIENCE: Final = 60.0
 POLL: Final = 0.25
 SHORT_WAIT: Final = 5.0
@@ -70,23 +75,45 @@ def sources() -> None:
 @click.option("--follow", is_flag=True, help=FOLLOW_HELP)
 @headers_file
 @click.option("--later", is_flag=True, help="Add it even if it can't be reached now.")
+@click.option("--dry-run", is_flag=True, help="Show what would be watched, and add nothing.")
+@click.option("--when", metavar="QUERY", help="Make an alert over it, for example 'price<300'; '' is every change.")
+@click.option(
+    "--notify", "to", metavar="TO", help="Who gets the alert's matches: a destination's name, or a webhook URL."
+)
 @records_flag
 @with_client
-async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: Any) -> int:
-    """Watch a URL, or several. Prints each one's detected type, and the evidence. `sanderling add` is short for it.
+async def add(
+    client: Client,
+    *,
+    urls: Sequence[str],
+    as_json: bool,
+    dry_run: bool,
+    when: str | None,
+    to: str | None,
+    **options: Any,
+) -> int:
+    """Watch a URL, or several. Prints what was found: type, evidence, values. `sanderling add` is short for it.
 
     Exit code: 0 all are watched as asked, 1 at least one is not.
 
     \b
     sanderling add https://example.org/news
     sanderling add example.org/prices example.org/terms --tag shop
+    sanderling add example.org/kettle --when 'price<300' --notify https://hooks.example.org/in
     """
+    alert = None if when is to is None else await _alert_of(client, when or "", to)
     headers, later, follow = headers_in(options.pop("headers")), options.pop("later"), options.pop("follow")
     body = given(options) | {name: options[name] for name in EMPTY}
     body |= {"headers": headers and headers.strip()}
     body |= {"follow": "new_links" if follow else None, "verify": "later" if later else None}
     body = {name: value for name, value in body.items() if value or (name in EMPTY and value is not None)}
-    refused = list[str]()
+    if dry_run:
+        wanted = {name: body[name] for name in DetectRequest.__struct_fields__ if name in body}
+        for url in urls:
+            found = await sent(client, "POST", f"{SOURCES.path}/detect", json={"url": url} | wanted)
+            print_page(found, found_lines, as_json=as_json)
+        return Exit.WELL
+    refused, watched = list[str](), dict[str, bool]()
     for url in urls:
         try:
             answer = await client.ask("POST", "/v1/sources", json={"url": url} | body)
@@ -97,13 +124,59 @@ async def add(client: Client, *, urls: Sequence[str], as_json: bool, **options: 
             notify(error.message if error.message.startswith(url) else f"{plain(url)}: {error.message}")
         else:
             source, created = answer.json(), answer.status_code == 201
-            _show_added(source, created=created, as_json=as_json)
+            watched[source["id"]] = created
+            await _show_added(client, source, created=created, as_json=as_json)
             if not created and "url" in source and (ignored := unapplied(source, body)):
                 refused.append(url)
                 notify(
                     f"{', '.join(ignored)}: not applied, as it was watched already; `sanderling sources edit` does it."
                 )
+    if alert is not None and watched:
+        await _make(client, alert, watched, to if to and "://" in to else None)
     return Exit.FAILED if refused else Exit.WELL
+
+
+async def _alert_of(client: Client, query: str, to: str | None) -> dict[str, Any]:
+    """Return the body of an alert, before anything is made. Raises CommandFailed for a query or a name it cannot be."""
+    await client.ask("POST", f"{ALERTS.path}/preview", json={"filter_query": query, "last": 1, "limit": 0})
+    copied = [await DESTINATIONS.id_of(client, to)] if to and "://" not in to else []
+    return {"filter_query": query, "destination_ids": copied}
+
+
+async def _make(client: Client, alert: Mapping[str, Any], watched: Mapping[str, bool], url: str | None) -> None:
+    """Make the alert of these sources, and its webhook if there is one. watched: whether each source is new.
+
+    Without the webhook, nothing is made.
+    """
+    made = await sent(client, "POST", ALERTS.path, json={**alert, "source_ids": list(watched)})
+    to = "" if url or alert["destination_ids"] else " It has no destination: `sanderling alerts deliver`."
+    if url:
+        try:
+            hook = await sent(client, "POST", f"{ALERTS.path}/{made['id']}/destinations", json={"url": url})
+        except CommandFailed as error:
+            for path in (f"{ALERTS.path}/{made['id']}", *(f"{SOURCES.path}/{id}" for id in watched if watched[id])):
+                await client.ask("DELETE", path)
+            raise CommandFailed(f"Nothing was added. {error.message}", error.code) from None
+        to = f" The signing secret of {plain(url)}, shown only now: {hook['secret']}"
+    click.echo(hinted(f"Created the alert {plain(made['name'])}.{to}"), err=True)
+    for line in true_lines(made):
+        click.echo(line, err=True)
+
+
+def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a URL has: its type and the evidence, then the newest entries, or the watched texts of a page."""
+    preview = found["preview"]
+    yield f"{found['type']}  {plain(found['url'])}" + ("  (watched already)" if found["source_id"] else "")
+    yield f"  {plain(found['evidence'])}"
+    page, entries = (
+        preview["page"],
+        (preview["feed"] or {}).get("newest", ()) or (preview["push"] or {}).get("frames", ()),
+    )
+    texts = [one["text"] for one in page["blocks"] if one["watched"]] if page else [one["title"] for one in entries]
+    for text in texts[:SHOWN]:
+        yield f"  · {fit(text, 100)}"
+    if pace := preview["pace"]:
+        yield f"  The second check would be {moment(pace['next_look_at'])}."
 
 
 def unapplied(source: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
@@ -130,7 +203,7 @@ def headers_in(file: str | None) -> str | None:
         raise CommandFailed(f"--headers-file {file}: {error}", Exit.USAGE) from None
 
 
-def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:
+async def _show_added(client: Client, source: Mapping[str, Any], *, created: bool, as_json: bool) -> None:
     if as_json:
         print_json(source)
         return
@@ -140,6 +213,10 @@ def _show_added(source: Mapping[str, Any], *, created: bool, as_json: bool) -> N
         return
     click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
     click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
+    if created and TIERS[source["type"]].has_diff:
+        values = await sent(client, "GET", f"{SOURCES.path}/{source['id']}/values")
+        for one in values.get("current", ())[:SHOWN]:
+            click.echo(f"  {fit(': '.join(filter(None, (one['path'] or one['label'], one['text']))), 100)}", err=True)
 
 
 @sources.command("list")

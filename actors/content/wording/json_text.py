@@ -188,8 +188,10 @@ def member(place: str, key: str) -> str:
 
 def item_of(items: Sequence[Any], at: int, key: str | None) -> str:
     """Return the step to an item of a list. key: from `key_of`."""
-    name = at if key is None else items[at][key]
-    return f"[{name}]" if key is None or _BARE.fullmatch(name) else _step(name)
+    if key is None:
+        return f"[{at}]"
+    name: str = items[at][key]
+    return f"[{name}]" if _BARE.fullmatch(name) else _step(name)
 
 
 def _step(name: str) -> str:

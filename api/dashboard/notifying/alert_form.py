@@ -269,7 +269,7 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
         return TrialResult(says=error.detail)
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
     bars, matches = volume(days, visit.now, visit.zone), await matched(visit, found.matches)
-    return TrialResult(None, "", found, bars, _headline(found), _reach(found), matches)
+    return TrialResult(None, "", found, bars, _headline(found) + already(found.true_now), _reach(found), matches)
 
 
 async def matched(visit: Visit, matches: Sequence[PreviewMatch]) -> list[ShownMatch]:
@@ -381,12 +381,14 @@ async def create(visit: Visit) -> Go:
         await _check_address(visit, form.url)
     alert = await alerts.add(visit, new)
     there = f"/alerts/{alert.id}"
+    holds = already(await alerts.true_now(visit, alert.filter_query, alert.language, alert.scope))
     if form.deliver == "person":
         return Go(f"/destinations/new?alert={alert.id}", say("Alert created. Choose who to notify."))
     if form.deliver == "later" and await visit.context.storage.alerts.destinations(alert.id):
-        return Go(there, say("Alert created. Its matches go to the destinations of its tags."))
+        return Go(there, say("Alert created. Its matches go to the destinations of its tags.") + holds)
     if form.deliver == "later":
-        return Go(there, say("Alert created. It matches from now on; add a destination when you like."))
+        says = say("Alert created. It matches from now on, but has no destination: nobody is notified.")
+        return Go(there, f"{says}{holds}")
     try:
         url = form.url if form.deliver == "url" else await bins.new_address(visit)
         assert url is not None
@@ -398,8 +400,16 @@ async def create(visit: Visit) -> Go:
         asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
         return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
     to = say("a new bin") if form.deliver == "bin" else made.destination.label
-    says = say("Alert created. Its matches go to %(name)s.", name=to)
+    says = say("Alert created. Its matches go to %(name)s.", name=to) + holds
     return Go(there, says, secret=signing_secret(made.destination.label, made.secret))
+
+
+def already(found: Sequence[wire.TrueNow]) -> str:
+    """Return a sentence about current values for which an alert holds; "" without any."""
+    values = "; ".join(f"{one.source}: {one.text}" for one in found)
+    if not found:
+        return ""
+    return " " + say("True already: %(values)s. It matches once this changes again.", values=values)
 
 
 async def edit(visit: Visit) -> Page:

@@ -22,6 +22,7 @@ from api.dashboard.screen import Go, Page, Secret, Visit
 from api.fields import destinations as wire
 from api.nouns import alerts, bins, deliveries, destinations
 from api.nouns.deliveries import MessagePreviewRequest
+from api.nouns.sources import private_sources
 from api.problems import Refusal
 from storage.records.alert import Alert
 from storage.records.destination import (
@@ -194,6 +195,7 @@ async def new(visit: Visit) -> Page:
     kinds = visit.context.kinds
     more = {
         "alert": alert,
+        "included": alert and (await private_sources(visit, alert.scope, alert.has_left))["included"],
         "choices": [] if alert is not None else await alert_choices(visit),
         "families": [(words, [one for one in kinds.values() if one.family == family]) for family, words in FAMILIES],
     }
@@ -296,6 +298,7 @@ def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **mor
         "days": [(day, say(name), "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
         "alert": None,
+        "included": (),
         "choices": (),
         "hook": None,
     }

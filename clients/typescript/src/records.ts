@@ -90,6 +90,7 @@ export interface AlertPreview {
   days: Array<PreviewDay>;
   terms: Array<PreviewTerm>;
   matches: Array<PreviewMatch>;
+  true_now?: Array<TrueNow>;
 }
 
 /**
@@ -126,7 +127,8 @@ export interface AlertPreviewRequest {
 /**
  * An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
  * `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the name
- * that other records use.
+ * that other records use. `destination_count`: 0 if its matches go nowhere yet. `true_now`: only in the answer to
+ * a new alert.
  */
 export interface AlertRecord {
   id: string;
@@ -155,6 +157,8 @@ export interface AlertRecord {
   anomaly_enabled?: boolean;
   template?: string | null;
   alert_id?: string | null;
+  destination_count?: number;
+  true_now?: Array<TrueNow>;
 }
 
 /** The active alerts whose present queries match an event; `names` has at most 20, for keys with `alerts:read`. */
@@ -2321,6 +2325,14 @@ export interface TreeRow {
   marks?: string;
   /** The children of `sources` and `destinations` */
   below?: BelowSeen | null;
+}
+
+/** A current value for which an alert's query holds already: it matches once the value changes again. */
+export interface TrueNow {
+  source_id: string;
+  source: string;
+  label: string;
+  text: string;
 }
 
 /**

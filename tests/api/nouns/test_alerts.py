@@ -6,14 +6,19 @@ import httpx
 import pytest
 import trio
 
+from actors.messages.views import SourceView, ToldBlock, ToldPage
 from actors.query import languages
 from storage.records.alert import MOST_ALERTS
 from storage.records.destination import Hit
+from storage.records.event import StandingValue, StandingValues, Value
 from storage.records.identity import Seq
+from storage.records.source import SourceRuntime
 from tests.actors.matcher.rig import an_alert
 from tests.api.house import House
-from tests.support.build import NOW, a_source_id
+from tests.storage.contract.builders import a_destination
+from tests.support.build import NOW, a_draft, a_source, a_source_id
 
+HOOK = "019db0a4-7d20-7000-8000-0000000000d1"
 PRICES = {"filter_query": "price OR plan", "language": "en", "source_ids": []}
 
 
@@ -55,6 +60,8 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
         "template": None,
         "updated_by": "test",
         "managed": None,
+        "destination_count": 0,
+        "true_now": [],
     }
     assert (await client.get(f"/v1/alerts/{record['id']}")).json()["id"] == record["id"]
     assert house.matcher.changes == 1
@@ -261,3 +268,43 @@ async def test_a_new_alert_is_about_the_change_unless_it_says_otherwise(
     await house.storage.alerts.put(an_alert("0198c0de-0000-7000-8000-000000000001"))
     old = await client.get("/v1/alerts/0198c0de-0000-7000-8000-000000000001")
     assert old.json()["match"] == "page"
+
+
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        ("price<300", [("Team · Price", "£289")]),
+        ("kettle price<300", [("Team · Price", "£289")]),
+        ("price>300", []),
+        ("price.drop>=10%", []),
+        ("kind:price", []),
+        ("kettle", []),
+    ],
+)
+async def test_a_condition_that_holds_already_is_named(
+    house: House, client: httpx.AsyncClient, query: str, holds: list[tuple[str, str]]
+) -> None:
+    await house.publish(a_draft("Kettle"))
+    source = a_source()
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
+    value = StandingValue(Value("£289", "money", 28900, 2, "GBP"), 0, "Team · Price")
+    block = ToldBlock("The kettle costs £289", False, False, False, "", "")
+    house.registry.told[a_source_id()] = ToldPage([block], 0, 0, StandingValues((value,)))
+    for answer in (
+        await made(client, filter_query=query),
+        (await client.post("/v1/alerts/preview", json={"filter_query": query})).json(),
+        await made(client, filter_query=query, source_ids=[a_source_id()]),
+    ):
+        assert [(one["label"], one["text"]) for one in answer["true_now"]] == holds
+        assert all(one["source_id"] == a_source_id() for one in answer["true_now"])
+
+
+async def test_a_new_alert_gets_copies_of_destinations(house: House, client: httpx.AsyncClient) -> None:
+    first = await made(client)
+    await house.storage.alerts.put_destination(a_destination("hook", first["id"], id=HOOK))
+    other = await made(client, destination_ids=[HOOK])
+    (copied,) = (await client.get(f"/v1/alerts/{other['id']}/destinations")).json()
+    assert (other["destination_count"], copied["url"]) == (1, "https://hook.example/in") and copied["id"] != HOOK
+    answer = await client.post("/v1/alerts", json=PRICES | {"destination_ids": [first["id"]]})
+    assert answer.status_code == 422 and "there is no destination" in answer.text
+    assert len((await client.get("/v1/alerts")).json()) == 2

@@ -143,7 +143,9 @@ async def test_a_test_and_a_digest_are_said_in_the_language_of_the_page(autojump
             assert shown["title"] == "60 händelser från news.test"
             assert shown["url"] == f"/alerts/{made['alert_id']}"
             assert shown["body"].startswith("+ Nyhet ") and "http" not in shown["body"]
-            assert shown["body"].splitlines()[-1].startswith("… och ") and shown["body"].endswith(" händelser till")
+            *_, left, alert = shown["body"].splitlines()
+            assert left.startswith("… och ") and left.endswith(" händelser till")
+            assert alert == "Bevakning: Fares of the ferry"
 
 
 @pytest.mark.parametrize(

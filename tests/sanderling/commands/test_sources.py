@@ -7,7 +7,11 @@ import httpx
 import msgspec
 import pytest
 
+from api.fields.alerts import AlertRecord
+from api.fields.destinations import DestinationRecord
 from api.fields.sources import SourceRecord, SourceStatus
+from api.nouns.previews import DetectAnswer
+from api.nouns.values import Values
 from sanderling.client.api import Client
 from sanderling.commands import sources
 from sanderling.commands.service import called
@@ -16,6 +20,8 @@ from sanderling.exits import CommandFailed, Exit
 from tests.sanderling.client.documented import client, record_of, run
 
 SOURCE, STATUS = record_of(SourceRecord), record_of(SourceStatus)
+ALERT: Any = record_of(AlertRecord)  # its fields come from the declaration
+HOOK: Any = record_of(DestinationRecord)
 PATH = f"/v1/sources/{SOURCE.id}"
 
 
@@ -47,6 +53,8 @@ def several(asked: list[Any], *answers: httpx.Response) -> Client:
     left = iter(answers)
 
     def handle(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json={"current": []})
         asked.append(msgspec.json.decode(request.content))
         return next(left)
 
@@ -234,3 +242,60 @@ def test_options_that_a_watched_source_does_not_take_are_named(capsys: pytest.Ca
     capsys.readouterr()
     assert run(sources.add, service(), SOURCE.url, "--selector", ".price", "--tag", "other") == Exit.FAILED
     assert "--selector, --tag: not applied" in capsys.readouterr().err
+
+
+def test_an_added_page_shows_its_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(sources.add, client([]), SOURCE.url) == Exit.WELL
+    value = record_of(Values).current[0]
+    assert f"{value.path or value.label}: {value.text}" in capsys.readouterr().err
+
+
+def test_a_dry_run_shows_what_would_be_watched_and_adds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    assert run(sources.add, client(asked), SOURCE.url, "--dry-run", "--tag", "shop", "--schedule", "1h") == Exit.WELL
+    assert asked == [("POST /v1/sources/detect", {"url": SOURCE.url, "tags": ["shop"]})]
+    found, told = record_of(DetectAnswer), capsys.readouterr().out
+    assert found.evidence in told and found.preview.feed is not None and found.preview.feed.newest[0].title in told
+
+
+@pytest.mark.parametrize(
+    ("options", "asks", "copied"),
+    [
+        (("--when", "price<300"), [], []),
+        (("--when", "price<300", "--notify", HOOK.label), ["GET /v1/destinations"], [HOOK.id]),
+        (("--notify", "https://hooks.test/in"), [], []),
+    ],
+)
+def test_a_source_comes_with_its_alert(options: tuple[str, ...], asks: list[str], copied: list[str]) -> None:
+    asked: list[tuple[str, Any]] = []
+    assert run(sources.add, client(asked), SOURCE.url, *options) == Exit.WELL
+    to_url = [f"POST /v1/alerts/{ALERT.id}/destinations"] * ("https" in options[-1])
+    there = [f"POST {path}" for path in ("/v1/alerts/preview", "/v1/sources", "/v1/alerts")]
+    values = f"GET {PATH}/values"
+    assert [what for what, _ in asked] == [there[0], *asks, there[1], values, there[2], *to_url]
+    alert = dict(asked)[there[2]]
+    assert (alert["source_ids"], alert["destination_ids"]) == ([SOURCE.id], copied)
+    assert alert["filter_query"] == ("price<300" if "--when" in options else "")
+
+
+def test_a_webhook_that_is_refused_leaves_nothing_behind() -> None:
+    record, asked = msgspec.json.decode(msgspec.json.encode(SOURCE)), list[str]()
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        asked.append(f"{request.method} {request.url.path}")
+        if request.url.path.endswith("/destinations"):
+            return httpx.Response(422, json={"detail": "10.0.0.1 is not a public address"})
+        return httpx.Response(201, json=record | {"true_now": [], "name": "x", "current": []})
+
+    there = Client("http://service.test", "k", httpx.MockTransport(handle))
+    with pytest.raises(CommandFailed, match=r"Nothing was added\. 10\.0\.0\.1"):
+        run(sources.add, there, SOURCE.url, "--notify", "http://10.0.0.1/in")
+    assert asked[-2:] == [f"DELETE /v1/alerts/{SOURCE.id}", f"DELETE {PATH}"]
+
+
+def test_a_query_that_is_refused_adds_nothing() -> None:
+    asked: list[Any] = []
+    no = httpx.Response(400, json={"detail": "there is no condition prise: did you mean price<300?"})
+    with pytest.raises(CommandFailed, match="did you mean price<300"):
+        run(sources.add, several(asked, no), SOURCE.url, "--when", "prise<300")
+    assert [list(body) for body in asked] == [["filter_query", "last", "limit"]]

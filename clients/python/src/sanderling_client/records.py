@@ -75,6 +75,7 @@ class AlertPreview(Struct, frozen=True, kw_only=True):
     days: list[PreviewDay]
     terms: list[PreviewTerm]
     matches: list[PreviewMatch]
+    true_now: list[TrueNow] | None = None
 
 
 class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
@@ -109,7 +110,8 @@ class AlertPreviewRequest(Struct, frozen=True, kw_only=True):
 class AlertRecord(Struct, frozen=True, kw_only=True):
     """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
     `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the
-    name that other records use.
+    name that other records use. `destination_count`: 0 if its matches go nowhere yet. `true_now`: only in the
+    answer to a new alert.
     """
 
     id: str
@@ -138,6 +140,8 @@ class AlertRecord(Struct, frozen=True, kw_only=True):
     anomaly_enabled: bool | None = None
     template: str | None = None
     alert_id: str | None = None
+    destination_count: int | None = None
+    true_now: list[TrueNow] | None = None
 
 
 class AlertsMatched(Struct, frozen=True, kw_only=True):
@@ -2375,6 +2379,15 @@ class TreeRow(Struct, frozen=True, kw_only=True):
     """
     below: BelowSeen | None = None
     """The children of `sources` and `destinations`"""
+
+
+class TrueNow(Struct, frozen=True, kw_only=True):
+    """A current value for which an alert's query holds already: it matches once the value changes again."""
+
+    source_id: str
+    source: str
+    label: str
+    text: str
 
 
 class TypedChange(Struct, frozen=True, kw_only=True):
