@@ -6,7 +6,8 @@ shown; those that it does not name come last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
 from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args
 
@@ -16,7 +17,8 @@ from msgspec.structs import FieldInfo, fields
 from storage.records.identity import Millis, interval_text, rfc3339
 
 S = TypeVar("S", bound=Struct)
-Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+_TIME = Meta(extra_json_schema={"format": "date-time"})
+Time = Annotated[str, _TIME]
 Revision = Annotated[str, Meta(description="The value of its ETag, for If-Match")]
 UpdatedBy = Annotated[
     str, Meta(description="The author of the last change: a key's name, the dashboard, this machine; else the service")
@@ -67,6 +69,11 @@ def record_of(stored: type[Struct], shown: str) -> Callable[[type[S]], type[S]]:
     return lambda kind: _with(kind, made, shown)
 
 
+def shown_whole(made: type[Struct]) -> Callable[[type[S]], type[S]]:
+    """Add all fields of a record that is made to be shown, in its order."""
+    return record_of(made, " ".join(made.__struct_fields__))
+
+
 def _shown(one: FieldInfo) -> Any:
     kind: Any = Time if one.name.endswith("_at") else str if one.name == "schedule" else None
     return one.type if kind is None else kind | None if NoneType in get_args(one.type) else kind
@@ -100,13 +107,52 @@ def _own(one: FieldInfo) -> Any:
     return field(**own)
 
 
-def mirrored(record: Struct, shape: type[Struct]) -> dict[str, Any]:
-    """Return a shape's fields from a record, by name. Times (`_at`, or None) and a `schedule` become text."""
-    names = (name for name in shape.__struct_fields__ if name in record.__struct_fields__)
-    return {name: _as_text(name, getattr(record, name)) for name in names}
+def made_of(shape: type[S], *records: object, **own: Any) -> S:
+    """Make a shape. Each field that is not given comes from the first record that has one of its name."""
+    for record in records:
+        own |= mirrored(record, shape, own)
+    return shape(**own)
 
 
-def _as_text(name: str, value: Any) -> Any:
-    if isinstance(value, int) and name.endswith("_at"):
-        return rfc3339(Millis(value))
-    return interval_text(value) if isinstance(value, int) and name == "schedule" else value
+def mirrored(record: object, shape: type[Struct], without: Collection[str] = ()) -> dict[str, Any]:
+    """Return a shape's fields from a record, by name.
+
+    Where the shape says so, times and a `schedule` become text, and nested records become nested shapes.
+    """
+    names = (name for name in shape.__struct_fields__ if name not in without and hasattr(record, name))
+    return {name: _conversions(shape)[name](getattr(record, name)) for name in names}
+
+
+@cache
+def _conversions(shape: type[Struct]) -> Mapping[str, Callable[[Any], Any]]:
+    return {one.name: _schedule if one.name == "schedule" else _conversion(one.type) for one in fields(shape)}
+
+
+def _conversion(kind: Any) -> Callable[[Any], Any]:
+    parts = [*_parts(kind)]
+    inner = next((one for one in parts if isinstance(one, type) and issubclass(one, Struct)), None)
+    return partial(_nested, inner) if inner is not None else _time if _TIME in parts else _same
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    yield kind
+    for part in get_args(kind):
+        yield from _parts(part)
+
+
+def _nested(shape: type[Struct], value: Any) -> Any:
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return tuple(_nested(shape, one) for one in value)
+    return value if value is None or isinstance(value, shape) else made_of(shape, value)
+
+
+def _time(at: Any) -> Any:
+    return rfc3339(Millis(at)) if isinstance(at, int) else at
+
+
+def _schedule(seconds: Any) -> Any:
+    return interval_text(seconds) if isinstance(seconds, int) else seconds
+
+
+def _same(value: Any) -> Any:
+    return value

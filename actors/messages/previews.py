@@ -1,5 +1,7 @@
 """Records of previews: the events of watching a URL.
 
+Answers show some of them as they are, so their docstrings are the API's; `api/fields/previews.py` has the others.
+
 A worker (`content/pages/page.py`) and the tiers (`sources/<tier>/preview.py`) make them, the front end shows them.
 Texts are excerpts; nothing is stored.
 """
@@ -112,31 +114,31 @@ class ShownPart(Struct, frozen=True):
 
 
 class PushPreview(Struct, frozen=True):
-    """The handshake and the first frames. waited: seconds; ended: why the session ended early, if it did."""
+    """The handshake and the first frames. ended: why the session ended early, if it did."""
 
     subprotocol: str | None
-    waited: float
+    waited_s: float
     received: int
     frames: tuple[DraftEvent, ...]
     ended: str | None
 
 
 class PacePreview(Struct, frozen=True):
-    """The time of the next check, and the origin's own hints. Seconds; hours and days in UTC."""
+    """The time of the next check, and the origin's own hints; hours and days in UTC."""
 
-    interval: float
+    interval_s: float
     next_look_at: Millis
-    max_age: float
-    ttl: float
+    max_age_s: float
+    ttl_s: float
     skip_hours: tuple[int, ...]
     skip_days: tuple[int, ...]
 
 
-class RobotsWord(Struct, frozen=True):
-    """The verdict of robots.txt on a page; feeds are exempt."""
+class RobotsVerdict(Struct, frozen=True):
+    """The verdict of robots.txt on a page; it does not apply to feeds and WebSockets."""
 
     allowed: bool
-    crawl_delay: float | None
+    crawl_delay_s: float | None
     says: str
 
 
@@ -171,7 +173,7 @@ class Preview(Struct, frozen=True):
     page: PagePreview | None = None
     push: PushPreview | None = None
     pace: PacePreview | None = None
-    robots: RobotsWord | None = None
+    robots: RobotsVerdict | None = None
     rendering: Rendering | None = None
     part: ShownPart | None = None
 

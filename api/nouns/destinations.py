@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import trio
 from msgspec import UNSET, UnsetType
-from msgspec.structs import asdict, astuple, replace
+from msgspec.structs import asdict, replace
 
 from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.fields import KindField
@@ -23,7 +23,7 @@ from actors.destination_kinds.sealed_places import check_named, of_destination
 from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
 from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages.declaring import mirrored
+from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.signatures import webhook
@@ -497,14 +497,13 @@ _NONE = Rates(0.0, 0.0)
 
 def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
     """Return a destination's record, without its secrets."""
-    rate, quiet, missed = round(rates.failure, 4), destination.quiet_hours, destination.missed_after
-    fields = mirrored(destination, wire.DestinationRecord) | {
-        "quiet_hours": None if quiet is None else wire.QuietHours(*astuple(quiet)),
-        "options": dict(destination.options),
-        "private": sorted({*destination.private_names, *destination.private} - {ADDRESS, LINK}),
-        "state": destination.state if destination.enabled else "disabled",
-    }
-    return wire.DestinationRecord(
+    rate, missed = round(rates.failure, 4), destination.missed_after
+    return made_of(
+        wire.DestinationRecord,
+        destination,
+        options=dict(destination.options),
+        private=sorted({*destination.private_names, *destination.private} - {ADDRESS, LINK}),
+        state=destination.state if destination.enabled else "disabled",
         failure_rate=rate,
         error_rate=rate,
         duplicate_rate=round(rates.duplicate, 4),
@@ -512,7 +511,6 @@ def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
         needs_secret=destination.was_enabled is not None and destination.confirmed,
         needs_agreement=not destination.confirmed,
         revision=revision_of(destination),
-        **fields,
     )
 
 

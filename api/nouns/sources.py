@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from actors.egress.url import parse_url
 from actors.errors import DomainError, Stale, Unprocessable, UrlRefused
 from actors.inheriting import origins_of
-from actors.messages.declaring import mirrored
+from actors.messages.declaring import made_of
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.selection import ALL, SourceSelection, SourceSort
@@ -425,44 +425,38 @@ def time_or_null(at: Millis | None) -> str | None:
 
 def _detected(source: Source) -> wire.Detected:
     led = where_it_led(source.detection.final_url, source.url, source.watch_url)
-    return wire.Detected(**mirrored(source.detection, wire.Detected) | {"final_url": led})
+    return made_of(wire.Detected, source.detection, final_url=led)
 
 
 def health_of(view: SourceView) -> wire.SourceHealth:
     health, hot = view.hot.health, view.hot
-    return wire.SourceHealth(
+    return made_of(
+        wire.SourceHealth,
+        health,
         score=round(health.score, 4),
-        flag=health.flag,
-        reason=health.reason,
         last_success_at=rfc3339(view.source.created_at if hot.last_success_at is None else hot.last_success_at),
         rank=RANK[health.flag],
         last_checked_at=time_or_null(hot.last_look_at),
     )
 
 
-def breaker_of(view: SourceView) -> wire.Breaker:
-    return wire.Breaker(view.hot.breaker.state, time_or_null(view.hot.breaker.retry_at))
-
-
 def record_of(view: SourceView) -> wire.SourceRecord:
     """Return a source's record, with flat copies of nested fields."""
-    source, hot, health, effective = view.source, view.hot, health_of(view), view.effective
-    fields = mirrored(source, wire.SourceRecord) | {"detection": _detected(source)}
-    return wire.SourceRecord(
+    source, health = view.source, health_of(view)
+    return made_of(
+        wire.SourceRecord,
+        view,
+        source,
+        view.hot,
+        detection=_detected(source),
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
         has_headers=source.headers is not None,
-        headers_from=view.headers_from,
         follow_one_hop=source.follow != "none",
-        rendered=hot.rendered,
         noise_count=len(source.noise),
-        state=view.state,
-        last_fetch_at=time_or_null(hot.last_look_at),
-        last_success_at=time_or_null(hot.last_success_at),
-        next_fetch_at=time_or_null(hot.next_look_at),
-        last_event_at=time_or_null(hot.last_event_at),
+        last_fetch_at=time_or_null(view.hot.last_look_at),
+        next_fetch_at=time_or_null(view.hot.next_look_at),
         health=health,
-        breaker=breaker_of(view),
         health_score=health.score,
         health_flag=health.flag,
         health_reason=health.reason,
@@ -470,12 +464,9 @@ def record_of(view: SourceView) -> wire.SourceRecord:
         detection_confidence=source.detection.confidence,
         detection_evidence=source.detection.evidence,
         discovered_feed_url=source.detection.feed_url,
-        effective=wire.EffectiveSettings(**mirrored(effective, wire.EffectiveSettings)),
-        inherited={str(name): tags for name, tags in origins_of(effective).items()},
+        inherited={str(name): tags for name, tags in origins_of(view.effective).items()},
         mode="poll" if source.tier.polled else "push",
         revision=revision_of(source),
-        private=view.private,
-        **fields,
     )
 
 

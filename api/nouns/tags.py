@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.errors import NotFound, Stale, Unprocessable
-from actors.messages.declaring import mirrored
+from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.selection import SourceSelection
 from actors.messages.sources import SetTagDefaults
@@ -129,7 +129,7 @@ async def give(call: OperationContext, old: str, new: str) -> None:
 
 def settings_of(defaults: TagDefaults) -> TagSettings:
     """Return a tag's defaults in the request format, without the mark of the files that describe them."""
-    return TagSettings(**mirrored(defaults, TagSettings) | {"managed": UNSET})
+    return made_of(TagSettings, defaults, managed=UNSET)
 
 
 async def _there(call: OperationContext) -> dict[str, Destination]:
@@ -251,8 +251,7 @@ def record_of(tag: Tag) -> wire.TagRecord:
 
 
 def _defaults(defaults: TagDefaults, destinations: tuple[str, ...]) -> wire.TagDefaultsRecord:
-    shown = {"destinations": destinations, "revision": revision_of(defaults)}
-    return wire.TagDefaultsRecord(**mirrored(defaults, wire.TagDefaultsRecord) | shown)
+    return made_of(wire.TagDefaultsRecord, defaults, destinations=destinations, revision=revision_of(defaults))
 
 
 async def list_tags(call: Call) -> Answer:

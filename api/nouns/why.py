@@ -10,7 +10,7 @@ import trio
 from msgspec import UNSET, Meta, Struct
 
 from actors.errors import Unprocessable
-from actors.messages.declaring import Time
+from actors.messages.declaring import Time, made_of
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of, said
@@ -18,7 +18,7 @@ from api.fields.queries import Cursor
 from api.fields.sources import HeldEvents, PushStatus, SourceStatus
 from api.nouns import events, sources
 from api.nouns.context import OperationContext
-from api.nouns.sources import breaker_of, time_or_null
+from api.nouns.sources import time_or_null
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Route
@@ -567,41 +567,23 @@ def meets(alert: Alert, texts: Texts) -> bool:
 def _push(view: SourceView) -> PushStatus | None:
     if view.source.tier.polled:
         return None
-    seen = view.push or PushView()
-    return PushStatus(
-        connected_since=time_or_null(seen.connected_since),
-        subprotocol=seen.subprotocol,
-        connections=seen.connections,
-        frames=seen.frames,
-        admitted=seen.admitted,
-        duplicates=seen.duplicates,
-        filtered=seen.filtered,
-        unreadable=seen.unreadable,
-    )
+    return made_of(PushStatus, view.push or PushView())
 
 
 def status_of(view: SourceView, held: SourceSize) -> SourceStatus:
     hot = view.hot
-    return SourceStatus(
-        id=view.source.id,
+    return made_of(
+        SourceStatus,
+        view,
+        view.source,
+        hot,
         state="active" if view.source.enabled else "disabled",
-        enabled=view.source.enabled,
         health_flag=hot.health.flag,
         last_fetch_at=time_or_null(hot.last_look_at),
-        last_success_at=time_or_null(hot.last_success_at),
-        last_event_at=time_or_null(hot.last_event_at),
         next_fetch_at=time_or_null(hot.next_look_at),
-        overdue=view.overdue,
         interval_s=hot.interval,
-        looks=hot.looks,
-        unchanged=hot.unchanged,
-        events=hot.events,
-        last_status=hot.last_status,
-        last_error=hot.last_error,
-        breaker=breaker_of(view),
         consecutive_failures=hot.breaker.failures,
-        held=HeldEvents(events=held.events, bytes=held.bytes),
-        queue_position=view.queue_position,
+        held=made_of(HeldEvents, held),
         push=_push(view),
     )
 
@@ -612,15 +594,7 @@ async def status(call: Call) -> Answer:
 
 
 def _row(row: Row) -> Looks:
-    return Looks(
-        first_at=rfc3339(row.first_at),
-        last_at=rfc3339(row.last_at),
-        looks=row.looks,
-        status=row.status,
-        bytes=row.size,
-        ms=row.ms,
-        verdict=row.verdict.name.lower(),
-    )
+    return made_of(Looks, row, bytes=row.size, verdict=row.verdict.name.lower())
 
 
 def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> LookTrail:

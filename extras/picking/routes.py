@@ -6,15 +6,15 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.messages.declaring import Declared, Time, mirrored, part_of
+from actors.messages.declaring import Declared, Time, made_of, part_of, record_of, shown_whole
 from actors.messages.previews import ShownPart
 from actors.messages.requests import DetectRequest, Ignore, Selector
 from api.nouns import sources
 from api.route import Answer, Call, Route
 from extras.picking import asking, records
-from extras.picking.records import BlockCell, BlockKind, KeptBlocks, PickWish, PressedBlock, ReachName
+from extras.picking.records import BlockCell, PickWish, PressedBlock
 from storage.records.event import ValueType
-from storage.records.identity import given, rfc3339
+from storage.records.identity import given
 
 _First = Annotated[int, Meta(ge=0, le=100_000, description="The number of blocks to skip; an answer has 100")]
 _Find = Annotated[str, Meta(max_length=200, description="Only blocks with all of these words", examples=["day ticket"])]
@@ -56,7 +56,8 @@ class BlockValue(Struct, frozen=True):
     condition: str
 
 
-class PageBlock(Struct, frozen=True):
+@shown_whole(records.PickBlock)
+class PageBlock(Declared, frozen=True):
     """A block: `number` counts from 0, `mark` identifies it later. `text` is cut at 2,000 of `length` characters.
 
     `heading` is the one above it; `row` and `column` are labels of its table. `why`: furniture or control if a page
@@ -64,58 +65,45 @@ class PageBlock(Struct, frozen=True):
     none can. `item`: it links to an item of the list (`follow`). `cells`: for a row of CSV; press one by its number.
     """
 
-    number: int
-    mark: str
-    text: str
-    length: int
-    kind: BlockKind
-    heading: str
-    row: str
-    column: str
-    why: str
-    watched: bool
-    selector: str
-    item: bool
     values: tuple[BlockValue, ...]
     cells: tuple[BlockCell, ...] = ()
 
 
-class HeldVersions(Struct, frozen=True):
+@shown_whole(records.PickHeld)
+class HeldVersions(Declared, frozen=True):
     """A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
     chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the oldest.
 
     Only the texts of earlier versions are stored. They are filled into the present page, so a redesign goes unnoticed.
     """
 
-    versions: int
-    same: int
-    nothing: int
     since: Time
 
 
-class BlockReach(Struct, frozen=True):
+@shown_whole(records.PickReach)
+class BlockReach(Declared, frozen=True):
     """A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the selector's
     result on earlier versions of the source; null if no stored version contains the block.
     """
 
-    name: ReachName
-    selector: str
-    blocks: int
     held: HeldVersions | None
 
 
-class BlockChoice(Struct, frozen=True):
+@shown_whole(records.PickChoice)
+class BlockChoice(Declared, frozen=True):
     """The pressed block as it is now, the possible reaches of the choice, its present reach, and the texts that it
     watches: null if no selector can choose the block.
     """
 
     block: PageBlock
     reaches: tuple[BlockReach, ...]
-    reach: ReachName
-    kept: KeptBlocks | None
 
 
-class PageBlocks(Struct, frozen=True):
+@record_of(
+    records.PickPage,
+    "fetched_at title format total found first blocks no_parts now choice gone listed part partial",
+)
+class PageBlocks(Declared, frozen=True):
     """A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all
     blocks.
 
@@ -126,52 +114,31 @@ class PageBlocks(Struct, frozen=True):
     """
 
     fetched_at: Time
-    title: str
-    format: str
-    total: int
-    found: int
-    first: int
     blocks: tuple[PageBlock, ...]
-    no_parts: str
-    now: KeptBlocks | None
     choice: BlockChoice | None
-    gone: bool
-    listed: int
     part: ShownPart
-    partial: bool
 
 
 def _value(found: records.PickedValue) -> BlockValue:
-    value = found.value
-    assert value.type is not UNSET, "a value that was read has a type"
     condition = f"{found.place} {found.subject}".strip()
-    number = value.number if isinstance(value.number, int) else None
-    return BlockValue(value.text, value.type, number, value.scale, value.unit, found.subject, condition)
+    number = found.value.number if isinstance(found.value.number, int) else None
+    return made_of(BlockValue, found.value, found, number=number, condition=condition)
 
 
 def _block(block: records.PickBlock) -> PageBlock:
-    return PageBlock(**mirrored(block, PageBlock) | {"values": tuple(map(_value, block.values))})
-
-
-def _choice(choice: records.PickChoice | None) -> BlockChoice | None:
-    if choice is None:
-        return None
-    return BlockChoice(_block(choice.block), tuple(map(_reach, choice.reaches)), choice.reach, choice.kept)
-
-
-def _reach(reach: records.PickReach) -> BlockReach:
-    return BlockReach(**mirrored(reach, BlockReach) | {"held": _held(reach.held)})
-
-
-def _held(held: records.PickHeld | None) -> HeldVersions | None:
-    return None if held is None else HeldVersions(held.versions, held.same, held.nothing, rfc3339(held.since))
+    return made_of(PageBlock, block, values=tuple(map(_value, block.values)))
 
 
 def _picked_page(picked: records.Picked) -> PageBlocks:
-    page = picked.page
-    parts = {"blocks": tuple(map(_block, page.blocks)), "choice": _choice(page.choice)}
-    part = ShownPart(**mirrored(picked, ShownPart))
-    return PageBlocks(**mirrored(page, PageBlocks) | parts, fetched_at=rfc3339(picked.fetched_at), part=part)
+    page, pressed = picked.page, picked.page.choice
+    return made_of(
+        PageBlocks,
+        picked,
+        page,
+        blocks=tuple(map(_block, page.blocks)),
+        choice=None if pressed is None else made_of(BlockChoice, pressed, block=_block(pressed.block)),
+        part=made_of(ShownPart, picked),
+    )
 
 
 async def of_url(call: Call) -> Answer:

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages.declaring import Revision, UpdatedBy, mirrored, patch_of, record_of
+from actors.messages.declaring import Revision, UpdatedBy, made_of, patch_of, record_of
 from actors.messages.requests import ManagedBy
 from actors.notification.dialects import one_line
 from api.etags import etag_of, expected, shown
@@ -257,8 +257,7 @@ def _missing() -> NotFound:
 def _record(call: Call, publication: Publication) -> PublicationRecord:
     url = address(call, publication)
     feeds = None if url is None else FeedAddresses(atom=f"{url}.atom", rss=f"{url}.rss", json=f"{url}.json")
-    fields = mirrored(publication, PublicationRecord) | {"revision": revision_of(publication)}
-    return PublicationRecord(**fields, url=url, feeds=feeds)
+    return made_of(PublicationRecord, publication, revision=revision_of(publication), url=url, feeds=feeds)
 
 
 async def create(call: Call) -> Answer:

@@ -29,7 +29,7 @@ from actors.egress.http import FetchedResponse, StreamFound
 from actors.egress.stream_lines import SPOKEN, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
-from actors.messages.previews import FilledBy, Rendering, RobotsWord
+from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
 from actors.sources.detection.handshake import Greeting, shake_hands
 from actors.sources.looks.access import SHUT_OUT, Access, Opened, Renewal, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
@@ -165,7 +165,7 @@ class Classification(Struct, frozen=True):
     watch_url: str
     fetched: FetchedResponse | None
     at: Millis
-    robots: RobotsWord | None = None
+    robots: RobotsVerdict | None = None
     greeting: Greeting | None = None
     feed: FeedReading | None = None
     rendering: Rendering | None = None
@@ -350,7 +350,7 @@ async def _follow(
     return None, "; ".join(dead)
 
 
-async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Ticket) -> RobotsWord:
+async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Ticket) -> RobotsVerdict:
     """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
     verdict = await ports.egress.robots.verdict(parse_url(text), claim)
     if verdict.blame is Blame.REMOTE_TRANSIENT:
@@ -358,7 +358,7 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
     if not verdict.allowed:
         way = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
         raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{way}", "body.url", text)
-    return RobotsWord(True, verdict.crawl_delay, verdict.why)
+    return RobotsVerdict(True, verdict.crawl_delay, verdict.why)
 
 
 async def _greeted(

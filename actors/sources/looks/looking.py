@@ -143,4 +143,4 @@ def pace_of(
     looked = LookResult(at, 200, Validators(), changed=False, hints=hints, times=times, rendered=rendered)
     hot = progress.succeeded(SourceRuntime(interval=START_INTERVAL), looked, limits, 0.5, ports.market.price)
     due = hot.next_look_at if hot.next_look_at is not None else at
-    return PacePreview(hot.interval, due, hints.max_age, hints.ttl, hints.skip_hours, hints.skip_days)
+    return PacePreview(round(hot.interval, 1), due, hints.max_age, hints.ttl, hints.skip_hours, hints.skip_days)

@@ -31,8 +31,9 @@ from api.dashboard.sources.options import (
     settings_in,
     words_in,
 )
+from api.fields.previews import DetectAnswer
 from api.nouns import sources
-from api.nouns.previews import DetectAnswer, detection_of
+from api.nouns.previews import detection_of
 from api.nouns.sources import Failed
 from api.problems import Refusal
 from api.refusal_words import in_words

@@ -23,12 +23,13 @@ from api.dashboard.screen import Download, Go, Page, Screen, Shown, Undo, Visit,
 from api.dashboard.sources import display
 from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, listed, timeline
 from api.dashboard.sources.options import Options, inherited, many, settings_in, shown_of
+from api.fields.previews import Preview
 from api.fields.queries import EventsQuery
 from api.fields.sources import PreviewRequest
 from api.nouns import events, sources, values, versions
 from api.nouns import why as coverage
 from api.nouns.events import END
-from api.nouns.previews import Preview, preview_of
+from api.nouns.previews import preview_of
 from api.nouns.versions import NOW, START, Version
 from api.nouns.why import notes_of
 from api.problems import Refusal

@@ -15,7 +15,7 @@ from actors.inheriting import INHERITABLE, origins_of
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
-from actors.messages.declaring import Declared, mirrored, part_of
+from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
@@ -193,7 +193,7 @@ async def show_defaults(visit: Visit) -> Page:
     shows = {
         "tag": found.tag.removeprefix("label:"),
         "found": found,
-        "form": Options(**mirrored(settings, Options) | {"ignore": "\n".join(settings.ignore)}),
+        "form": made_of(Options, settings, ignore="\n".join(settings.ignore)),
         "chosen": chosen,
         "revision": "" if defaults is None else revision_of(defaults),
         "offered": [(one.id, one.label, names.get(one.alert_id, "")) for one in offered],

@@ -1186,7 +1186,7 @@ export interface MissingEvents {
 
 /**
  * A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its
- * tags' defaults.
+ * tags' defaults. `destination_ids`: copy these destinations of other alerts.
  */
 export interface NewAlert {
   /** Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches everything */
@@ -1231,6 +1231,8 @@ export interface NewAlert {
    * before it became private. Default: []
    */
   private_source_ids?: Array<string>;
+  /** Destinations to copy. Default: [] */
+  destination_ids?: Array<string>;
 }
 
 /**

@@ -17,7 +17,7 @@ from actors.messages.previews import (
     PreviewBlock,
     PushPreview,
     Rendering,
-    RobotsWord,
+    RobotsVerdict,
 )
 from actors.messages.sources import DetectUrl, PreviewSource
 from tests.api.house import House
@@ -31,8 +31,8 @@ FULL = Preview(
         "P", "", None, "text", (PreviewBlock("text", True, ""),), 1, 0, 1, (Ignored(".x", 2),), (), False, None
     ),
     push=PushPreview(None, 3.0, 1, (EVENT,), "closed"),
-    pace=PacePreview(60.04, NOW, 5.0, 0.0, (1,), (6,)),
-    robots=RobotsWord(True, 2.0, "allowed"),
+    pace=PacePreview(60.0, NOW, 5.0, 0.0, (1,), (6,)),
+    robots=RobotsVerdict(True, 2.0, "allowed"),
     rendering=Rendering("Empty.", "<div id=app> is empty", True, 100, (FilledBy("https://a.test/api", 4000),)),
 )
 

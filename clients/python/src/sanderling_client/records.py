@@ -1216,7 +1216,7 @@ class MissingEvents(Struct, frozen=True, kw_only=True):
 
 class NewAlert(Struct, frozen=True, kw_only=True):
     """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its
-    tags' defaults.
+    tags' defaults. `destination_ids`: copy these destinations of other alerts.
     """
 
     filter_query: str
@@ -1257,6 +1257,8 @@ class NewAlert(Struct, frozen=True, kw_only=True):
     in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
     from before it became private. Default: []
     """
+    destination_ids: list[str] | UnsetType = UNSET
+    """Destinations to copy. Default: []"""
 
 
 class NewDestination(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ async def test_a_feed_shows_its_newest_entries_as_a_backfill_would_tell_them(aut
         assert (feed.entries, feed.undated, feed.identities, feed.backfill) == (12, 12, {"guid": 12}, 12)
         assert [event.title for event in feed.newest] == names[:10]
         assert (feed.newest[0].content, feed.newest[0].tags) == ("text of e0", ("change:new",))
-        assert (pace.ttl, pace.next_look_at) == (1800.0, NOW + 1_800_000)
+        assert (pace.ttl_s, pace.next_look_at) == (1800.0, NOW + 1_800_000)
         assert (found.source, found.preview.page, found.preview.robots) == (None, None, None)
         assert len(service.registry.table) == 0
         await service.add(FEED, backfill=3)
@@ -82,7 +82,7 @@ async def test_a_page_shows_what_is_watched_and_what_is_left_out(autojump_clock:
             "Imprint and more": "furniture",
         }
         assert page.content.startswith("Page")
-        assert (robots.allowed, robots.crawl_delay) == (True, 2.0)
+        assert (robots.allowed, robots.crawl_delay_s) == (True, 2.0)
 
 
 async def test_a_selector_shows_what_it_keeps_and_ignore_what_it_removes(autojump_clock: object) -> None:
@@ -166,7 +166,7 @@ async def test_a_push_source_shows_its_first_frames_and_which_are_wanted(autojum
             ("price 9", True),
         ]
         assert (push.received, push.ended) == (3, None)
-        assert 2.9 <= push.waited <= 3.1
+        assert 2.9 <= push.waited_s <= 3.1
 
 
 BAD = [

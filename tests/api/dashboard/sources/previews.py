@@ -11,7 +11,7 @@ from actors.messages.previews import (
     Preview,
     PreviewBlock,
     PushPreview,
-    RobotsWord,
+    RobotsVerdict,
 )
 from storage.records.identity import Millis
 from tests.support.build import NOW
@@ -32,7 +32,7 @@ def of_a_feed(*titles: str, title: str = "Tide tables") -> Preview:
 def of_a_page(*, allowed: bool = True) -> Preview:
     blocks = (PreviewBlock("Day ticket: 12 euros.", True, ""), PreviewBlock("Home | Contact", False, "menu"))
     page = PagePreview("Prices", "", None, "Day ticket", blocks, 34, 12, 1, (Ignored(".ad", 3),), (), True, None)
-    return Preview(NOW, page=page, pace=PACE, robots=RobotsWord(allowed, None, "robots.txt allows it."))
+    return Preview(NOW, page=page, pace=PACE, robots=RobotsVerdict(allowed, None, "robots.txt allows it."))
 
 
 def of_a_stream() -> Preview:

@@ -1,0 +1,82 @@
+"""Answers of detections and previews. Their records are `actors.messages.previews`; fields that differ are here."""
+
+from __future__ import annotations
+
+from actors.messages import previews
+from actors.messages.declaring import Declared, Time, record_of, shown_whole
+from storage.records.source import Detection
+
+
+@shown_whole(previews.DraftEvent)
+class DraftEvent(Declared, frozen=True):
+    """An event as a check would emit it, `content` cut to 500 characters.
+
+    `identity`: the property that identifies it (guid, link, hash, or two of them). `told`: false for a push source's
+    frame that no alert or `filter` wants.
+    """
+
+
+@shown_whole(previews.FeedPreview)
+class FeedPreview(Declared, frozen=True):
+    """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them.
+
+    `undated`: entries without a readable date. `identities`: the number of entries by identifying property.
+    `backfill`: the most entries that a backfill would emit. `damaged`: malformed, but recovered. `hubs` (WebSub) and
+    `paging` (RFC 5005) are shown, not followed.
+    """
+
+    newest: tuple[DraftEvent, ...]
+
+
+@record_of(previews.PagePreview, "title author published_at content blocks watched left_out matched ignored partial")
+class PagePreview(Declared, frozen=True):
+    """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
+    list (`follow`); `items` are the first 20.
+
+    `matched`: the number of elements that `selector` keeps, null without one. `partial`: the page is too long and was
+    read in part.
+    """
+
+    listed: int = 0
+    items: tuple[previews.ListedItem, ...] = ()
+
+
+@shown_whole(previews.PushPreview)
+class PushPreview(Declared, frozen=True):
+    """The handshake and the first frames of up to 3 seconds. `ended`: the reason if the server closed by then."""
+
+    frames: tuple[DraftEvent, ...]
+
+
+@shown_whole(previews.PacePreview)
+class PacePreview(Declared, frozen=True):
+    """The time of the second check, and the origin's own hints; hours and days (0 is Monday) in UTC."""
+
+
+@shown_whole(previews.Preview)
+class Preview(Declared, frozen=True):
+    """The result of a check at `fetched_at`: one of `feed`, `page` and `push` is set. Only pages have a `part`."""
+
+    fetched_at: Time
+    feed: FeedPreview | None
+    page: PagePreview | None
+    push: PushPreview | None
+    pace: PacePreview | None
+
+
+@record_of(
+    Detection,
+    "url type confidence evidence final_url content_type feed_url supported discovered_feed_url source_id preview",
+)
+class DetectAnswer(Declared, frozen=True):
+    """The answer to a detection. `source_id`: the existing source with this URL.
+
+    `final_url`: the URL after redirects, with tokens and keys in its query hidden.
+    `supported` and `discovered_feed_url` are twins.
+    """
+
+    url: str
+    supported: bool
+    discovered_feed_url: str | None
+    source_id: str | None
+    preview: Preview
