@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
-from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from actors.errors import Conflict, NotFound, Unprocessable
-from actors.messages.declaring import Revision, UpdatedBy, made_of, patch_of, record_of
-from actors.messages.requests import ManagedBy
+from actors.messages.declaring import made_of
 from actors.notification.dialects import one_line
 from api.etags import etag_of, expected, shown
-from api.fields.alerts import PrivateSources, SourceId
+from api.fields.publications import FeedAddresses, NewPublication, PublicationPatch, PublicationRecord
 from api.fields.queries import ListQuery
 from api.nouns.alerts import named_in
 from api.nouns.context import OperationContext, edit_of, known_id, refuse_stale, whole
@@ -26,68 +24,12 @@ from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
-from storage.records.alert import MOST_SOURCES
 from storage.records.identity import given
 from storage.records.publication import MOST_PUBLICATIONS, Publication, hash_of
 from storage.records.revision import Expected, revision_of
 from storage.records.tiers import Kind
 
 Change = Callable[[Publication], Publication]
-Title = Annotated[str, Meta(min_length=1, max_length=200, description="Its title for readers")]
-Sources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description="Events of any of these sources")]
-Tag = Annotated[str, Meta(min_length=1, max_length=200)]
-Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
-AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
-AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
-ChannelName = Annotated[
-    str,
-    Meta(
-        min_length=1, max_length=200, description="The events of GET /v1/streams/{channel}; not together with alert_ids"
-    ),
-]
-
-
-class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Events to publish: those that meet all given conditions. Without conditions, all events of sources."""
-
-    title: Title
-    source_ids: Sources = ()
-    tags: Tags = ()
-    channel: ChannelName | None = None
-    alert_ids: AlertIds = ()
-    private_source_ids: PrivateSources = ()
-    managed: ManagedBy = None
-
-
-@patch_of(NewPublication, Publication)
-class PublicationPatch(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The fields to change; omitted ones stay."""
-
-
-class FeedAddresses(Struct, frozen=True, kw_only=True):
-    """The feed addresses, one for each format. Anyone with an address can read it."""
-
-    atom: str
-    rss: str
-    json: str
-
-
-@record_of(
-    Publication,
-    "id title source_ids tags channel alert_ids private_source_ids url feeds created_at updated_at revision updated_by "
-    "managed",
-)
-class PublicationRecord(Struct, frozen=True, kw_only=True):
-    """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers.
-
-    Both are null if this instance cannot decrypt the address because its master key was lost. The address still works
-    for existing readers, and you can create a new one.
-    """
-
-    url: str | None
-    feeds: FeedAddresses | None
-    revision: Revision
-    updated_by: UpdatedBy
 
 
 PATH = "/published/"

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from actors.language.speaking import say
+from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
 from api.dashboard.picker import picker, private_choices, sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import name_of
 from api.dashboard.sources.options import words_in
-from api.fields.alerts import PrivateSources
+from api.fields.publications import NewPublication
 from api.nouns.sources import private_sources
 from api.nouns.streams import CHANNELS
 from extras.publish import operations as acts
@@ -61,15 +62,11 @@ def _joined(names: Sequence[str]) -> str:
     return say("%(names)s or %(last)s", names=", ".join(shown[:-1]), last=shown[-1])
 
 
-class PublicationForm(Form, frozen=True, kw_only=True):
+@part_of(NewPublication, ("title", "channel", "alert_ids", "source_ids", "private_source_ids"))
+class PublicationForm(Form, Declared, frozen=True, kw_only=True):
     """The fields of a publication. tags: separated by commas. find: words to search sources by."""
 
-    title: acts.Title
     tags: str = ""
-    channel: acts.ChannelName | None = None
-    alert_ids: acts.AlertIds = ()
-    source_ids: acts.Sources = ()
-    private_source_ids: PrivateSources = ()
     find: str = ""
 
 
@@ -81,12 +78,7 @@ class PublicationEdit(PublicationForm, frozen=True, kw_only=True):
 
 def _typed(form: PublicationForm) -> dict[str, Any]:
     """Return the form's fields of a publication."""
-    return _same(form) | {"tags": tuple(dict.fromkeys(words_in(form.tags)))}
-
-
-def _same(of: PublicationForm | Publication) -> dict[str, Any]:
-    """Return the fields that form and record share."""
-    return {name: getattr(of, name) for name in ("title", "channel", "alert_ids", "source_ids", "private_source_ids")}
+    return mirrored(form, NewPublication) | {"tags": tuple(dict.fromkeys(words_in(form.tags)))}
 
 
 PAGE = 25
@@ -116,7 +108,8 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def new(visit: Visit) -> Page:
     query: NewQuery = visit.query
-    start = PublicationForm(
+    start = made_of(
+        PublicationForm,
         title=await _title(visit, query),
         tags=", ".join(query.tag),
         channel=query.channel or None,
@@ -127,14 +120,14 @@ async def new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Go:
-    made = await acts.add(visit, acts.NewPublication(**_typed(visit.form)))
+    made = await acts.add(visit, NewPublication(**_typed(visit.form)))
     return Go(f"/publications/{made.id}", say("Published. Anyone with one of these addresses can read it."))
 
 
 async def edit(visit: Visit) -> Page:
     publication = await acts.named(visit, visit.path["id"])
     tags = ", ".join(publication.tags)
-    form = PublicationEdit(**_same(publication), tags=tags, revision=revision_of(publication))
+    form = made_of(PublicationEdit, publication, tags=tags, revision=revision_of(publication))
     return await _page(visit, form, publication)
 
 

@@ -6,51 +6,35 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import fields
 
-from actors.messages.requests import Tag
-from extras.apply.kinds.alerts import ALERTS, OF_SOURCES, PRIVATE, SourceName, ids_of, names_of
+from actors.messages.declaring import patch_of
+from api.fields.publications import NewPublication, PublicationRecord, Title
+from extras.apply.kinds.alerts import ALERTS, OF_SOURCES, SourceName, ids_of, names_of
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
 from storage.records.alert import MOST_SOURCES
-from storage.records.identity import Managed
 
 PUBLICATIONS = "publications"
-Title = Annotated[str, Meta(min_length=1, max_length=200, description="What readers call it")]
-ChannelName = Annotated[
-    str, Meta(min_length=1, max_length=200, description="What GET /v1/streams/{channel} carries; not beside alert_ids")
-]
 AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The name of an alert in these files")]
 
 
+@patch_of(
+    NewPublication,
+    without=("source_ids", "alert_ids", "private_source_ids", "managed"),
+    order="title sources tags channel alerts private_sources",
+)
 class PublicationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Events that whoever has the address may read: those that meet all that is named."""
 
     title: Title
     sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
-    tags: Annotated[tuple[Tag, ...], Meta(max_length=50)] | UnsetType = UNSET
-    channel: ChannelName | UnsetType = UNSET
     alerts: Annotated[tuple[AlertName, ...], Meta(max_length=50)] | UnsetType = UNSET
     private_sources: Annotated[tuple[SourceName, ...], Meta(max_length=MOST_SOURCES)] | UnsetType = UNSET
 
 
-class PublicationSeen(Struct):
-    """The fields read from a publication's record."""
-
-    id: str
-    title: str
-    source_ids: tuple[str, ...]
-    tags: tuple[str, ...]
-    channel: str | None
-    alert_ids: tuple[str, ...]
-    created_at: str
-    updated_at: str
-    revision: str
-    updated_by: str = ""
-    private_source_ids: tuple[str, ...] = ()
-    managed: Managed | None = None
-
-
-DEFAULTS: Values = {"sources": (), "tags": (), "channel": None, "alerts": (), PRIVATE: ()}
+_PLAIN = [one for one in fields(NewPublication) if one.name in PublicationTable.__struct_fields__]
 _IDS = {**OF_SOURCES, "alerts": ("alert_ids", ALERTS)}
+DEFAULTS: Values = {one.name: one.default for one in _PLAIN if one.name != "title"} | dict.fromkeys(_IDS, ())
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
@@ -61,8 +45,8 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _there(record: PublicationSeen, names: Names) -> There:
-    values: dict[str, Any] = {"title": record.title, "tags": record.tags, "channel": record.channel}
+def _there(record: Any, names: Names) -> There:
+    values = {one.name: getattr(record, one.name) for one in _PLAIN}
     return There(record, spelt(values | names_of(record, _IDS, names)))
 
 
@@ -75,7 +59,7 @@ KIND = Kind(
     noun="publication",
     table=PublicationTable,
     path="/v1/publications",
-    record=PublicationSeen,
+    record=PublicationRecord,
     defaults=DEFAULTS,
     spelt=spelt,
     there=_there,

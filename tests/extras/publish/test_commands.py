@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
+from api.fields.publications import PublicationRecord
 from api.fields.sources import SourceRecord
 from api.route import Route
 from extras.publish import commands as publications
 from extras.publish.commands import publication_page
-from extras.publish.operations import PublicationRecord
 from tests.sanderling.client.documented import client, record_of, run
 
 PUBLICATION = record_of(PublicationRecord)
