@@ -23,7 +23,7 @@ from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller
 from api.problems import MEDIA, Refusal
-from api.ratelimit import STRANGERS, neighbourhood
+from api.ratelimit import STRANGERS, counted, neighbourhood
 from api.refusals import refusal_of
 from storage.errors import StorageError
 
@@ -173,13 +173,8 @@ class BinEndpoint(Endpoint):
             raise Refusal("rate-limited", f"At most {OF_ONE} requests to bins at once.", headers={"Retry-After": "5"})
         if self._open.total() >= AT_ONCE:
             raise Refusal("unavailable", "The bins are busy.", headers={"Retry-After": "5"})
-        self._open[peer] += 1
-        try:
+        with counted(self._open, peer):
             yield
-        finally:
-            self._open[peer] -= 1
-            if not self._open[peer]:
-                del self._open[peer]
 
 
 class _Body:

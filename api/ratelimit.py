@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
@@ -92,6 +93,18 @@ def charge(bucket: Bucket, limit: Limit, now: float, taken: int) -> Bucket:
 
 def _filled(bucket: Bucket, limit: Limit, now: float) -> float:
     return min(float(limit.burst), bucket.tokens + max(0.0, now - bucket.at) * limit.rate)
+
+
+@contextmanager
+def counted(counts: Counter[str], name: str) -> Iterator[None]:
+    """Count one more under a name within the block."""
+    counts[name] += 1
+    try:
+        yield
+    finally:
+        counts[name] -= 1
+        if not counts[name]:
+            del counts[name]
 
 
 def limit_of(key: ApiKey) -> Limit:

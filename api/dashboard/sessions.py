@@ -33,7 +33,7 @@ from actors.language.speaking import say
 from actors.world import World
 from api.dashboard.drawing.figures import is_zone
 from api.problems import Refusal
-from api.ratelimit import Limit, neighbourhood
+from api.ratelimit import Limit, counted, neighbourhood
 from storage.records.identity import seq_of
 from storage.records.key import LIFE, Password, Session
 from storage.sql.stores.people import People
@@ -83,17 +83,12 @@ class Attempts:
             return
         if self._waiting.total() >= MOST_WAITING or self._waiting[place] >= MOST_OF_ONE:
             raise _too_many(MOST_WAITING)
-        self._waiting[place] += 1
-        try:
+        with counted(self._waiting, place):
             async with self._turn:
                 if (wait := self._paced()) > 0:
                     await trio.sleep(wait)
                     self._paced()  # no other task takes the token in between
                 yield
-        finally:
-            self._waiting[place] -= 1
-            if not self._waiting[place]:
-                del self._waiting[place]
 
     def in_session(self, session_id: str) -> None:
         """Count an attempt in an open session. Raises Refusal (429)."""

@@ -21,6 +21,7 @@ import trio
 from msgspec import Struct
 
 from api.problems import Refusal
+from api.ratelimit import counted
 from api.streams.reader import EventFilter, FellBehind
 from storage.records.event import Stored
 from storage.records.identity import Seq
@@ -227,12 +228,8 @@ class Exports:
     def running(self, key: Holder) -> Iterator[None]:
         """Count an export within the block. Raises Refusal if there is no room."""
         self.check_room(key)
-        self._of_key[key.id] += 1
-        try:
+        with counted(self._of_key, key.id):
             yield
-        finally:
-            self._of_key[key.id] -= 1
-            self._of_key += Counter()  # drop zero counts
 
     def __len__(self) -> int:
         return self._of_key.total()

@@ -18,6 +18,7 @@ from actors.metrics import Gauge
 from actors.settings import Settings
 from actors.world import Jail
 from api.problems import Refusal
+from api.ratelimit import counted
 from api.streams.channels import Channels
 from api.streams.export import Exports
 from api.streams.keepalives import Pulse, Signs, Writer
@@ -81,13 +82,8 @@ class Streams:
     def place(self, key: Holder) -> Iterator[None]:
         """Take a slot within the block, before sending the answer's head. Raises Refusal."""
         self.check_room(key)
-        self._of_key[key.id] += 1
-        try:
+        with counted(self._of_key, key.id):
             yield
-        finally:
-            self._of_key[key.id] -= 1
-            if not self._of_key[key.id]:
-                del self._of_key[key.id]
 
     @contextmanager
     def opened(self, key: Holder) -> Iterator[trio.CancelScope]:
