@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from actors.errors import DomainError, Unprocessable
 from actors.language.sentences import translated
 from actors.language.speaking import decimal, each_said, noted, number, say, say_many
+from actors.messages.declaring import made_of, mirrored
 from actors.notices import ALERT_TYPES
 from actors.query import QueryError, UnknownLanguage, languages, parse
 from api.dashboard.drawing.difference import Piece
@@ -193,14 +194,8 @@ class AlertEdit(AlertForm, frozen=True, kw_only=True):
 def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
     """Return the form's fields of an alert, without its name."""
     once = None if form.once_per_story == scope.several else form.once_per_story  # as the sources make it
-    of = {"source_ids": scope.sources, "private_source_ids": scope.private, "tags": scope.tags}
-    return _same(form) | of | {"once_per_story": once}
-
-
-def _same(of: AlertForm | Alert) -> dict[str, Any]:
-    """Return the fields that form and record share, without the name and the sources."""
-    own = {"name", "source_ids", "private_source_ids", "tags", "once_per_story", *AlertForm.unshown}
-    return {name: getattr(of, name) for name in {*AlertForm.__struct_fields__} & {*Alert.__struct_fields__} - own}
+    of = {"source_ids": scope.sources, "private_source_ids": scope.private, "tags": scope.tags, "once_per_story": once}
+    return mirrored(form, Alert, {"name", *of, *AlertForm.unshown}) | of
 
 
 def chosen(form: AlertForm) -> Scope:
@@ -224,13 +219,10 @@ def chosen(form: AlertForm) -> Scope:
 
 
 def form_of(alert: Alert) -> AlertEdit:
-    return AlertEdit(
-        **_same(alert),
-        name=alert.name,
+    return made_of(
+        AlertEdit,
+        alert,
         scope="all" if alert.scope.everywhere else "some",
-        source_ids=alert.source_ids,
-        private_source_ids=alert.private_source_ids,
-        tags=alert.tags,
         once_per_story=alert.meets_once,
         revision=revision_of(alert),
     )

@@ -15,7 +15,7 @@ from actors.errors import DomainError
 from actors.language.catalogues import languages
 from actors.language.sentences import translated
 from actors.language.speaking import each_said, noted, say
-from actors.messages.declaring import Declared, part_of
+from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.forms import Form, Wrong, draft_of
 from api.dashboard.screen import Go, Page, Secret, Visit
@@ -115,13 +115,8 @@ def _typed(form: DestinationForm) -> dict[str, Any]:
     days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
     quiet = wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
     most = {} if form.most_at_once is None else {"most_at_once": form.most_at_once}
-    return _same(form) | most | {"quiet_hours": None if form.quiet == "no" else quiet}
-
-
-def _same(of: DestinationForm | Destination) -> dict[str, Any]:
-    """Return the fields that form and record share as they are."""
-    shared = {*DestinationForm.__struct_fields__} & {*Destination.__struct_fields__}
-    return {name: getattr(of, name) for name in shared - {"url", "options", "label", "most_at_once"}}
+    same = mirrored(form, Destination, ("url", "options", "label", "most_at_once"))
+    return same | most | {"quiet_hours": None if form.quiet == "no" else quiet}
 
 
 def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, str | None]:
@@ -147,11 +142,11 @@ def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetTy
 
 def form_of(hook: Destination) -> DestinationEdit:
     hours = hook.quiet_hours or QuietHours("22:00", "07:00", hook.digest_timezone, WEEKDAYS)
-    return DestinationEdit(
-        **_same(hook) | {"label": hook.label},
+    return made_of(
+        DestinationEdit,
+        hook,
         url=None if ADDRESS in hook.private_names else hook.url,
         options=dict(hook.options),
-        most_at_once=hook.most_at_once,
         quiet="no" if hook.quiet_hours is None else "yes",
         quiet_from=hours.start,
         quiet_to=hours.end,
