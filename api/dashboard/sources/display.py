@@ -16,6 +16,7 @@ from actors.messages.views import SourceView
 from actors.series import Point, Series
 from api.dashboard.drawing.figures import by_utc, named, steps
 from api.nouns.values import PresentValue, SourceValues, decimal_of, ends, place, said, written
+from api.refusal_words import sentence
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
 from storage.records.source import OWN_NAMESPACES, RESTS, Source
@@ -90,15 +91,6 @@ def labels(source: Source) -> tuple[str, ...]:
     """Return the user's tags, labels without their namespace."""
     theirs = (tag for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES)
     return tuple(tag.removeprefix("label:") for tag in theirs)
-
-
-def sentence(text: str) -> str:
-    """Return text with a capital and a full stop.
-
-    >>> sentence("again in 42 s")
-    'Again in 42 s.'
-    """
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 Sort = Literal["same", "untold", "event", "fail", "wait"]

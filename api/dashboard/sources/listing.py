@@ -28,6 +28,7 @@ from api.nouns import tags as tag_defaults
 from api.nouns.context import OperationContext
 from api.nouns.sources import Failed
 from api.pagination import decode_cursor, encode_cursor
+from api.refusal_words import sentence
 from storage.records import trail
 from storage.records.source import OWN_NAMESPACES, RESTS
 from storage.records.states import HEALTH, SOURCES, Flag, SourceState
@@ -336,7 +337,7 @@ def _not_done(failed: Sequence[Failed]) -> str:
     """Return how many failed, and why the first did; "" for none."""
     if not failed:
         return ""
-    reason = translated(display.sentence(failed[0].refusal.detail))
+    reason = translated(sentence(failed[0].refusal.detail))
     return " " + say("%(count)s not: %(reason)s", count=len(failed), reason=reason)
 
 
@@ -414,7 +415,7 @@ async def rename(visit: Visit) -> Go:
     try:
         done = await tag_defaults.rename(visit, form.tag, form.name)
     except Unprocessable as error:
-        raise Wrong(name=translated(display.sentence(str(error).rpartition(": ")[2]))) from None
+        raise Wrong(name=translated(sentence(str(error).rpartition(": ")[2]))) from None
     says = say(
         "“%(tag)s” is “%(name)s” now, in %(sources)s, %(alerts)s and %(publications)s.",
         tag=form.tag,

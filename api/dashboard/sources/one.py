@@ -33,6 +33,7 @@ from api.nouns.previews import preview_of
 from api.nouns.versions import NOW, START, Version
 from api.nouns.why import notes_of
 from api.problems import Refusal
+from api.refusal_words import sentence
 from api.refusals import refusal_of
 from storage.records import states, trail
 from storage.records.event import REVERTED, Filter
@@ -310,7 +311,7 @@ async def check(visit: Visit) -> Go:
         await sources.check(visit, id)
     except (Refusal, DomainError) as error:
         refusal = refusal_of(error, owner=True)
-        return Go(there, translated(display.sentence(refusal.detail if refusal is not None else str(error))), bad=True)
+        return Go(there, translated(sentence(refusal.detail if refusal is not None else str(error))), bad=True)
     with trio.move_on_after(PATIENCE):
         while True:
             view = await sources.view(visit, id)
