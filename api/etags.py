@@ -36,6 +36,12 @@ def shown(call: Call, record: Record, body: Any) -> Answer:
     return Answer(body, headers=etag_of(record))
 
 
+def created(call: Call, place: str, record: Record, body: Any) -> Answer:
+    """Return the answer to a call that made a record at `place`, a path below /v1."""
+    headers = {"Location": f"{call.context.settings.public_url()}/v1/{place}"}
+    return Answer(body, 201, headers=headers | etag_of(record))
+
+
 def expected(call: Call) -> Expected:
     """Return the revisions that a change may start from, or None without If-Match. Raises Refusal (400)."""
     return _named(call, "If-Match", weak=False)

@@ -113,8 +113,8 @@ class Route:
     beside: further scopes that the key must have.
     query: the struct of the parameters. body: the structs that the body may be, chosen by their fields.
     answers: status to the body's type or types (None: no body).
-    refuses: slugs of its problems, in addition to those of every route (`api.openapi.operation`).
-    headers: those of its successes, in addition to the common ones. also: other media types that it speaks.
+    refuses: slugs of its problems, in addition to those of every route (`api.openapi.operation`) and in `problems`.
+    headers: those of its successes, in addition to those in `sends`. also: other media types that it speaks.
     repeatable: it creates something, and takes an Idempotency-Key.
     """
 
@@ -142,6 +142,24 @@ class Route:
             raise ValueError(f"{self.label}: a public route needs no scope")
         if unknown := [slug for slug in self.refuses if slug not in KINDS]:
             raise ValueError(f"{self.label}: {unknown} are no problems")
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Its own problems, and not-found if its path has a parameter."""
+        return (*self.refuses, *(("not-found",) if "{" in self.path else ()))
+
+    @property
+    def sends(self) -> tuple[str, ...]:
+        """The headers of its successes: Location if it creates, ETag of a record, Link of a list, and its own."""
+        is_paged = "cursor" in self.query.__struct_fields__
+        found = {"Location": 201 in self.answers, "ETag": self.shows_record, "Link": is_paged}
+        return (*(name for name, is_sent in found.items() if is_sent), *self.headers)
+
+    @property
+    def shows_record(self) -> bool:
+        """Whether an answer is a record with a revision."""
+        answers = [answer if isinstance(answer, tuple) else (answer,) for answer in self.answers.values()]
+        return any("revision" in getattr(kind, "__struct_fields__", ()) for kinds in answers for kind in kinds)
 
     @property
     def label(self) -> str:
@@ -196,10 +214,11 @@ def _unread(body: Any) -> Any:
 
 
 def routes_below(path: str, room: str) -> Callable[..., Route]:
-    """Return a factory for the routes below a path: GET needs scope `{room}:read`, all else `{room}:write`."""
+    """Return a factory for the routes below a path: GET needs scope `{room}:read`, all else `{room}:write`,
+    unless `scope` says otherwise."""
 
     def route(method: str, rest: str, run: Any, says: str, answers: Mapping[int, Any], **more: Any) -> Route:
-        scope = f"{room}:{'read' if method == 'GET' else 'write'}"
-        return Route(method=method, path=path + rest, scope=scope, run=run, says=says, answers=answers, **more)
+        usual = {"scope": f"{room}:{'read' if method == 'GET' else 'write'}"}
+        return Route(method=method, path=path + rest, run=run, says=says, answers=answers, **usual | more)
 
     return route

@@ -38,7 +38,7 @@ def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
         *routes,
         _schemas(routes),
         _kept("/openapi.json", lambda: json.encode(made()), "Read this description."),
-        _route("/problems/{slug}", _problem, "Read what a problem type means.", "text/html", refuses=("not-found",)),
+        _route("/problems/{slug}", _problem, "Read what a problem type means.", "text/html"),
         _kept("/docs", lambda: reference(made(), STYLE), "Read the reference.", HTML, _MINUTES | _PAGE_HEADERS),
         _kept(STYLE, _stylesheet, "Read the stylesheet.", "text/css; charset=utf-8", _HOUR),
     )
@@ -82,7 +82,7 @@ def _schemas(routes: Sequence[Route]) -> Route:
         url = f"{call.context.settings.public_url()}/schemas/{call.path['name']}/{VERSION}"
         return Answer(schema_document(kind, url), media=media, headers=_HOUR)
 
-    return _route("/schemas/{name}/{version}", serve, "Read a JSON Schema.", media, refuses=("not-found",))
+    return _route("/schemas/{name}/{version}", serve, "Read a JSON Schema.", media)
 
 
 def _route(path: str, run: Any, says: str, media: str, **more: Any) -> Route:

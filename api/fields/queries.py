@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from actors.messages.declaring import Declared, part_of
 from storage.records.tiers import SourceType
 
 Limit = Annotated[int, Meta(ge=1, le=1000, description="Most items of a page", examples=[100])]
@@ -161,7 +162,8 @@ class EventsQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
     limit: Limit = 500
 
 
-class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+@part_of(EventsQuery, ("start", "to", "source", "source_type", "tag", "keyword", "heartbeats", "private"))
+class ExportQuery(Declared, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
     """A period of the log in one file, oldest first."""
 
     start: (
@@ -176,13 +178,6 @@ class ExportQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"star
         ]
         | None
     ) = None
-    to: To | None = None
-    source: ListedSources = ()
-    source_type: ListedTypes = ()
-    tag: ListedTags = ()
-    keyword: ListedKeywords = ()
-    heartbeats: Heartbeats = False
-    private: WithPrivate = True
     format: Annotated[Literal["json", "ndjson", "csv"], Meta(description="The form of the file", examples=["csv"])] = (
         "json"
     )

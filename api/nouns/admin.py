@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from actors.errors import NotFound
+from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch
 from actors.overseer.open_streams import OpenStream
 from actors.overseer.overseer import Whole
@@ -31,7 +32,6 @@ from storage.records import trail
 from storage.records.destination import Attempt, Destination, Rates, Waiting
 from storage.records.event import SourceSize
 from storage.records.identity import Seq, id_of, millis_of, rfc3339
-from storage.records.key import ApiKey
 from storage.records.states import LOOKS
 
 MARKS = 20
@@ -39,24 +39,8 @@ MARKS = 20
 
 
 def row_of(row: Row) -> wire.TreeRow:
-    return wire.TreeRow(
-        path=row.path,
-        name=row.name,
-        kind=row.kind,
-        state=row.state,
-        health=None if row.health is None else round(row.health, 4),
-        flag=row.flag,
-        restarts=row.restarts,
-        since=rfc3339(row.since),
-        error=row.error,
-        next=None if row.next is None else rfc3339(row.next),
-        title=row.title,
-        mailbox=row.waiting,
-        handled=row.handled,
-        pace_s=row.pace,
-        marks=marks_of(row.trail),
-        below=None if row.below is None else wire.BelowSeen(row.below.total, row.below.worst),
-    )
+    health = None if row.health is None else round(row.health, 4)
+    return made_of(wire.TreeRow, row, health=health, mailbox=row.waiting, pace_s=row.pace, marks=marks_of(row.trail))
 
 
 def marks_of(looks: bytes) -> str:
@@ -103,7 +87,7 @@ async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
     for id, held in (await storage.log.heaviest(limit)).items():
         watched = await storage.sources.get(id)
         url, title = (None, "") if watched is None else (watched.source.url, watched.source.name)
-        found.append(wire.SourceSize(source_id=id, url=url, title=title, events=held.events, bytes=held.bytes))
+        found.append(made_of(wire.SourceSize, held, source_id=id, url=url, title=title))
     return wire.Sizes(room.whole, room.free, tuple(found))
 
 
@@ -118,14 +102,10 @@ def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
 def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:
     at = None if one.place is None else one.place.cursor
     behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
-    return wire.StreamSeen(
-        number=one.number,
-        key=one.whose.key,
-        name=one.whose.name,
-        prefix=one.whose.prefix,
-        address=one.address,
-        asked=one.asked,
-        since=rfc3339(one.since),
+    return made_of(
+        wire.StreamSeen,
+        one,
+        one.whose,
         cursor=None if at is None else id_of(at, 0),
         behind_s=behind / 1000,
         bytes=0 if one.place is None else one.place.sent,
@@ -173,23 +153,15 @@ def _state(each: Destination) -> wire.DeliveryState:
 
 def _row(each: Destination, waiting: Waiting | None, rates: Rates, lines: Sequence[Attempt]) -> wire.DeliveryRow:
     last = lines[0] if lines else None
-    return wire.DeliveryRow(
-        id=each.id,
-        alert_id=each.alert_id,
-        label=each.label,
-        url=each.url,
-        delivery_mode=each.delivery_mode,
+    return made_of(
+        wire.DeliveryRow,
+        each,
         state=_state(each),
-        failing_since=time_or_null(each.failing_since),
         waiting=0 if waiting is None else waiting.count,
         oldest=None if waiting is None else rfc3339(waiting.oldest),
         next=None if waiting is None else time_or_null(waiting.next_due),
         failure_rate=round(rates.failure, 4),
-        last=None
-        if last is None
-        else wire.LastAttempt(
-            rfc3339(last.at), last.result, last.status, last.latency_ms, first_line(last.error) or None
-        ),
+        last=None if last is None else made_of(wire.LastAttempt, last, error=first_line(last.error) or None),
     )
 
 
@@ -226,10 +198,8 @@ def _part(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.Tree
         awaiting="" if status is None else status.awaiting,
         crash="" if crash is None else str(crash),
         places=() if crash is None else crash.frames,
-        crashes=tuple(wire.CrashSeen(rfc3339(turn.at), turn.error) for turn in whole.crashes[: -CRASHES - 1 : -1]),
-        mailbox=None
-        if mailbox is None
-        else wire.MailboxSeen(mailbox.depth, mailbox.bound, mailbox.received, mailbox.full),
+        crashes=tuple(made_of(wire.CrashSeen, turn) for turn in whole.crashes[: -CRASHES - 1 : -1]),
+        mailbox=None if mailbox is None else made_of(wire.MailboxSeen, mailbox),
         slowest_step_s=None if steps is None else round(steps.slowest, 3),
         idle_s=None if steps is None else round(steps.idle, 3),
         source=_watching(call, whole, held, covered),
@@ -242,32 +212,24 @@ def _watching(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.
         return None
     rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
     judged = call.context.overseer.examined(source, call.context.settings)
-    return wire.Watching(
-        id=source.id,
-        url=source.url,
-        tags=source.tags,
+    return made_of(
+        wire.Watching,
+        source,
+        hot,
+        hot.breaker,
         reason=hot.health.reason,
         health=tuple(wire.HealthSeen(part.cause, round(part.left, 4), str(part.says)) for part in judged.health),
         interval_s=hot.interval,
         next_look=str(judged.next_look),
-        looks=hot.looks,
-        unchanged=hot.unchanged,
-        events=hot.events,
-        last_look_at=time_or_null(hot.last_look_at),
-        last_success_at=time_or_null(hot.last_success_at),
-        last_event_at=time_or_null(hot.last_event_at),
-        last_status=hot.last_status,
-        last_error=hot.last_error,
         breaker=hot.breaker.state,
-        failures=hot.breaker.failures,
-        retry_at=time_or_null(hot.breaker.retry_at),
-        trail=tuple(
-            wire.LookSeen(rfc3339(row.last_at), row.verdict.name.lower(), row.looks, row.status, row.size, row.ms)
-            for row in rows
-        ),
-        held=HeldEvents(events=held.events, bytes=held.bytes),
+        trail=tuple(map(_look, rows)),
+        held=made_of(HeldEvents, held),
         covered=covered,
     )
+
+
+def _look(row: trail.Row) -> wire.LookSeen:
+    return made_of(wire.LookSeen, row, at=rfc3339(row.last_at), verdict=row.verdict.name.lower(), bytes=row.size)
 
 
 async def overview(call: Call) -> Answer:
@@ -310,21 +272,7 @@ async def every_key(call: Call) -> Answer:
     """Return the API keys, without their secrets."""
     found = await call.context.storage.keys.all()
     of = Counter(one.whose.key for one in call.context.open_streams.all())
-    return Answer(wire.KeysSeen(tuple(_key(key, of[key.id]) for key in reversed(found))))
-
-
-def _key(key: ApiKey, streams: int) -> wire.KeySeen:
-    return wire.KeySeen(
-        id=key.id,
-        name=key.name,
-        prefix=key.prefix,
-        scopes=key.scopes,
-        rate_per_minute=key.rate_per_minute,
-        burst=key.burst,
-        created_at=rfc3339(key.created_at),
-        last_used_at=time_or_null(key.last_used_at),
-        streams=streams,
-    )
+    return Answer(wire.KeysSeen(tuple(made_of(wire.KeySeen, key, streams=of[key.id]) for key in reversed(found))))
 
 
 # --- actions ---------------------------------------------------------------------------------------------------------
@@ -422,12 +370,11 @@ def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *r
     )
 
 
-_MAYBE = ("not-found", "conflict")
 ROUTES = (
     _read("/overview", overview, "Read the figures of the service.", wire.Overview),
     _read("/settings", settings, "Read the settings in force.", wire.SettingsSeen),
     _read("/tree", _tree, "Read a page of the tree, worst first.", wire.TreePage, query=wire.TreeQuery),
-    _read(_PART, part, "Read the details of one part.", wire.TreePart, refuses=("not-found",)),
+    _read(_PART, part, "Read the details of one part.", wire.TreePart),
     _read("/feed", feed, "Follow figures, state changes and events.", str, media="text/event-stream"),
     _read(
         "/deliveries",
@@ -440,13 +387,13 @@ ROUTES = (
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
     _read("/streams", _streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),
     _read("/keys", every_key, "List the API keys.", wire.KeysSeen),
-    _write("/streams/{number}/close", _close, "Close a stream.", "not-found"),
-    _write("/keys/{id}/revoke", _revoke, "Delete an API key.", "not-found"),
-    _write(f"{_PART}/check", _check, "Check a source now, if politeness allows.", *_MAYBE),
-    _write(f"{_PART}/restart", _restart, "Restart a part.", *_MAYBE),
-    _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", *_MAYBE),
-    _write(f"{_PART}/disable", _disable, "Pause a source.", *_MAYBE),
-    _write(f"{_PART}/enable", _enable, "Resume a source.", *_MAYBE),
+    _write("/streams/{number}/close", _close, "Close a stream."),
+    _write("/keys/{id}/revoke", _revoke, "Delete an API key."),
+    _write(f"{_PART}/check", _check, "Check a source now, if politeness allows.", "conflict"),
+    _write(f"{_PART}/restart", _restart, "Restart a part.", "conflict"),
+    _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", "conflict"),
+    _write(f"{_PART}/disable", _disable, "Pause a source.", "conflict"),
+    _write(f"{_PART}/enable", _enable, "Resume a source.", "conflict"),
     _write("/drain", _drain, "Stop all checks; pending events are still delivered."),
     _write("/resume", _resume, "Resume all checks."),
 )

@@ -17,7 +17,7 @@ import trio
 from msgspec import Meta, Struct, structs
 
 from actors.errors import Overloaded, TooSoon
-from actors.messages.declaring import Time
+from actors.messages.declaring import Time, made_of
 from actors.query import parse
 from actors.query.explain import Explanation, PreviewAnswer, advice, counted_terms
 from actors.query.explain import PreviewRequest as Asked
@@ -169,17 +169,9 @@ class _Tally:
         self.oldest = millis_of(events[-1].seq)
         for place, why in zip(answer.matched, answer.why, strict=False):
             event = _shown.decode(events[place].body)
-            self.shown.append(
-                PreviewMatch(
-                    id=event.id,
-                    source_id=event.source_id,
-                    title=event.title,
-                    url=event.url,
-                    emitted_at=event.emitted_at or rfc3339(millis_of(events[place].seq)),
-                    matched=why.matched,
-                    highlights=_highlights(why),
-                )
-            )
+            at = event.emitted_at or rfc3339(millis_of(events[place].seq))
+            found = made_of(PreviewMatch, event, emitted_at=at, matched=why.matched, highlights=_highlights(why))
+            self.shown.append(found)
 
     def days(self) -> tuple[PreviewDay, ...]:
         """Return the days examined, newest first."""

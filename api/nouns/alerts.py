@@ -12,12 +12,11 @@ from msgspec import structs
 
 from actors.errors import Conflict, DomainError, NotFound, Unprocessable
 from actors.inheriting import defaults_of
-from actors.messages.declaring import mirrored
 from actors.messages.selection import SourceSelection
 from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
 from actors.query.conditions import Condition, Fact, Facts
 from actors.query.nodes import has_conditions, terms
-from api.etags import etag_of, expected, shown
+from api.etags import created, etag_of, expected, shown
 from api.fields import alerts as wire
 from api.fields.queries import ListQuery
 from api.nouns import destinations, sources
@@ -258,10 +257,9 @@ def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
 
 async def _create(call: Call) -> Answer:
     alert = await add(call, call.body, call.planned)
-    headers = {"Location": f"{call.context.settings.public_url()}/v1/alerts/{alert.id}"}
     holds = await true_now(call, alert.filter_query, alert.language, alert.scope)
     record = structs.replace(await _record(call, alert), true_now=tuple(holds))
-    return Answer(record, 201, headers=headers | etag_of(alert))
+    return created(call, f"alerts/{alert.id}", alert, record)
 
 
 async def _list(call: Call) -> Answer:
@@ -294,9 +292,7 @@ async def _delete(call: Call) -> Answer:
 
 _route = routes_below("/v1/alerts", "alerts")
 _ONE = {200: wire.AlertRecord}
-_MAYBE = ("not-found",)
-_UNLESS_STALE = (*_MAYBE, "precondition-failed")
-_TAGGED = ("ETag",)
+_UNLESS_STALE = ("precondition-failed",)
 
 
 ROUTES = (
@@ -309,19 +305,10 @@ ROUTES = (
         beside=LETS_OUT,
         body=(wire.NewAlert,),
         refuses=("conflict", "unprocessable"),
-        headers=("Location", *_TAGGED),
         repeatable=True,
     ),
-    _route(
-        "GET",
-        "",
-        _list,
-        "List alerts, oldest first.",
-        {200: list[wire.AlertRecord]},
-        query=ListQuery,
-        headers=("Link",),
-    ),
-    _route("GET", "/{id}", _describe, "Read one alert.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route("GET", "", _list, "List alerts, oldest first.", {200: list[wire.AlertRecord]}, query=ListQuery),
+    _route("GET", "/{id}", _describe, "Read one alert.", _ONE | {304: None}),
     _route(
         "PATCH",
         "/{id}",
@@ -330,8 +317,7 @@ ROUTES = (
         _ONE,
         beside=LETS_OUT,
         body=(wire.AlertPatch,),
-        refuses=("not-found", "precondition-failed", "unprocessable"),
-        headers=_TAGGED,
+        refuses=("precondition-failed", "unprocessable"),
     ),
     _route("DELETE", "/{id}", _delete, "Delete one alert with its destinations.", {204: None}, refuses=_UNLESS_STALE),
 )

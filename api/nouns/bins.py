@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
-from actors.messages.declaring import Time
+from actors.messages.declaring import Time, made_of
 from actors.signatures import webhook
 from actors.signatures.event import Cause, KeySet, Verdict, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
@@ -27,7 +27,6 @@ from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, routes_below
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
-from storage.records.identity import rfc3339
 
 
 class BinRecord(Struct, frozen=True, kw_only=True):
@@ -251,30 +250,17 @@ async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture])
 
 
 def record_of(bin: Bin, bins: Bins) -> BinRecord:
-    return BinRecord(
-        id=bin.id, url=bins.address(bin), created_at=rfc3339(bin.created_at), expires_at=rfc3339(bin.expires_at)
-    )
+    return made_of(BinRecord, bin, url=bins.address(bin))
 
 
 def capture_of(capture: Capture, check: SignatureCheck) -> CaptureRecord:
     """Return a capture's record, in a form that `sanderling verify` also reads."""
-    body: dict[str, str]
+    body: dict[str, str | UnsetType]
     try:
         body = {"body": capture.body.decode()}
     except UnicodeDecodeError:
-        body = {"body_base64": b64encode(capture.body).decode()}
-    return CaptureRecord(
-        id=capture.id,
-        received_at=rfc3339(capture.received_at),
-        method=capture.method,
-        path=capture.path,
-        query=capture.query,
-        headers=capture.headers,
-        size=capture.size,
-        truncated=capture.truncated,
-        signature_check=check,
-        **body,
-    )
+        body = {"body": UNSET, "body_base64": b64encode(capture.body).decode()}
+    return made_of(CaptureRecord, capture, signature_check=check, **body)
 
 
 async def _create(call: Call) -> Answer:
@@ -309,7 +295,6 @@ async def _captures(call: Call) -> Answer:
 
 
 _route = routes_below("/v1/webhook-bins", "bins")
-_MAYBE = ("not-found",)
 ROUTES = (
     _route(
         "POST",
@@ -318,20 +303,11 @@ ROUTES = (
         "Create a bin: an address that stores requests.",
         {201: BinRecord},
         refuses=("conflict",),
-        headers=("Location",),
         repeatable=True,
     ),
-    _route(
-        "GET",
-        "",
-        _list,
-        "List bins, oldest first.",
-        {200: list[BinRecord]},
-        query=ListQuery,
-        headers=("Link",),
-    ),
-    _route("GET", "/{id}", _describe, "Read one bin.", {200: BinRecord}, refuses=_MAYBE),
-    _route("DELETE", "/{id}", _delete, "Delete one bin and its captures.", {204: None}, refuses=_MAYBE),
+    _route("GET", "", _list, "List bins, oldest first.", {200: list[BinRecord]}, query=ListQuery),
+    _route("GET", "/{id}", _describe, "Read one bin.", {200: BinRecord}),
+    _route("DELETE", "/{id}", _delete, "Delete one bin and its captures.", {204: None}),
     _route(
         "GET",
         "/{id}/captures",
@@ -339,7 +315,5 @@ ROUTES = (
         "List the requests to a bin, newest first.",
         {200: list[CaptureRecord]},
         query=CapturesQuery,
-        refuses=_MAYBE,
-        headers=("Link",),
     ),
 )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.writing import TemplateFailed, faults, filled_in
 from actors.errors import NotFound, TooSoon, Unprocessable
-from actors.messages.declaring import Time
+from actors.messages.declaring import Time, made_of
 from actors.messages.workers import OutboxGrew
 from actors.notices import about
 from actors.notification.dialects import DialectName
@@ -33,7 +33,7 @@ from api.nouns.events import TimeWindow, find, names_event, position
 from api.pagination import next_page, place
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.route import LETS_OUT, Answer, Call, Route
+from api.route import LETS_OUT, Answer, Call, routes_below
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.destination import Attempt, DeliveryMode, Destination, Match, Replayed, Result
@@ -312,17 +312,8 @@ async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[byte
 
 
 def _delivery(line: Attempt) -> DeliveryRecord:
-    return DeliveryRecord(
-        webhook_id=line.event_id,
-        attempt=line.attempt,
-        result=line.result,
-        at=rfc3339(line.at),
-        status_code=line.status,
-        latency_ms=line.latency_ms,
-        error=line.error,
-        next_attempt_at=None if line.next_at is None else rfc3339(line.next_at),
-        response_excerpt=line.response_excerpt,
-    )
+    due = None if line.next_at is None else rfc3339(line.next_at)
+    return made_of(DeliveryRecord, line, webhook_id=line.event_id, status_code=line.status, next_attempt_at=due)
 
 
 async def _list(call: Call) -> Answer:
@@ -343,39 +334,36 @@ async def _replay(call: Call) -> Answer:
     return Answer(await replay(call, call.path["id"], call.body), 202)
 
 
+_route = routes_below("/v1/destinations", "alerts")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/destinations/{id}/deliveries",
-        scope="alerts:read",
-        run=_list,
-        says="List attempts, newest first.",
-        answers={200: list[DeliveryRecord]},
+    _route(
+        "GET",
+        "/{id}/deliveries",
+        _list,
+        "List attempts, newest first.",
+        {200: list[DeliveryRecord]},
         query=DeliveriesQuery,
-        refuses=("not-found",),
-        headers=("Link",),
     ),
-    Route(
-        method="POST",
-        path="/v1/destinations/preview",
+    _route(
+        "POST",
+        "/preview",
+        _preview,
+        "Preview a message template on the newest events. Nothing is sent.",
+        {200: MessagePreview},
         scope="alerts:read",
         beside=LETS_OUT,
-        run=_preview,
-        says="Preview a message template on the newest events. Nothing is sent.",
-        answers={200: MessagePreview},
         body=(MessagePreviewRequest,),
         refuses=("not-found", "unprocessable"),
     ),
-    Route(
-        method="POST",
-        path="/v1/destinations/{id}/replay",
-        scope="alerts:write",
+    _route(
+        "POST",
+        "/{id}/replay",
+        _replay,
+        "Deliver past matches again under their old ids.",
+        {202: ReplayAnswer},
         beside=LETS_OUT,
-        run=_replay,
-        says="Deliver past matches again under their old ids.",
-        answers={202: ReplayAnswer},
         body=(ReplayRequest,),
         repeatable=True,
-        refuses=("not-found", "conflict", "unprocessable"),
+        refuses=("conflict", "unprocessable"),
     ),
 )

@@ -27,7 +27,7 @@ from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.signatures import webhook
-from api.etags import etag_of, expected, shown
+from api.etags import created, etag_of, expected, shown
 from api.fields import destinations as wire
 from api.fields.queries import ListQuery
 from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
@@ -531,12 +531,10 @@ def _option(field: KindField) -> wire.OptionWanted:
 
 
 def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
-    return wire.DestinationKindRecord(
+    return made_of(
+        wire.DestinationKindRecord,
+        kind,
         kind=kind.id,
-        label=kind.label,
-        family=kind.family,
-        where=kind.where,
-        documentation=kind.documentation,
         address=wire.AddressWanted(**asdict(kind.address)),
         options=[_option(field) for field in kind.fields],
         signed=kind.new_secret is not None,
@@ -551,9 +549,8 @@ async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire
 async def _create(call: Call) -> Answer:
     """Add a destination to an alert. Only this answer has its secret."""
     made = await add(call, call.path["id"], call.body, call.planned)
-    destination = made.destination
-    headers = {"Location": f"{call.context.settings.public_url()}/v1/destinations/{destination.id}"}
-    return Answer(_with_secret(record_of(destination, _NONE), made), 201, headers=headers | etag_of(destination))
+    record = _with_secret(record_of(made.destination, _NONE), made)
+    return created(call, f"destinations/{made.destination.id}", made.destination, record)
 
 
 async def _list_of_alert(call: Call) -> Answer:
@@ -609,9 +606,7 @@ async def _invite(call: Call) -> Answer:
 _route = routes_below("/v1/", "alerts")  # a key that may read alerts may read their destinations
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE = {200: wire.DestinationRecord}
-_MAYBE = ("not-found",)
-_UNLESS_STALE = (*_MAYBE, "precondition-failed")
-_TAGGED = ("ETag",)
+_UNLESS_STALE = ("precondition-failed",)
 _MANY = {200: list[wire.DestinationRecord]}
 _POST = partial(_route, "POST")
 _GET = partial(_route, "GET")
@@ -625,27 +620,18 @@ ROUTES = (
         {201: wire.DestinationWithSecret},
         beside=LETS_OUT,
         body=(wire.NewDestination,),
-        refuses=("not-found", "conflict", "url-refused", "unprocessable"),
-        headers=("Location", *_TAGGED),
+        refuses=("conflict", "url-refused", "unprocessable"),
         repeatable=True,
     ),
-    _GET(
-        _OF_ALERT,
-        _list_of_alert,
-        "List an alert's destinations, oldest first.",
-        _MANY,
-        query=ListQuery,
-        refuses=_MAYBE,
-        headers=("Link",),
-    ),
-    _GET(_ALL, _list_all, "List all destinations, oldest first.", _MANY, query=ListQuery, headers=("Link",)),
+    _GET(_OF_ALERT, _list_of_alert, "List an alert's destinations, oldest first.", _MANY, query=ListQuery),
+    _GET(_ALL, _list_all, "List all destinations, oldest first.", _MANY, query=ListQuery),
     _GET(
         "destination-kinds",
         _kinds,
         "List the kinds of destinations and their fields.",
         {200: list[wire.DestinationKindRecord]},
     ),
-    _GET(_EACH, _describe, "Read one destination.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _GET(_EACH, _describe, "Read one destination.", _ONE | {304: None}),
     _route(
         "PATCH",
         _EACH,
@@ -654,8 +640,7 @@ ROUTES = (
         _ONE,
         beside=LETS_OUT,
         body=(wire.DestinationPatch,),
-        refuses=("not-found", "conflict", "precondition-failed", "url-refused", "unprocessable"),
-        headers=_TAGGED,
+        refuses=("conflict", "precondition-failed", "url-refused", "unprocessable"),
     ),
     _route(
         "DELETE",
@@ -670,16 +655,10 @@ ROUTES = (
         _test,
         "Send one signed sample now.",
         {200: wire.TestAnswer},
-        refuses=("not-found", "conflict"),
+        refuses=("conflict",),
         repeatable=True,
     ),
-    _POST(
-        f"{_EACH}/invite",
-        _invite,
-        "Send the invitation again.",
-        {200: wire.TestAnswer},
-        refuses=("not-found", "conflict"),
-    ),
+    _POST(f"{_EACH}/invite", _invite, "Send the invitation again.", {200: wire.TestAnswer}, refuses=("conflict",)),
     _POST(
         f"{_EACH}/rotate-secret",
         _rotate,
@@ -687,7 +666,6 @@ ROUTES = (
         {200: wire.DestinationWithSecret},
         beside=("alerts:read",),
         refuses=_UNLESS_STALE,
-        headers=_TAGGED,
         repeatable=True,
     ),
 )

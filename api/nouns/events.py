@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from uuid import UUID
 
 import trio
@@ -22,7 +22,7 @@ from api.fields.queries import EventsQuery, ExportQuery
 from api.nouns.context import OperationContext
 from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.streams.channels import Channel
 from api.streams.export import MEDIA, Export
 from api.streams.reader import EventFilter, Holder
@@ -481,18 +481,6 @@ async def screenshot(call: Call) -> Answer:
     return Answer(found.body, media=found.media, headers=headers_of(found, f"{call.path['id']}-{side}"))
 
 
-def _route(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
-    return Route(
-        method="GET",
-        path=f"/v1/events{path}",
-        scope="stream:read",
-        run=run,
-        says=says,
-        answers={200: answer},
-        **more,
-    )
-
-
 async def _export(call: Call) -> Answer:
     """Write a window of the log, oldest first."""
     assert call.key is not None
@@ -500,34 +488,34 @@ async def _export(call: Call) -> Answer:
     return Answer(b"", media=opened.media, headers=dict(opened.headers), stream=opened.file)
 
 
+_route = routes_below("/v1/events", "stream")
 ROUTES = (
     _route(
+        "GET",
         "",
         read_history,
         "Read the events of a period, page by page.",
-        EventsPage,
+        {200: EventsPage},
         query=EventsQuery,
         refuses=("cursor-expired",),
-        headers=("Link",),
     ),
-    _route("/{id}", one, "Read one event.", Event, refuses=("not-found",)),
+    _route("GET", "/{id}", one, "Read one event.", {200: Event}),
     _route(
+        "GET",
         "/{id}/screenshot",
         screenshot,
         "Read a screenshot of the rendered page, before the event or after it.",
-        str,
+        {200: str},
         query=ScreenshotQuery,
         media="image/webp",
         also=("image/png", "image/jpeg"),
-        refuses=("not-found",),
     ),
-    Route(
-        method="GET",
-        path="/v1/events/export",
-        scope="stream:read",
-        run=_export,
-        says="Export the events of a period into one file: JSON, NDJSON or CSV.",
-        answers={200: list[Event]},
+    _route(
+        "GET",
+        "/export",
+        _export,
+        "Export the events of a period into one file: JSON, NDJSON or CSV.",
+        {200: list[Event]},
         query=ExportQuery,
         also=(MEDIA["ndjson"], "text/csv"),
         headers=(

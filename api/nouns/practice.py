@@ -20,7 +20,7 @@ from api.nouns import alerts, bins, destinations
 from api.nouns.context import OperationContext
 from api.nouns.destinations import WithSecret
 from api.nouns.sources import record_of
-from api.route import PUBLIC, Answer, Call, Route
+from api.route import PUBLIC, Answer, Call, Route, routes_below
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.event import Filter, Stored
@@ -219,42 +219,32 @@ async def _document(call: Call) -> Answer:
     return Answer(body, media=media, headers=dict(HARMLESS))
 
 
-_WRITE = "sources:write"
+_route = routes_below("/v1/practice", "sources")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/practice",
-        scope="sources:read",
-        run=describe,
-        says="List the practice sources.",
-        answers={200: list[PracticeRecord]},
-    ),
-    Route(
-        method="POST",
-        path="/v1/practice",
-        scope=_WRITE,
-        run=start,
-        says="Start practice: create the practice sources.",
-        answers={200: list[PracticeRecord]},
+    _route("GET", "", describe, "List the practice sources.", {200: list[PracticeRecord]}),
+    _route(
+        "POST",
+        "",
+        start,
+        "Start practice: create the practice sources.",
+        {200: list[PracticeRecord]},
         refuses=("conflict",),
     ),
-    Route(
-        method="POST",
-        path="/v1/practice/{what}/change",
-        scope=_WRITE,
-        run=_change,
-        says="Change a practice document and check it.",
-        answers={202: PracticeChange},
-        refuses=("not-found", "conflict"),
+    _route(
+        "POST",
+        "/{what}/change",
+        _change,
+        "Change a practice document and check it.",
+        {202: PracticeChange},
+        refuses=("conflict",),
     ),
-    Route(
-        method="DELETE",
-        path="/v1/practice",
-        scope=_WRITE,
+    _route(
+        "DELETE",
+        "",
+        _end,
+        "End practice: delete its sources and their alerts.",
+        {204: None},
         beside=("alerts:write", "bins:write"),
-        run=_end,
-        says="End practice: delete its sources and their alerts.",
-        answers={204: None},
     ),
     Route(
         method="GET",
@@ -265,6 +255,5 @@ ROUTES = (
         answers={200: str},
         media="text/html",
         also=("application/rss+xml",),
-        refuses=("not-found",),
     ),
 )

@@ -8,7 +8,7 @@ from actors.messages.requests import DetectRequest
 from api.fields import previews as wire
 from api.fields.sources import PreviewRequest
 from api.nouns import sources
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from storage.records.secrecy import where_it_led
 
 
@@ -40,26 +40,25 @@ async def preview(call: Call) -> Answer:
     return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))
 
 
+_route = routes_below("/v1/sources", "sources")
 ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/sources/detect",
-        scope="sources:write",
-        run=detect,
-        says="Classify a URL without watching it, and preview its events.",
-        answers={200: wire.DetectAnswer},
+    _route(
+        "POST",
+        "/detect",
+        detect,
+        "Classify a URL without watching it, and preview its events.",
+        {200: wire.DetectAnswer},
         body=(DetectRequest,),
         refuses=("url-refused", "unprocessable"),
     ),
-    Route(
-        method="POST",
-        path="/v1/sources/{id}/preview",
-        scope="sources:write",
+    _route(
+        "POST",
+        "/{id}/preview",
+        preview,
+        "Preview another selector on a watched page.",
+        {200: wire.Preview},
         beside=("sources:read",),
-        run=preview,
-        says="Preview another selector on a watched page.",
-        answers={200: wire.Preview},
         body=(PreviewRequest,),
-        refuses=("not-found", "url-refused", "unprocessable"),
+        refuses=("url-refused", "unprocessable"),
     ),
 )

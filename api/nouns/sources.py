@@ -552,9 +552,7 @@ async def _check(call: Call) -> Answer:
 
 _route = routes_below("/v1/sources", "sources")
 _ONE = {200: wire.SourceRecord}
-_MAYBE = ("not-found",)
-_UNLESS_STALE = (*_MAYBE, "precondition-failed")
-_TAGGED = ("ETag",)
+_UNLESS_STALE = ("precondition-failed",)
 ROUTES = (
     _route(
         "POST",
@@ -564,7 +562,6 @@ ROUTES = (
         {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
         body=(NewSource, wire.SourceBatch),
         refuses=("library-full", "url-refused", "unprocessable"),
-        headers=("Location", *_TAGGED),
         repeatable=True,
     ),
     _route(
@@ -574,9 +571,8 @@ ROUTES = (
         "List sources, worst health first.",
         {200: list[wire.SourceRecord]},
         query=wire.SourcesQuery,
-        headers=("Link",),
     ),
-    _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}),
     _route(
         "PATCH",
         "/{id}",
@@ -584,36 +580,26 @@ ROUTES = (
         "Change one source; its URL is fixed.",
         _ONE,
         body=(SourcePatch,),
-        refuses=("not-found", "precondition-failed", "url-refused", "unprocessable"),
-        headers=_TAGGED,
+        refuses=("precondition-failed", "url-refused", "unprocessable"),
     ),
     _route("DELETE", "/{id}", _delete, "Delete one source; its events stay.", {204: None}, refuses=_UNLESS_STALE),
-    _route(
-        "POST",
-        "/{id}/disable",
-        disable,
-        "Pause one source.",
-        _ONE,
-        refuses=_UNLESS_STALE,
-        headers=_TAGGED,
-    ),
-    _route("POST", "/{id}/enable", enable, "Resume one source.", _ONE, refuses=_UNLESS_STALE, headers=_TAGGED),
+    _route("POST", "/{id}/disable", disable, "Pause one source.", _ONE, refuses=_UNLESS_STALE),
+    _route("POST", "/{id}/enable", enable, "Resume one source.", _ONE, refuses=_UNLESS_STALE),
     _route(
         "POST",
         "/{id}/restore",
         _restore,
         "Restore a source deleted less than ten minutes ago.",
         _ONE,
-        refuses=(*_MAYBE, "conflict", "library-full"),
-        headers=_TAGGED,
+        refuses=("conflict", "library-full"),
     ),
-    _route("GET", "/{id}/health", health, "Read the health of a source.", {200: wire.SourceHealth}, refuses=_MAYBE),
+    _route("GET", "/{id}/health", health, "Read the health of a source.", {200: wire.SourceHealth}),
     _route(
         "POST",
         "/{id}/check",
         _check,
         "Check a source now, if politeness allows.",
         {202: wire.CheckAnswer},
-        refuses=("not-found", "conflict"),
+        refuses=("conflict",),
     ),
 )

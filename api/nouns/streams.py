@@ -10,7 +10,7 @@ from api.fields.queries import StreamQuery
 from api.nouns.context import OperationContext
 from api.nouns.events import EARLIEST, event_filter_of
 from api.problems import Refusal, invalid
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.streams.channels import Channel
 from api.streams.reader import Reader
 from api.streams.sse import MEDIA, Form
@@ -168,28 +168,27 @@ _FORM: dict[str, Any] = {
     "also": ("application/x-ndjson",),
     "headers": ("Sanderling-Replay-From",),
 }
+_route = routes_below("/v1", "stream")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/stream",
-        scope="stream:read",
-        run=_everything,
-        says="Follow all events live, optionally after a replay.",
-        answers=_ANSWERS,
+    _route(
+        "GET",
+        "/stream",
+        _everything,
+        "Follow all events live, optionally after a replay.",
+        _ANSWERS,
         query=StreamQuery,
         refuses=("cursor-expired",),
         **_FORM,
     ),
-    Route(
-        method="GET",
-        path="/v1/streams/{channel}",
-        scope="stream:read",
+    _route(
+        "GET",
+        "/streams/{channel}",
+        _channel,
+        "Follow one channel live.",
+        _ANSWERS,
         narrower="stream:read:{channel}",
-        run=_channel,
-        says="Follow one channel live.",
-        answers=_ANSWERS,
         query=StreamQuery,
-        refuses=("not-found", "cursor-expired"),
+        refuses=("cursor-expired",),
         **_FORM,
     ),
 )

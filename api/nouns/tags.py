@@ -302,7 +302,7 @@ ROUTES = (
         describe,
         "Read one tag with its defaults.",
         {200: wire.TagRecord, 304: None},
-        refuses=("not-found", "unprocessable"),
+        refuses=("unprocessable",),
         headers=_TAGGED,
     ),
     _route(
@@ -312,7 +312,7 @@ ROUTES = (
         "Replace all defaults of a tag.",
         {200: wire.TagRecord},
         body=(TagSettings,),
-        refuses=("not-found", "conflict", "precondition-failed", "unprocessable"),
+        refuses=("conflict", "precondition-failed", "unprocessable"),
         headers=_TAGGED,
     ),
     _route(
@@ -321,6 +321,6 @@ ROUTES = (
         _delete,
         "Delete the defaults of a tag; its sources keep the tag.",
         {204: None},
-        refuses=("not-found", "precondition-failed", "unprocessable"),
+        refuses=("precondition-failed", "unprocessable"),
     ),
 )

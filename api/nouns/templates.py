@@ -10,12 +10,13 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from actors.errors import NotFound
+from actors.messages.declaring import Declared, made_of, part_of
 from actors.templates.instantiation import AlertOutcome, Foreseen, Report, SourceOutcome
 from actors.templates.parameters import BadParameters, described, read_parameters
 from actors.templates.template import MOST_SOURCES, Template
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
-from api.route import LETS_OUT, Answer, Call, Route
+from api.route import LETS_OUT, Answer, Call, routes_below
 from storage.records.alert import Matching
 from storage.records.tiers import SourceType
 
@@ -96,15 +97,10 @@ class TemplateAlert(Struct, frozen=True):
     match: Matching
 
 
-class TemplateRecord(Struct, frozen=True):
+@part_of(TemplateSummary, ("slug", "name", "summary", "category", "version", "source_count"))
+class TemplateRecord(Declared, frozen=True):
     """A whole template. `schema`: the JSON Schema (2020-12) of `params`, as JSON text."""
 
-    slug: str
-    name: str
-    summary: str
-    category: str
-    version: int
-    source_count: int
     parameters: tuple[TemplateParameter, ...]
     sources: tuple[TemplateSource, ...]
     alerts: tuple[TemplateAlert, ...]
@@ -241,53 +237,33 @@ def _refusing() -> Iterator[None]:
 
 def _parameters(template: Template) -> tuple[TemplateParameter, ...]:
     return tuple(
-        TemplateParameter(
-            key=parameter.key,
-            type=parameter.type,
-            description=parameter.description,
-            example=parameter.example,
-            required=True,
-            repeatable=parameter.max > 1,
-            min=parameter.min,
-            max=parameter.max,
-        )
+        made_of(TemplateParameter, parameter, required=True, repeatable=parameter.max > 1)
         for parameter in template.parameters
     )
 
 
-def _about(template: Template) -> dict[str, Any]:
-    return {
-        "slug": template.id,
-        "name": template.name,
-        "summary": template.summary,
-        "category": template.category,
-        "version": template.version,
-        "source_count": len(template.sources),
-    }
-
-
 def summary_of(template: Template) -> TemplateSummary:
-    return TemplateSummary(**_about(template), parameters=tuple(each.key for each in template.parameters))
+    keys = tuple(each.key for each in template.parameters)
+    return made_of(TemplateSummary, template, slug=template.id, source_count=len(template.sources), parameters=keys)
 
 
 def record_of(template: Template) -> TemplateRecord:
     """Return all parameters of a template, and everything it attaches."""
-    return TemplateRecord(
-        **_about(template),
+    return made_of(
+        TemplateRecord,
+        template,
+        slug=template.id,
+        source_count=len(template.sources),
         parameters=_parameters(template),
         schema=described(template),
-        sources=tuple(TemplateSource(pattern.url, pattern.type, pattern.tags) for pattern in template.sources),
-        alerts=tuple(
-            TemplateAlert(each.key, each.name, each.query, each.language, each.channel, each.match)
-            for each in template.alerts
-        ),
+        alerts=tuple(made_of(TemplateAlert, each, filter_query=each.query) for each in template.alerts),
     )
 
 
 def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> TemplatePreview:
     """Return the preview of an instantiation, in the wire format."""
     sources = tuple(
-        PreviewedSource(wanted.url, "new" if known is None else "existing", known, wanted.type, wanted.tags)
+        made_of(PreviewedSource, wanted, status="new" if known is None else "existing", source_id=known)
         for wanted, known in found.sources
     )
     suggested = tuple(_previewed_alert(template, found, key.key) for key in template.alerts) if alerts else ()
@@ -300,19 +276,18 @@ def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> Template
 def _previewed_alert(template: Template, found: Foreseen, key: str) -> PreviewedAlert:
     known = found.alerts.get(key)
     if known is not None:
-        there = (known.filter_query, known.language, known.channel, known.match)
-        return PreviewedAlert(known.name, "existing", known.id, *there)
+        return made_of(PreviewedAlert, known, status="existing", alert_id=known.id)
     suggestion = next(each for each in template.alerts if each.key == key)
-    words = (suggestion.query, suggestion.language, suggestion.channel, suggestion.match)
-    return PreviewedAlert(suggestion.name, "new", None, *words)
+    return made_of(PreviewedAlert, suggestion, status="new", alert_id=None, filter_query=suggestion.query)
 
 
 def _reported_source(outcome: SourceOutcome) -> ReportedSource:
-    return ReportedSource(outcome.wanted.url, outcome.status, outcome.source, outcome.type, outcome.reason)
+    known = {"source_id": outcome.source, "detected_type": outcome.type}
+    return made_of(ReportedSource, outcome, outcome.wanted, **known)
 
 
 def _reported_alert(outcome: AlertOutcome) -> ReportedAlert:
-    return ReportedAlert(outcome.name, outcome.status, outcome.alert, outcome.count, outcome.reason)
+    return made_of(ReportedAlert, outcome, alert_id=outcome.alert, source_count=outcome.count)
 
 
 def report_of(template: Template, report: Report) -> TemplateReport:
@@ -366,45 +341,35 @@ async def _instantiate(call: Call) -> Answer:
     return Answer(report_of(template, report), settled=not report.late)
 
 
-_ONE = "/v1/templates/{template_id}"
+_route = routes_below("/v1/templates", "alerts")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/templates",
-        scope="alerts:read",
-        run=list_templates,
-        says="List the templates.",
-        answers={200: list[TemplateSummary]},
+    _route("GET", "", list_templates, "List the templates.", {200: list[TemplateSummary]}),
+    _route(
+        "GET",
+        "/{template_id}",
+        describe,
+        "Read one template: its parameters, sources and suggested alerts.",
+        {200: TemplateRecord},
     ),
-    Route(
-        method="GET",
-        path=_ONE,
-        scope="alerts:read",
-        run=describe,
-        says="Read one template: its parameters, sources and suggested alerts.",
-        answers={200: TemplateRecord},
-        refuses=("not-found",),
-    ),
-    Route(
-        method="POST",
-        path=f"{_ONE}/preview",
+    _route(
+        "POST",
+        "/{template_id}/preview",
+        _preview,
+        "Preview an instantiation without doing it.",
+        {200: TemplatePreview},
         scope="alerts:read",
         beside=("sources:read",),
-        run=_preview,
-        says="Preview an instantiation without doing it.",
-        answers={200: TemplatePreview},
-        refuses=("not-found", "url-refused"),
+        refuses=("url-refused",),
         body=(Instantiation,),
     ),
-    Route(
-        method="POST",
-        path=f"{_ONE}/instantiate",
-        scope="alerts:write",
+    _route(
+        "POST",
+        "/{template_id}/instantiate",
+        _instantiate,
+        "Add a template's sources, and optionally its alerts. A repetition does the rest.",
+        {200: TemplateReport},
         beside=("sources:write", *LETS_OUT),
-        run=_instantiate,
-        says="Add a template's sources, and optionally its alerts. A repetition does the rest.",
-        answers={200: TemplateReport},
-        refuses=("not-found", "url-refused"),
+        refuses=("url-refused",),
         body=(Instantiation,),
         repeatable=True,
     ),

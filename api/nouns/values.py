@@ -14,13 +14,13 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Raw, Struct
 
-from actors.messages.declaring import Time
+from actors.messages.declaring import Time, made_of
 from actors.messages.views import ToldPage
 from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported_changes, series_of
 from actors.versions import Arrivals
 from api.nouns import sources
 from api.nouns.context import OperationContext
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from api.streams.export import MEDIA, cell
 from storage.records.event import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
 from storage.records.identity import Millis, SourceId, rfc3339
@@ -230,43 +230,18 @@ def said(value: Value) -> str:
 
 
 def _point(point: Point) -> ValuePoint:
-    return ValuePoint(
-        at=rfc3339(Millis(point.at)),
-        number=point.number,
-        scale=point.scale,
-        value=written(point),
-        text=point.text,
-        until=None if point.until is None else rfc3339(Millis(point.until)),
-    )
+    return made_of(ValuePoint, point, value=written(point))
 
 
 def _series(series: Series) -> ValueSeries:
     extremes = ends(series)
     lowest, highest = (None, None) if extremes is None else map(_point, extremes)
-    return ValueSeries(
-        type=series.type,
-        label=series.label,
-        path=series.path,
-        unit=series.unit,
-        lowest=lowest,
-        highest=highest,
-        points=tuple(map(_point, series.points)),
-    )
+    return made_of(ValueSeries, series, lowest=lowest, highest=highest, points=tuple(map(_point, series.points)))
 
 
 def _shown(one: PresentValue) -> CurrentValue:
-    value = one.value
-    return CurrentValue(
-        type=value.type,  # type: ignore[arg-type]  # a value that was read has a type
-        text=value.text,
-        value=said(value),
-        label=one.label,
-        path=one.path,
-        unit=value.unit,
-        since=rfc3339(one.since),
-        number=value.number if isinstance(value.number, int) else None,
-        scale=value.scale,
-    )
+    number = one.value.number if isinstance(one.value.number, int) else None
+    return made_of(CurrentValue, one.value, one, value=said(one.value), number=number)
 
 
 def _spreadsheet(found: SourceValues) -> bytes:
@@ -285,26 +260,19 @@ async def _values(call: Call) -> Answer:
     found = await values(call, call.path["id"])
     if query.format == "csv":
         return Answer(_spreadsheet(found), media=MEDIA["csv"])
-    answer = Values(
-        id=found.source,
-        since=rfc3339(found.since),
-        current=tuple(map(_shown, found.current)),
-        more=found.more,
-        series=tuple(map(_series, found.series)),
-    )
-    return Answer(answer)
+    current, series = tuple(map(_shown, found.current)), tuple(map(_series, found.series))
+    return Answer(made_of(Values, found, id=found.source, current=current, series=series))
 
 
+_route = routes_below("/v1/sources", "sources")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/values",
-        scope="sources:read",
-        run=_values,
-        says="Read a source's prices, numbers, states, versions and dates, and their history.",
-        answers={200: Values},
+    _route(
+        "GET",
+        "/{id}/values",
+        _values,
+        "Read a source's prices, numbers, states, versions and dates, and their history.",
+        {200: Values},
         query=ValuesQuery,
         also=("text/csv",),
-        refuses=("not-found",),
     ),
 )

@@ -19,7 +19,7 @@ from actors.versions import Paragraph, Step, aligned, compared, undone
 from api.nouns import sources
 from api.nouns.context import OperationContext
 from api.nouns.events import END
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, routes_below
 from storage.records.event import Context, Delta, Filter, Spans
 from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
 from storage.records.picture import KeptPicture, Picture
@@ -291,24 +291,16 @@ async def _compare(call: Call) -> Answer:
     return Answer(answer)
 
 
+_route = routes_below("/v1/sources", "sources")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/versions",
-        scope="sources:read",
-        run=_versions,
-        says="List the stored versions of a page.",
-        answers={200: Versions},
-        refuses=("not-found",),
-    ),
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/compare",
-        scope="sources:read",
-        run=_compare,
-        says="Compare two versions of a page.",
-        answers={200: VersionComparison},
+    _route("GET", "/{id}/versions", _versions, "List the stored versions of a page.", {200: Versions}),
+    _route(
+        "GET",
+        "/{id}/compare",
+        _compare,
+        "Compare two versions of a page.",
+        {200: VersionComparison},
         query=CompareQuery,
-        refuses=("not-found", "conflict"),
+        refuses=("conflict",),
     ),
 )

@@ -21,12 +21,12 @@ from api.nouns.context import OperationContext
 from api.nouns.sources import time_or_null
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, Route, routes_below
 from storage.records import trail
 from storage.records.alert import Alert
 from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
 from storage.records.event import RESET, Event, Filter, SourceSize, Stored, id_in
-from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc3339, rfc3339, seq_at, seq_of
+from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc3339, seq_at, seq_of
 from storage.records.message import Message, joined, message
 from storage.records.publication import Retraction
 from storage.records.source import Source
@@ -316,27 +316,20 @@ class Before(NamedTuple):
     event_id: str | None = None
 
 
-def _time_or_null(at: Millis | None) -> str | None:
-    return None if at is None else rfc3339(at)
-
-
 def _part(part: Part) -> LookPart:
-    score = round(part.score, 3)
-    return LookPart(text=part.text, rule=part.rule, key=part.key, came=part.came, told=part.told, score=score)
+    return made_of(LookPart, part, score=round(part.score, 3))
 
 
 def note_of(one: Note) -> LookNote:
-    return LookNote(
-        at=rfc3339(one.at),
+    return made_of(
+        LookNote,
+        one,
         verdict=one.came,
-        reason=one.reason,
-        compared_with=_time_or_null(one.since),
+        compared_with=time_or_null(one.since),
         score=None if one.score is None else round(one.score, 3),
-        bar=one.bar,
         withheld=tuple(_part(part) for part in one.parts if not part.told),
         told=tuple(_part(part) for part in one.parts if part.told),
         counts=dict(one.counts),
-        until=_time_or_null(one.until),
     )
 
 
@@ -599,12 +592,11 @@ def _row(row: Row) -> Looks:
 
 def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> LookTrail:
     """Return the trail with its notes. rows: newest first."""
-    known = view.hot.validators
     return LookTrail(
         id=view.source.id,
-        looks=tuple(_row(row) for row in rows),
-        notes=tuple(note_of(one) for one in reversed(notes)),
-        validators=LastValidators(etag=known.etag, last_modified=known.last_modified, body_hash=known.body_hash),
+        looks=tuple(map(_row, rows)),
+        notes=tuple(map(note_of, reversed(notes))),
+        validators=made_of(LastValidators, view.hot.validators),
     )
 
 
@@ -658,16 +650,12 @@ async def source_why(call: Call) -> Answer:
 
 def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
     """Return in the wire format why a text was not reported."""
-    reasons = tuple(
-        KnownReason(kind=one.kind, says=str(one.says), at=time_or_null(one.at), event_id=one.event, text=one.text)
-        for one in found.reasons
-    )
+    reasons = tuple(made_of(KnownReason, one, says=str(one.says), event_id=one.event) for one in found.reasons)
     best = [reasons[0].says] if text.strip() and reasons else []
-    return SourceWhy(
-        id=found.view.source.id,
-        url=found.view.source.url,
+    return made_of(
+        SourceWhy,
+        found.view.source,
         title=found.view.source.name,
-        type=found.view.source.type,
         says=" ".join([*best, str(found.state)]),
         state=str(found.state),
         reasons=reasons,
@@ -732,47 +720,19 @@ def _no_page(event: Event) -> str:
     return f"{what}, so there is nothing to learn. Exclude them in an alert's query (`-word`)."
 
 
+_route = routes_below("/v1/sources", "sources")
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/status",
-        scope="sources:read",
-        run=status,
-        says="Read the status of a source.",
-        answers={200: SourceStatus},
-        refuses=("not-found",),
-    ),
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/looks",
-        scope="sources:read",
-        run=looks,
-        says="Read the results of the last 200 checks.",
-        answers={200: LookTrail},
-        query=LooksQuery,
-        refuses=("not-found",),
-        headers=("Link",),
-    ),
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/coverage",
-        scope="sources:read",
-        run=_coverage,
-        says="Read the checks of a period, as a signed receipt.",
-        answers={200: CoverageReceipt},
+    _route("GET", "/{id}/status", status, "Read the status of a source.", {200: SourceStatus}),
+    _route("GET", "/{id}/looks", looks, "Read the results of the last 200 checks.", {200: LookTrail}, query=LooksQuery),
+    _route(
+        "GET",
+        "/{id}/coverage",
+        _coverage,
+        "Read the checks of a period, as a signed receipt.",
+        {200: CoverageReceipt},
         query=CoverageQuery,
-        refuses=("not-found",),
     ),
-    Route(
-        method="GET",
-        path="/v1/sources/{id}/why",
-        scope="sources:read",
-        run=source_why,
-        says="Explain why a text was not reported.",
-        answers={200: SourceWhy},
-        query=WhyQuery,
-        refuses=("not-found",),
-    ),
+    _route("GET", "/{id}/why", source_why, "Explain why a text was not reported.", {200: SourceWhy}, query=WhyQuery),
     Route(
         method="GET",
         path="/v1/events/{id}/why",
@@ -780,7 +740,6 @@ ROUTES = (
         run=_event_why,
         says="Explain why an event was emitted.",
         answers={200: EventWhy},
-        refuses=("not-found",),
     ),
     Route(
         method="POST",
@@ -790,6 +749,6 @@ ROUTES = (
         says="Mark a page's event as noise, or as real.",
         answers={200: Lesson},
         body=(Feedback,),
-        refuses=("not-found", "unprocessable"),
+        refuses=("unprocessable",),
     ),
 )

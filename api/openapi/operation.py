@@ -58,14 +58,9 @@ def _needs(route: Route) -> str:
     if route.scope == PUBLIC:
         return "No key."
     needs = " and ".join(f"`{scope}`" for scope in route.scopes)
-    cut = f" Without `{route.unread}`, records are cut down to `id` and `revision`." if _is_cut(route) else ""
+    is_cut = route.unread and route.shows_record
+    cut = f" Without `{route.unread}`, records are cut down to `id` and `revision`." if is_cut else ""
     return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}.{cut}"
-
-
-def _is_cut(route: Route) -> bool:
-    """Whether the answer has records that are cut for keys without a further scope."""
-    types = [one for found in route.answers.values() for one in (found if isinstance(found, tuple) else (found,))]
-    return bool(route.unread) and any("revision" in getattr(one, "__struct_fields__", ()) for one in types)
 
 
 def _security(route: Route) -> list[dict[str, list[str]]]:
@@ -138,7 +133,7 @@ def _header(name: str, says: str, schema: dict[str, Any], example: str) -> dict[
 
 def _slugs(route: Route) -> list[str]:
     """Return a route's problems, in the order of the table of all."""
-    slugs = {*EVERYWHERE, *route.refuses}
+    slugs = {*EVERYWHERE, *route.problems}
     if route.scope != "public":
         slugs |= {*WITH_SCOPE}
     if route.body:
@@ -189,7 +184,7 @@ def _answer(route: Route, words: Operation, status: int, known: Mapping[int, Any
     kind = route.answers[status]
     answer: dict[str, Any] = {
         "description": HTTPStatus(status).phrase,
-        "headers": _headers((*ALWAYS, *route.headers, *_REPLAYED * route.repeatable)),
+        "headers": _headers((*ALWAYS, *route.sends, *_REPLAYED * route.repeatable)),
     }
     if kind is None:
         return answer

@@ -13,12 +13,13 @@ import trio
 from msgspec import Struct
 
 from actors.app_context import AppContext
+from actors.messages.declaring import made_of
 from actors.notification.headline import ListedEvent, headline
 from api.fields import admin as wire
 from api.streams.sse import RETRY
 from storage.records.event import id_in
 from storage.records.identity import Seq, millis_of, rfc3339
-from storage.records.member import WEB, Member, ReplicaState, Says
+from storage.records.member import WEB, Member, Says
 
 if TYPE_CHECKING:
     from api.streams.keepalives import Writer
@@ -46,15 +47,7 @@ _listed = msgspec.json.Decoder(ListedEvent)
 
 def _brief(body: bytes) -> _Brief:
     event = _listed.decode(body)
-    return _Brief(
-        id=event.id,
-        source_type=event.source_type,
-        source_id=event.source_id,
-        source_url=event.source_url,
-        headline=headline(event),
-        emitted_at=event.emitted_at,
-        alert_type=event.alert_type,
-    )
+    return made_of(_Brief, event, headline=headline(event))
 
 
 def overview_of(context: AppContext) -> wire.Overview:
@@ -98,29 +91,22 @@ def overview_of(context: AppContext) -> wire.Overview:
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
         nodes=[_node(member, nodes.me) for member in nodes.view.members if not member.left],
-        replica=None if context.storage.replica is None else _replica(context.storage.replica),
+        replica=None if context.storage.replica is None else made_of(wire.Replica, context.storage.replica),
     )
 
 
 def _node(member: Member, me: str | None) -> wire.Node:
     says = member.says
-    return wire.Node(
+    return made_of(
+        wire.Node,
+        member,
+        says,
         name=member.id,
         this=member.id == me,
-        inside=member.inside,
-        version=says.version,
         url=says.address,
-        sources=says.sources,
-        overdue=says.overdue,
-        streams=says.streams,
         role="web" if says.role == WEB else "all",
         missing=_missing(says),
     )
-
-
-def _replica(state: ReplicaState) -> wire.Replica:
-    told = None if state.told_at is None else rfc3339(state.told_at)
-    return wire.Replica(place=state.place, told_at=told, untold=state.untold, says=state.says)
 
 
 def _missing(says: Says) -> wire.MissingEvents | None:

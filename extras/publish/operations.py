@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import made_of
 from actors.notification.dialects import one_line
-from api.etags import etag_of, expected, shown
+from api.etags import created, etag_of, expected, shown
 from api.fields.publications import FeedAddresses, NewPublication, PublicationPatch, PublicationRecord
 from api.fields.queries import ListQuery
 from api.nouns.alerts import named_in
@@ -204,8 +204,7 @@ def _record(call: Call, publication: Publication) -> PublicationRecord:
 
 async def create(call: Call) -> Answer:
     made = await add(call, call.body, call.planned)
-    headers = {"Location": f"{call.context.settings.public_url()}/v1/publications/{made.id}"}
-    return Answer(_record(call, made), 201, headers=headers | etag_of(made))
+    return created(call, f"publications/{made.id}", made, _record(call, made))
 
 
 async def list_publications(call: Call) -> Answer:
@@ -236,8 +235,6 @@ async def _delete(call: Call) -> Answer:
 
 _route = routes_below("/v1/publications", "publications")
 _ONE = {200: PublicationRecord}
-_MAYBE = ("not-found",)
-_TAGGED = ("ETag",)
 ROUTES = (
     _route(
         "POST",
@@ -248,7 +245,6 @@ ROUTES = (
         beside=LETS_OUT,
         body=(NewPublication,),
         refuses=("conflict", "unprocessable"),
-        headers=("Location", *_TAGGED),
         repeatable=True,
     ),
     _route(
@@ -258,9 +254,8 @@ ROUTES = (
         "List publications, oldest first.",
         {200: list[PublicationRecord]},
         query=ListQuery,
-        headers=("Link",),
     ),
-    _route("GET", "/{id}", describe, "Read one publication.", _ONE | {304: None}, refuses=_MAYBE, headers=_TAGGED),
+    _route("GET", "/{id}", describe, "Read one publication.", _ONE | {304: None}),
     _route(
         "PATCH",
         "/{id}",
@@ -269,25 +264,8 @@ ROUTES = (
         _ONE,
         beside=LETS_OUT,
         body=(PublicationPatch,),
-        refuses=("not-found", "precondition-failed", "unprocessable"),
-        headers=_TAGGED,
+        refuses=("precondition-failed", "unprocessable"),
     ),
-    _route(
-        "POST",
-        "/{id}/address",
-        _readdress,
-        "Give a publication another address.",
-        _ONE,
-        beside=LETS_OUT,
-        refuses=_MAYBE,
-        headers=_TAGGED,
-    ),
-    _route(
-        "DELETE",
-        "/{id}",
-        _delete,
-        "Delete one publication.",
-        {204: None},
-        refuses=(*_MAYBE, "precondition-failed"),
-    ),
+    _route("POST", "/{id}/address", _readdress, "Give a publication another address.", _ONE, beside=LETS_OUT),
+    _route("DELETE", "/{id}", _delete, "Delete one publication.", {204: None}, refuses=("precondition-failed",)),
 )
