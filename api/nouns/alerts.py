@@ -12,6 +12,7 @@ from msgspec import structs
 
 from actors.errors import Conflict, DomainError, NotFound, Unprocessable
 from actors.inheriting import defaults_of
+from actors.messages.declaring import made_of
 from actors.messages.selection import SourceSelection
 from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
 from actors.query.conditions import Condition, Fact, Facts
@@ -246,8 +247,9 @@ def _missing() -> NotFound:
 
 def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
     """Return an alert's record. hooks: its destinations."""
-    return wire.AlertRecord(
-        **mirrored(alert, wire.AlertRecord),
+    return made_of(
+        wire.AlertRecord,
+        alert,
         alert_id=alert.id,
         delivery_mode=hooks[0].delivery_mode if hooks else "instant",
         destination_count=len(hooks),
