@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from actors.content.wording.spans import border
+from actors.content.wording.spans import cut as cut_line
 
 DialectName = Literal["plain", "markdown", "slack", "html", "telegram", "card", "jinja"]
 _MARKS = re.compile(r"[\\`*_\[\]()~|>]")
@@ -176,17 +176,7 @@ def cut(text: str, most: int) -> str:
     >>> cut("The fare of the ferry", 12), cut("Donaudampfschiff", 8), cut("short", 8)
     ('The fare of…', 'Donauda…', 'short')
     """
-    if len(text) <= most:
-        return text
-    if most < 1:
-        return ""
-    kept = text[: most - 1]
-    if not text[most - 1].isspace():
-        words = kept.rsplit(None, 1)
-        if len(words) == 2 and len(words[0]) * 2 >= most:
-            kept = words[0]
-        kept = kept[: border(text, len(kept))]
-    return _closed(kept.rstrip()) + "…"
+    return _closed(cut_line(text, most)) if most > 0 else ""
 
 
 def _closed(text: str) -> str:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from typing import NamedTuple
 
-from actors.notification.dialects import DIALECTS, MEASURES, Dialect, DialectName, TextLimits, Unit, cut
+from actors.notification.dialects import DIALECTS, MEASURES, Dialect, DialectName, TextLimits, Unit, cut, one_line
 from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, NotificationItem
 from actors.notification.speech import ENGLISH, Words
 
 _WORTH = 24
 """Shortest part of a line worth keeping, in characters; shorter ones are dropped."""
+_NAMED = 60
+"""Characters of an alert's name, and of its query."""
 _ARROW = " → "
 _BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
@@ -171,11 +173,17 @@ def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
 
 
 def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
-    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert."""
+    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert.
+
+    A query is not repeated as a name, and no notice meets it.
+    """
     alert, words, service = notification.alert, notification.words, notification.service
     if alert is None:
         return []
-    name = f"{alert.name} ({alert.query})" if alert.query else alert.name
+    is_met = notification.is_digest or not notification.items[0].notice
+    query = alert.filter_query if is_met and not alert.filter_query.strip().startswith(alert.name) else ""
+    name, query = (cut(one_line(text), _NAMED) for text in (alert.name, query))
+    name = f"{name} ({query})" if query else name
     links = [(words.mute, f"{service}/alerts/{alert.id}#mute")]
     if not notification.is_digest:
         event = f"{service}/events/{notification.items[0].id}"

@@ -1,4 +1,4 @@
-"""An event as people see it first: what changed, then of what, the same on every face. Pure.
+"""The headline of an event: the change, then the page or source, the same on every face. Pure.
 
 A page's headline is the change that weighed most, by its value if it has one: "£349 → £289 · Copper kettle". Signs
 instead of words, and isolates around text from right to left, as in a summary. Other events have their title.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Raw, Struct
 
-from actors.content.changes.diff import Entry, is_right_to_left, isolated, summarised
+from actors.content.changes.diff import RIGHT_TO_LEFT, Entry, isolated, summarised
 from actors.content.wording.spans import CUT, line
 from actors.content.wording.words import word_lists
 from actors.notification.dialects import cut, one_line
@@ -28,9 +27,10 @@ LONGEST: Final = 120
 _READ: Final = 1_000
 _DOT: Final = " · "
 _NAME: Final = 14
-"""Characters that a long change leaves for what it is a change of."""
+"""Characters that a long change leaves for the name of the page."""
 _TAIL: Final = re.compile(r"\s+[|·–—-]\s+")
 """Before the site in a page's title."""
+_PRICE: Final = re.compile(word_lists("values")["labels"]["price"], re.I)
 S = TypeVar("S")
 
 
@@ -57,8 +57,8 @@ class ListedEvent(Struct):
 
 
 class ItemLines(NamedTuple):
-    """source: its name, else its host. summary: what the headline leaves out: the other changes of a page, a long
-    title, the beginning of a text; or "".
+    """source: its name, else its host. summary: the rest: the other changes of a page, a long title, the
+    beginning of a text; or "".
     """
 
     source: str
@@ -67,15 +67,15 @@ class ItemLines(NamedTuple):
 
 
 def headline(event: ListedEvent, name: str = "") -> str:
-    """Return an event in one line of 1 to `MOST` characters. name: of what it is an event, if it has no title."""
+    """Return an event in one line of 1 to `MOST` characters. name: replaces a missing title of a page."""
     diff = part_of(event.diff, Diff)
     texts = (event.title, event.summary, event.content, name, event.url, event.source_url, event.kind)
-    if diff is None or not _line(event.summary) or event.alert_type:
+    if not (event.diff and _line(event.summary)) or event.alert_type:
         return next((said for text in texts if (said := cut(_line(text), MOST))), CUT)
-    found = summarised(event.summary, diff, event.title)
+    found = summarised(event.summary, diff, event.title) if diff else None
     entry, label = _valued(event, found) if found else (Entry(None, event.summary), "")
     names = [text for text in (label, _line(event.title) or _line(name) or host_of(event.source_url)) if text]
-    isolates = is_right_to_left(entry.before or "", entry.after or "", *names)
+    isolates = RIGHT_TO_LEFT.search("".join((entry.before or "", entry.after or "", *names))) is not None
     most = MOST - 6 * isolates - (_NAME + len(_DOT) if names else 0)
     said = entry.said(most, isolates=isolates) if found else isolated(cut(_line(event.summary), most), isolates)
     for text in names:
@@ -101,13 +101,8 @@ def _valued(event: ListedEvent, entry: Entry) -> tuple[Entry, str]:
         return entry, "" if place in event.title else place
     one, entry = min(told, key=lambda each: CHANGE_KINDS.index(each[0].kind))
     place = _line(one.path or one.label).removeprefix("$.")
-    says_price = one.kind == "price" and _price_words().fullmatch(place)
+    says_price = one.kind == "price" and _PRICE.fullmatch(place)
     return entry, "" if place in event.title or says_price else place
-
-
-@cache
-def _price_words() -> re.Pattern[str]:
-    return re.compile(word_lists("values")["labels"]["price"], re.I)
 
 
 def _line(text: str) -> str:
@@ -126,11 +121,11 @@ def lines_of(event: ListedEvent, name: str = "") -> ItemLines:
     """Return the lines of an event. name: its source's; replaced by the host if it equals the title."""
     said, title = headline(event, name), _line(event.title)
     diff = part_of(event.diff, Diff)
-    if diff is None:
+    more = event.summary
+    if not event.diff:
         more = cut(one_line(event.content[: 4 * LONGEST]), LONGEST) if title in ("", said) else title
-    else:
-        is_whole = CUT not in said and len(diff.changed) + len(diff.added) + len(diff.removed) < 2
-        more = "" if is_whole else event.summary
+    elif diff and CUT not in said and len(diff.changed) + len([*diff.singles()]) < 2:
+        more = ""
     host = host_of(event.url) or host_of(event.source_url)
     return ItemLines(host if name in ("", title) else name, said, "" if more == said else more)
 

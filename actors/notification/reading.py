@@ -10,13 +10,12 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from actors.notification.dialects import cut, one_line, paragraphs
 from actors.notification.headline import ListedEvent, headline, part_of
 from actors.notification.speech import ENGLISH, Voice, Words
 from storage.records.alert import Alert
-from storage.records.event import Context, Diff, TypedChange
+from storage.records.event import Diff, TypedChange
 
 TEST: Final = "kind:test"
 """The tag of a test delivery's event."""
@@ -25,8 +24,6 @@ LONGEST_LINE: Final = 2_000
 LONGEST_CONTENT: Final = 8_000
 MOST_LINES: Final = 60
 """Lines of a difference; a service's own limit mostly cuts earlier."""
-_NAMED: Final = 60
-"""Characters of an alert's name, and of its query."""
 S = TypeVar("S", bound=msgspec.Struct)
 Sign = Literal["+", "-", "~"]
 
@@ -73,14 +70,6 @@ class NotificationItem(NamedTuple):
     kinds: tuple[KindLine, ...] = ()
 
 
-class OfAlert(NamedTuple):
-    """The alert of a message: its id, name and query."""
-
-    id: str
-    name: str
-    query: str = ""
-
-
 class Notification(NamedTuple):
     """One delivery. total: its number of events, possibly more than `items`. service: this service's URL, "" if
     unknown. alert: None if unknown. written: the text from the destination's message template, in its dialect; ""
@@ -96,7 +85,7 @@ class Notification(NamedTuple):
     written: str = ""
     remark: str = ""
     words: Words = Words()
-    alert: OfAlert | None = None
+    alert: Alert | None = None
 
 
 class _Event(ListedEvent):
@@ -123,8 +112,8 @@ def notification_of(id: str, body: bytes, voice: Voice = ENGLISH, alert: Alert |
     if not digest.destination_id:
         event = _read(body, _Event)
         item = _item(event, voice)
-        of = None if TEST in item.tags else _of_alert(alert, has_met=not item.notice)
-        return Notification(id, item.headline, (item,), 1, _service(event), words=voice.words, alert=of)
+        alert = None if TEST in item.tags else alert
+        return Notification(id, item.headline, (item,), 1, _service(event), words=voice.words, alert=alert)
     return digest_of(id, digest.events, digest.count, voice, alert)
 
 
@@ -137,24 +126,12 @@ def digest_of(
     count = max(count, len(items))
     title = voice.words.title_of(count, sorted({item.host for item in items if item.host}))
     service = _service(events[0]) if events else ""
-    of = _of_alert(alert)
-    return Notification(id, title, items, count, service, is_digest=True, words=voice.words, alert=of)
-
-
-def _of_alert(alert: Alert | None, *, has_met: bool = True) -> OfAlert | None:
-    """Return an alert as a message names it: with its query, unless that is its name or the service's own notice."""
-    if alert is None:
-        return None
-    query = "" if alert.filter_query.strip().startswith(alert.name) or not has_met else alert.filter_query
-    return OfAlert(alert.id, cut(one_line(alert.name), _NAMED), cut(one_line(query), _NAMED))
+    return Notification(id, title, items, count, service, is_digest=True, words=voice.words, alert=alert)
 
 
 def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
     """Decode a body, or return an empty one for another version's shape, which must not stop a delivery."""
-    try:
-        return msgspec.json.decode(body, type=shape)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return shape()
+    return part_of(msgspec.Raw(body), shape) or shape()
 
 
 def _item(event: _Event, voice: Voice) -> NotificationItem:
@@ -194,25 +171,12 @@ def _kind_line(one: TypedChange) -> KindLine:
 def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
     """Return the lines of a difference, alterations first, and how many are left out."""
     found = [
-        DiffLine("~", _told(change.before), _told(change.after), _place(change.context)) for change in diff.changed
+        DiffLine("~", _told(one.before), _told(one.after), one_line(str(one.context or ""))) for one in diff.changed
     ]
-    contexts = diff.context
-    added = () if contexts is UNSET else contexts.added
-    removed = () if contexts is UNSET else contexts.removed
-    found += [DiffLine("+", "", _told(text), _place(_at(added, at))) for at, text in enumerate(diff.added)]
-    found += [DiffLine("-", _told(text), "", _place(_at(removed, at))) for at, text in enumerate(diff.removed)]
+    for sort, text, context in diff.singles():
+        said, place = _told(text), one_line(str(context))
+        found.append(DiffLine("+", "", said, place) if sort == "added" else DiffLine("-", said, "", place))
     return tuple(found[:MOST_LINES]), max(0, len(found) - MOST_LINES)
-
-
-def _at(contexts: tuple[Context, ...], at: int) -> Context | UnsetType:
-    return contexts[at] if at < len(contexts) else UNSET
-
-
-def _place(context: Context | UnsetType) -> str:
-    """Return a text's location, in the page's own words."""
-    if context is UNSET:
-        return ""
-    return one_line(" › ".join(filter(None, (context.heading, context.row, context.column))))
 
 
 def _told(text: str) -> str:

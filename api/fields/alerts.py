@@ -121,7 +121,7 @@ class AlertPatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrueNow(Struct, frozen=True):
-    """A current value for which an alert's query holds already: it matches once the value changes again."""
+    """A current value that meets a new alert's query already: the alert matches once the value changes again."""
 
     source_id: str
     source: str

@@ -18,6 +18,7 @@ from msgspec import Meta, Struct, structs
 
 from actors.errors import Overloaded, TooSoon
 from actors.messages.declaring import Time, made_of
+from actors.notification.headline import ListedEvent
 from actors.query import parse
 from actors.query.explain import Explanation, PreviewAnswer, advice, counted_terms
 from actors.query.explain import PreviewRequest as Asked
@@ -141,15 +142,7 @@ _DAY = 86_400_000
 _END = Seq((1 << 63) - 1)
 
 
-class _Shown(Struct):
-    id: str
-    source_id: str
-    emitted_at: str = ""
-    title: str = ""
-    url: str = ""
-
-
-_shown = msgspec.json.Decoder(_Shown)
+_shown = msgspec.json.Decoder(ListedEvent)
 
 
 @dataclass

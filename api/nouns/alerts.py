@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,7 +29,6 @@ from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.destination import Destination
-from storage.records.event import StandingValue
 from storage.records.identity import SourceId, given
 from storage.records.revision import Expected, revision_of
 from storage.records.source import Source, tag_of
@@ -196,7 +196,7 @@ _BLOCKS: Final = 200
 
 
 async def true_now(call: OperationContext, query_text: str, language: str, scope: Scope) -> list[wire.TrueNow]:
-    """Return the current values for which a valid query with conditions holds already, one of each source.
+    """Return the current values that meet a valid query with conditions already, one of each source.
 
     Such an alert stays silent until the value changes again. No conditions, or too many sources: none.
     """
@@ -204,38 +204,25 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
     if not has_conditions(query.root):
         return found
     asked = [term for term in terms(query.root) if isinstance(term, Condition)]
-    for source in await _few_of(call, scope):
-        try:
+    with suppress(DomainError):  # the alert is made; too busy a service says less of it
+        for source in await _few_of(call, scope):
             told = await sources.reported_page(call, source.id, values=True)
-        except DomainError:
-            continue
-        facts = [_fact(one) for one in told.standing.values] if told else []
-        texts = (source.called, *(block.text for block in told.blocks[:_BLOCKS])) if told else ()
-        if matches(query, Analysed(*texts, facts=Facts(facts))):
-            met = next((fact for term in asked for fact in Facts(facts).met(term)), None)
-            if met is not None and met.after is not None:
-                found.append(wire.TrueNow(source.id, source.called, met.label, met.after.text))
+            values = msgspec.to_builtins(told.standing.values) if told else ()
+            facts = [msgspec.convert({"after": one[0], "label": one[2], "path": one[3]}, Fact) for one in values]
+            texts = (source.called, *(block.text for block in told.blocks[:_BLOCKS])) if told else ()
+            if matches(query, Analysed(*texts, facts=Facts(facts))):
+                met = (fact for term in asked for fact in Facts(facts).met(term) if fact.after is not None)
+                found += [wire.TrueNow(source.id, source.called, one.label, one.after.text) for one in islice(met, 1)]
     return found
 
 
 async def _few_of(call: OperationContext, scope: Scope) -> list[Source]:
     """Return the sources of a scope, none if there are too many."""
-    found = list[Source]()
     if scope.sources:
         stored = [await call.context.storage.sources.get(SourceId(id)) for id in [*scope.sources][:MOST_TRIED]]
-        found = [one.source for one in stored if one is not None]
-    else:
-        with suppress(DomainError):
-            where = SourceSelection(tags=tuple(scope.tags))
-            found = [view.source for view in (await sources.page(call, MOST_TRIED + 1, where=where)).views]
-    since = call.context.private_since
-    return [one for one in found if len(found) <= MOST_TRIED and scope.includes(one.id, since(one.id))]
-
-
-def _fact(one: StandingValue) -> Fact:
-    """Return a current value as a change to it, of no kind."""
-    after = msgspec.to_builtins(one.value)
-    return msgspec.convert({"label": one.label, "path": one.path, "after": after}, Fact)
+        return [one.source for one in stored if one is not None]
+    views = (await sources.page(call, MOST_TRIED + 1, where=SourceSelection(tags=tuple(scope.tags)))).views
+    return [view.source for view in views] if len(views) <= MOST_TRIED else []
 
 
 def _missing() -> NotFound:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import trio
-from msgspec import Struct
 
 from actors.app_context import AppContext
 from actors.messages.declaring import made_of
@@ -30,24 +29,13 @@ MOST = 50
 """Changes, and events, per tick."""
 
 
-class _Brief(Struct):
-    """The headline of an event."""
-
-    id: str
-    source_type: str
-    source_id: str = ""
-    source_url: str = ""
-    headline: str = ""
-    emitted_at: str = ""
-    alert_type: str = ""
-
-
 _listed = msgspec.json.Decoder(ListedEvent)
 
 
-def _brief(body: bytes) -> _Brief:
+def _brief(body: bytes) -> dict[str, str]:
     event = _listed.decode(body)
-    return made_of(_Brief, event, headline=headline(event))
+    names = ("id", "source_type", "source_id", "source_url", "emitted_at", "alert_type")
+    return {name: getattr(event, name) for name in names} | {"headline": headline(event)}
 
 
 def overview_of(context: AppContext) -> wire.Overview:

@@ -11,6 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
+from storage.records.event import Context
 from storage.records.secrecy import plain
 from storage.records.states import ALERTS, SOURCES, Mood, State
 from storage.records.tiers import POLLED, TIERS, Colour
@@ -222,14 +223,8 @@ def changes_of(diff: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def where_of(context: Mapping[str, str] | None) -> str:
-    """Return the place of a change, with a colon; "" if unknown.
-
-    >>> where_of({"heading": "Plans", "row": "Team", "column": "Seats"}), where_of({"row": "Team"}), where_of(None)
-    ('Plans › Team · Seats: ', 'Team: ', '')
-    """
-    at = context or {}
-    cell = " · ".join(at[part] for part in ("row", "column") if at.get(part))
-    whole = " › ".join(filter(None, (at.get("heading", ""), cell)))
+    """Return the place of a change, with a colon; "" if unknown."""
+    whole = str(Context(**{part: text for part, text in (context or {}).items() if part in Context.__struct_fields__}))
     return f"{whole}: " if whole else ""
 
 

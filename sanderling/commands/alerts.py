@@ -122,7 +122,7 @@ async def preview(
 
 
 def true_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values for which an alert holds already, so that its silence is no surprise."""
+    """Yield the current values that meet an alert already, as they explain its silence."""
     for one in found["true_now"]:
         said = plain(": ".join(filter(None, (one["source"], one["label"], one["text"]))))
         yield f"  True already: {said}. It matches once this changes again."

@@ -77,9 +77,7 @@ def sources() -> None:
 @click.option("--later", is_flag=True, help="Add it even if it can't be reached now.")
 @click.option("--dry-run", is_flag=True, help="Show what would be watched, and add nothing.")
 @click.option("--when", metavar="QUERY", help="Make an alert over it, for example 'price<300'; '' is every change.")
-@click.option(
-    "--notify", "to", metavar="TO", help="Who gets the alert's matches: a destination's name, or a webhook URL."
-)
+@click.option("--notify", "to", metavar="TO", help="Who gets its matches: a destination's name, or a webhook URL.")
 @records_flag
 @with_client
 async def add(
@@ -92,7 +90,7 @@ async def add(
     to: str | None,
     **options: Any,
 ) -> int:
-    """Watch a URL, or several. Prints what was found: type, evidence, values. `sanderling add` is short for it.
+    """Watch a URL, or several. Prints its type, the evidence, and its values. `sanderling add` is short for it.
 
     Exit code: 0 all are watched as asked, 1 at least one is not.
 
@@ -101,7 +99,11 @@ async def add(
     sanderling add example.org/prices example.org/terms --tag shop
     sanderling add example.org/kettle --when 'price<300' --notify https://hooks.example.org/in
     """
-    alert = None if when is to is None else await _alert_of(client, when or "", to)
+    to_url = to if to and "://" in to else None
+    copied = [await DESTINATIONS.id_of(client, to)] if to and not to_url else []
+    alert = {"filter_query": when or "", "destination_ids": copied}
+    if when is not None or to:  # a query that is refused adds nothing
+        await client.ask("POST", f"{ALERTS.path}/preview", json={"filter_query": when or "", "last": 1, "limit": 0})
     headers, later, follow = headers_in(options.pop("headers")), options.pop("later"), options.pop("follow")
     body = given(options) | {name: options[name] for name in EMPTY}
     body |= {"headers": headers and headers.strip()}
@@ -131,23 +133,13 @@ async def add(
                 notify(
                     f"{', '.join(ignored)}: not applied, as it was watched already; `sanderling sources edit` does it."
                 )
-    if alert is not None and watched:
-        await _make(client, alert, watched, to if to and "://" in to else None)
+    if watched and (when is not None or to):
+        await _make(client, alert, watched, to_url)
     return Exit.FAILED if refused else Exit.WELL
 
 
-async def _alert_of(client: Client, query: str, to: str | None) -> dict[str, Any]:
-    """Return the body of an alert, before anything is made. Raises CommandFailed for a query or a name it cannot be."""
-    await client.ask("POST", f"{ALERTS.path}/preview", json={"filter_query": query, "last": 1, "limit": 0})
-    copied = [await DESTINATIONS.id_of(client, to)] if to and "://" not in to else []
-    return {"filter_query": query, "destination_ids": copied}
-
-
 async def _make(client: Client, alert: Mapping[str, Any], watched: Mapping[str, bool], url: str | None) -> None:
-    """Make the alert of these sources, and its webhook if there is one. watched: whether each source is new.
-
-    Without the webhook, nothing is made.
-    """
+    """Make the alert of these sources with its webhook, or undo all of it. watched: whether each source is new."""
     made = await sent(client, "POST", ALERTS.path, json={**alert, "source_ids": list(watched)})
     to = "" if url or alert["destination_ids"] else " It has no destination: `sanderling alerts deliver`."
     if url:
@@ -164,18 +156,15 @@ async def _make(client: Client, alert: Mapping[str, Any], watched: Mapping[str, 
 
 
 def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a URL has: its type and the evidence, then the newest entries, or the watched texts of a page."""
-    preview = found["preview"]
+    """Yield a URL's type and the evidence, then the newest entries, or the watched texts of a page."""
+    pace, page, feed, push = (found["preview"][part] for part in ("pace", "page", "feed", "push"))
     yield f"{found['type']}  {plain(found['url'])}" + ("  (watched already)" if found["source_id"] else "")
     yield f"  {plain(found['evidence'])}"
-    page, entries = (
-        preview["page"],
-        (preview["feed"] or {}).get("newest", ()) or (preview["push"] or {}).get("frames", ()),
-    )
-    texts = [one["text"] for one in page["blocks"] if one["watched"]] if page else [one["title"] for one in entries]
+    shown = page["blocks"] if page else feed["newest"] if feed else push["frames"]
+    texts = [one.get("text") or one.get("title") or one["content"] for one in shown if one.get("watched", True)]
     for text in texts[:SHOWN]:
         yield f"  · {fit(text, 100)}"
-    if pace := preview["pace"]:
+    if pace:
         yield f"  The second check would be {moment(pace['next_look_at'])}."
 
 

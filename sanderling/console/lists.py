@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from actors.notification.headline import headline, host_of, listed
-from sanderling.client.lines import SIGNS, changes_of, undirected
+from sanderling.client.lines import SIGNS, changes_of
 from sanderling.client.terminal import alert_page
 from sanderling.console.lines import Lines, key
 from sanderling.console.text import (
@@ -296,7 +296,7 @@ def _kind(event: Mapping[str, Any]) -> Piece:
 
 def said(event: Mapping[str, Any]) -> str:
     """Return an event's headline, which the tail's short form has."""
-    return undirected(str(event.get("headline") or headline(listed(event))))
+    return str(event.get("headline") or headline(listed(event)))
 
 
 _TAIL = Table(

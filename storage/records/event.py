@@ -12,7 +12,7 @@ A number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, uni
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
@@ -186,6 +186,13 @@ class Context(Struct, frozen=True, omit_defaults=True):
     row: str = ""
     column: str = ""
 
+    def __str__(self) -> str:
+        """
+        >>> str(Context("Plans", "Team", "Seats")), str(Context(row="Team")), str(Context())
+        ('Plans › Team · Seats', 'Team', '')
+        """
+        return " › ".join(filter(None, (self.heading, " · ".join(filter(None, (self.row, self.column))))))
+
 
 class Spans(Struct, frozen=True):
     """The words that differ, in each of the two texts: rising, apart from each other."""
@@ -218,6 +225,13 @@ class Diff(Struct, frozen=True):
     changed: tuple[Change, ...]
     truncated: bool = False
     context: Contexts | UnsetType = UNSET
+
+    def singles(self) -> Iterator[tuple[Literal["added", "removed"], str, Context]]:
+        """Yield the added texts, then the removed ones, each with its place."""
+        places = self.context or Contexts((), ())
+        sides = (("added", self.added, places.added), ("removed", self.removed, places.removed))
+        for sort, texts, contexts in sides:
+            yield from ((sort, text, contexts[i] if i < len(contexts) else Context()) for i, text in enumerate(texts))
 
 
 class Op(Struct, frozen=True, omit_defaults=True):

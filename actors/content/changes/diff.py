@@ -23,9 +23,9 @@ from actors.content.messages.requests import LONGEST_TEXT, Withheld
 from actors.content.wording.spans import CUT, Gap, cut, gaps, line, of_text, spans_of
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 
-MOST_OPS = 400
+MOST_OPS, MOST_SOUGHT = 400, 60
 MOST_CHARACTERS = 32 * 1024
-"""Caps of a delta and of a diff; beyond them `truncated` is set and the rest is only counted."""
+"""Caps of a delta and of a diff; beyond them `truncated` is set and the rest is only counted. Sought: for a summary."""
 
 _SHOWN = 8 * 1024
 _WINDOW = 4
@@ -271,11 +271,9 @@ def _beyond(ops: list[Op], others: list[Op]) -> list[Op]:
 
 _LABEL, _PART = 72, 40
 """Maximum characters of a context, and of each of its parts."""
-_SOUGHT = 60
-"""Changes among which the one of a summary is sought."""
 _LEAD = 16
 """Characters before the first word that differs."""
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _LTR, _FIRST_STRONG, _POP = "\u2066", "\u2068", "\u2069"
 
 
@@ -313,7 +311,7 @@ def of_change(diff: Diff, weighed: Sequence[Withheld], title: str) -> str:
 
 def summarised(summary: str, diff: Diff, title: str) -> Entry | None:
     """Return the change that a summary tells; None if it tells another thing, such as where a page has moved."""
-    entries = list(islice(_entries(diff), _SOUGHT))
+    entries = list(islice(_entries(diff), MOST_SOUGHT))
     count = len(diff.changed) + len(diff.added) + len(diff.removed)
     return next((one for one in entries if _summary(one, count, title) == summary), None)
 
@@ -321,24 +319,16 @@ def summarised(summary: str, diff: Diff, title: str) -> Entry | None:
 def _summary(entry: Entry, count: int, title: str) -> str:
     more = f" (+{count - 1} more)" if count > 1 else ""
     label = _label(entry.context, title)
-    isolates = is_right_to_left(label, entry.before or "", entry.after or "")
+    isolates = RIGHT_TO_LEFT.search("".join((label, entry.before or "", entry.after or ""))) is not None
     room = MOST_SUMMARY - len(label) - len(more) - (8 if isolates else 0)
     return f"{isolated(label, isolates)}{entry.said(room, isolates=isolates)}{more}"
 
 
-def is_right_to_left(*texts: str) -> bool:
-    """Whether one of the texts has letters that are written from right to left."""
-    return _RIGHT_TO_LEFT.search("".join(texts)) is not None
-
-
 def _entries(diff: Diff) -> Iterator[Entry]:
-    contexts = diff.context or None
     for change in diff.changed:
         yield Entry(change.before, change.after, change.context, change.spans)
-    for i, text in enumerate(diff.added):
-        yield Entry(None, text, contexts.added[i] if contexts else UNSET)
-    for i, text in enumerate(diff.removed):
-        yield Entry(text, None, contexts.removed[i] if contexts else UNSET)
+    for sort, text, context in diff.singles():
+        yield Entry(None, text, context) if sort == "added" else Entry(text, None, context)
 
 
 def _weight(entry: Entry, weights: dict[tuple[bool, str], float]) -> float:

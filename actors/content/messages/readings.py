@@ -236,6 +236,8 @@ def json_path_text(text: str) -> str:
     bare, kind = bare_selector(text), selector_kind(text)
     if kind not in {"css", "jsonpath"} or bare.startswith("$") or not _MEMBERS.fullmatch(bare):
         return bare if kind == "jsonpath" else ""
+    if kind == "css" and not {".", "["}.intersection(bare):
+        return ""
     path = bare if "'" in bare else _PIPE.sub("", bare).replace("[]", "[*]").replace(".[", "[")
     return f"${path}" if path[0] in ".[" else f"$.{path}"
 

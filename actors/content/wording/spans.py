@@ -150,17 +150,14 @@ def border(text: str, end: int) -> int:
     >>> border("e\u0301", 1), border("\U0001f1f8\U0001f1ea", 1), border("👩\u200d🚀", 2), border("ab", 1)
     (0, 0, 0, 1)
     """
-    while 0 < end < len(text) and (clings(text[end]) or _ATTACHED.match(text[end]) or _reaches(text, end)):
+    while 0 < end < len(text):
+        flags = _FLAGS.search(text, 0, end) if _FLAGS.match(text[end]) else None
+        is_half = flags is not None and len(flags[0]) % 2 == 1
+        joined = text[end - 1] == _JOINER or (text[end].isalpha() and unicodedata.combining(text[end - 1]) == _VIRAMA)
+        if not (is_half or joined or clings(text[end]) or _ATTACHED.match(text[end])):
+            break
         end -= 1
     return end
-
-
-def _reaches(text: str, end: int) -> bool:
-    """Whether what is before a place includes the letter after it: a joiner, a virama, the first half of a flag."""
-    if text[end - 1] == _JOINER or (text[end].isalpha() and unicodedata.combining(text[end - 1]) == _VIRAMA):
-        return True
-    flags = _FLAGS.search(text, 0, end) if _FLAGS.match(text[end]) else None
-    return flags is not None and len(flags[0]) % 2 == 1
 
 
 CUT = "…"

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from actors.language.speaking import say
 from actors.versions import Step
-from storage.records.event import ChangeKind, Context, Contexts, Delta, Diff, Event, Span, Spans, TypedChange, Value
+from storage.records.event import ChangeKind, Delta, Diff, Event, Span, Spans, TypedChange, Value
 
 MOST_WORDS: Final = 600
 """Words of both sides of a line; beyond this, mark the whole line. Comparing takes their product."""
@@ -47,12 +47,11 @@ class Changed(Struct, frozen=True):
 
 
 def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
-    """Return the lines of a difference, in reading order if known.
+    """Return the lines of a difference, in reading order if known. most: the number of lines; the rest is counted.
 
-    most: the number of lines to return; the rest is only counted.
+    The diff has the changes that counted. The delta has every counter as well, and only gives the order.
     """
-    told = _in_order(changed.delta, changed.diff) if changed.delta is not None else _by_sort(changed.diff)
-    lines = list(_each_place_once(told))
+    lines = list(_each_place_once(_in_order(changed.diff or Diff((), (), ()), changed.delta)))
     shown = lines[:most]
     if len(shown) < len(lines):
         shown.append(_said(say("%(count)s more lines: the event has them all.", count=len(lines) - len(shown))))
@@ -81,10 +80,9 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
             lines.append(Line("=", (Piece(text),)))
     # Show changes too that are not on a line of their own in the text.
     for pair in altered_to.values():
-        lines += _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
+        lines += _pair(pair.before, pair.after, pair.spans, str(pair.context or ""))
     lines += (_whole("+", text) for text in (+came).elements())
-    places = diff.context if diff.context is not UNSET else Contexts((), ())
-    lines += (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
+    lines += (_whole("-", text, str(at)) for sort, text, at in diff.singles() if sort == "removed")
     return lines
 
 
@@ -92,7 +90,7 @@ def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
     """Return the lines of a comparison of two versions. Steps beyond `most` are only counted."""
     lines: list[Line] = []
     for step in steps[:most]:
-        where = where_of(step.context)
+        where = str(step.context or "")
         if step.before is None or step.after is None:
             came = step.before is None
             lines.append(_whole("+" if came else "-", step.after if came else step.before, where))
@@ -113,44 +111,15 @@ def _each_place_once(lines: Iterable[Line]) -> Iterator[Line]:
         last = line.where
 
 
-def _in_order(delta: Delta, diff: Diff | None) -> Iterator[Line]:
-    spans = {(pair.before, pair.after): pair.spans for pair in diff.changed} if diff is not None else {}
-    for op in delta.ops:
-        where = where_of(op.context)
-        if op.op == "insert":
-            yield _whole("+", op.text, where)
-        elif op.op == "delete":
-            yield _whole("-", op.text, where)
-        else:
-            before, after = str(op.before or ""), str(op.after or "")
-            yield from _pair(before, after, spans.get((before, after), UNSET), where)
-
-
-def _by_sort(diff: Diff | None) -> Iterator[Line]:
-    if diff is None:
-        return
-    for pair in diff.changed:
-        yield from _pair(pair.before, pair.after, pair.spans, where_of(pair.context))
-    places = diff.context if diff.context is not UNSET else Contexts((), ())
-    yield from (_whole("-", text, where) for text, where in _placed(diff.removed, places.removed))
-    yield from (_whole("+", text, where) for text, where in _placed(diff.added, places.added))
-
-
-def _placed(texts: Sequence[str], places: Sequence[Context]) -> Iterator[tuple[str, str]]:
-    for i, text in enumerate(texts):
-        yield text, where_of(places[i] if i < len(places) else UNSET)
-
-
-def where_of(context: Context | UnsetType) -> str:
-    """Return a place on the page, in one line.
-
-    >>> where_of(Context("Plans", "Team", "Seats")), where_of(Context(row="Team")), where_of(Context())
-    ('Plans › Team · Seats', 'Team', '')
-    """
-    if context is UNSET:
-        return ""
-    cell = " · ".join(filter(None, (context.row, context.column)))
-    return " › ".join(filter(None, (context.heading, cell)))
+def _in_order(diff: Diff, delta: Delta | None) -> Iterator[Line]:
+    ops = delta.ops if delta is not None else ()
+    at = {text: n for n, op in enumerate(ops) for text in (op.before, op.text, op.after) if text}
+    found = [
+        (pair.after, [*_pair(pair.before, pair.after, pair.spans, str(pair.context or ""))]) for pair in diff.changed
+    ]
+    found += [(text, [_whole("+-"[sort == "removed"], text, str(place))]) for sort, text, place in diff.singles()]
+    for _, lines in sorted(found, key=lambda one: at.get(one[0], len(at))):
+        yield from lines
 
 
 def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iterator[Line]:

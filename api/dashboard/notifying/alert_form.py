@@ -399,9 +399,8 @@ async def create(visit: Visit) -> Go:
 def already(found: Sequence[wire.TrueNow]) -> str:
     """Return a sentence about current values for which an alert holds; "" without any."""
     values = "; ".join(f"{one.source}: {one.text}" for one in found)
-    if not found:
-        return ""
-    return " " + say("True already: %(values)s. It matches once this changes again.", values=values)
+    says = say("True already: %(values)s. It matches once this changes again.", values=values)
+    return f" {says}" if found else ""
 
 
 async def edit(visit: Visit) -> Page:

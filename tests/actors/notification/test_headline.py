@@ -101,14 +101,14 @@ def test_a_value_of_json_has_its_path_and_its_source() -> None:
         ({"title": "Version 3.2", "content": "Fixes."}, "Version 3.2", "Fixes."),
         (
             {"title": "A release with a long title that goes on " + "and on " * 9, "content": "Fixes."},
-            "A release with a long title that goes on and on and on…",
+            "A release with a long title that goes on and on and on and…",
             "A release with a long title that goes on " + "and on " * 8 + "and on",
         ),
         ({"content": "A frame of a socket"}, "A frame of a socket", ""),
         ({"url": "https://a.test/1"}, "https://a.test/1", ""),
         ({"alert_type": "source_failing", "title": "It fails", "content": "Since noon."}, "It fails", "Since noon."),
         ({"title": "Moved", "summary": "→ b.test", "diff": NO_DIFFERENCE}, "→ b.test · Moved", ""),
-        ({"title": "Of a later version", "summary": "x", "diff": {"steps": 1}}, "Of a later version", ""),
+        ({"title": "Of a later version", "summary": "x", "diff": {"steps": 1}}, "x · Of a later version", "x"),
         ({}, "…", ""),
     ],
 )  # fmt: skip

@@ -230,7 +230,7 @@ def test_a_row_of_another_version_stops_nothing() -> None:
     for body in (b'{"title": 7}', b"[]", b"nonsense", b'{"title": "\xff"}', b'{"destination_id": "d", "events": 3}'):
         assert notification_of("0190", body).title in ("Something new", "0 events")
     odd = notification_of("0190", an_event(diff={"changed": 7}, content="Fares rise on Monday."))
-    assert odd.title == "Fares rise" and odd.items[0].lines == ()
+    assert odd.title == "From 29 to 31 · Fares rise" and odd.items[0].lines == ()
     assert notification_of("x", a_digest(2).replace(b'"Title 1"', b"1")).items[1].title == "Something new"
 
 

@@ -272,7 +272,7 @@ def test_a_source_comes_with_its_alert(options: tuple[str, ...], asks: list[str]
     to_url = [f"POST /v1/alerts/{ALERT.id}/destinations"] * ("https" in options[-1])
     there = [f"POST {path}" for path in ("/v1/alerts/preview", "/v1/sources", "/v1/alerts")]
     values = f"GET {PATH}/values"
-    assert [what for what, _ in asked] == [there[0], *asks, there[1], values, there[2], *to_url]
+    assert [what for what, _ in asked] == [*asks, there[0], there[1], values, there[2], *to_url]
     alert = dict(asked)[there[2]]
     assert (alert["source_ids"], alert["destination_ids"]) == ([SOURCE.id], copied)
     assert alert["filter_query"] == ("price<300" if "--when" in options else "")

@@ -27,8 +27,14 @@ def test_only_the_words_that_differ_are_marked_and_unlike_lines_are_not() -> Non
 
 
 def test_a_difference_is_in_reading_order_and_has_an_end() -> None:
-    ops = (Op("insert", 0, text="new"), Op("replace", 1, before="a 1", after="a 2"), Op("delete", 2, text="old"))
-    lines = lines_of(Changed(delta=Delta(ops, DeltaStats(1, 1, 1, 0))))
+    ops = (
+        Op("insert", 0, text="new"),
+        Op("replace", 1, before="a 1", after="a 2"),
+        Op("replace", 2, before="30 people look at this", after="19 people look at this"),  # which did not count
+        Op("delete", 2, text="old"),
+    )
+    diff = Diff(("new",), ("old",), (Change("a 1", "a 2"),))
+    lines = lines_of(Changed(diff, Delta(ops, DeltaStats(1, 1, 2, 0))))
     assert [(line.sign, line.pieces[0].text) for line in lines] == [
         ("+", "new"),
         ("-", "a "),
@@ -52,10 +58,11 @@ def test_lines_show_their_place_once() -> None:
         Op("insert", 2, text="b", context=Context("Jobs")),
         Op("delete", 0, text="c"),
     )
-    lines = lines_of(Changed(delta=Delta(ops, DeltaStats(2, 1, 1, 0))))
-    assert [line.where for line in lines] == ["Plans › Team · Seats", "", "Jobs", "", ""]
-    diff = Diff(("a",), ("c",), (Change("10", "12", SEATS),), context=Contexts((Context("Jobs"),), (Context(),)))
-    assert [line.where for line in lines_of(Changed(diff=diff))] == ["Plans › Team · Seats", "", "", "Jobs"]
+    places = Contexts((Context("Jobs"), Context("Jobs")), (Context(),))
+    diff = Diff(("a", "b"), ("c",), (Change("10", "12", SEATS),), context=places)
+    for delta in (Delta(ops, DeltaStats(2, 1, 1, 0)), None):
+        found = [line.where for line in lines_of(Changed(diff, delta))]
+        assert found == ["Plans › Team · Seats", "", "Jobs", "", ""]
 
 
 def test_the_words_that_an_event_marks_are_marked() -> None:
