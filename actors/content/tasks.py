@@ -13,7 +13,7 @@ from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
 from actors.content.changes.churn import FEW, Verdict, judge, recognisable, recognised
 from actors.content.changes.diff import of_change
-from actors.content.changes.difference import StateContexts, remark_of
+from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.news import noise_keys
@@ -100,7 +100,8 @@ def _standing_values(asked: StandingRequest) -> StandingValues:
     state = placed(memory)
     writing = Writing(exact=True) if asked.exact else Writing(memory.face.language or code_of(state.texts))
     values, more = standing_in(state.texts, StateContexts(state), writing)
-    return StandingValues(values, more, memory.began)
+    shown = tuple(one for one in values if not is_restless(memory, state, one.block))
+    return StandingValues(shown, more, memory.began)
 
 
 def look_page(asked: PageRequest) -> PageLook:

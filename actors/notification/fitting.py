@@ -173,10 +173,7 @@ def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
 
 
 def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
-    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert.
-
-    A query is not repeated as a name, and no notice meets it.
-    """
+    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert."""
     alert, words, service = notification.alert, notification.words, notification.service
     if alert is None:
         return []

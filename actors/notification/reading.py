@@ -173,9 +173,9 @@ def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
     found = [
         DiffLine("~", _told(one.before), _told(one.after), one_line(str(one.context or ""))) for one in diff.changed
     ]
-    for sort, text, context in diff.singles():
+    for came, text, context in diff.singles():
         said, place = _told(text), one_line(str(context))
-        found.append(DiffLine("+", "", said, place) if sort == "added" else DiffLine("-", said, "", place))
+        found.append(DiffLine("+", "", said, place) if came else DiffLine("-", said, "", place))
     return tuple(found[:MOST_LINES]), max(0, len(found) - MOST_LINES)
 
 

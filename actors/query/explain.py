@@ -104,13 +104,14 @@ def _values(asked: Condition, parts: Sequence[Part], facts: Facts) -> Iterator[t
     """
     for fact in facts.met(asked):
         is_old = asked.aspect == "before" or fact.after is None
-        value, names = (fact.before, ("before", "removed")) if is_old else (fact.after, ("after", "added"))
+        value, names = (fact.before, ["before", "removed"]) if is_old else (fact.after, ["after", "added"])
+        names = [*(names if fact.before and fact.after else names[::-1]), "content", "title"]
         if value is None or not value.text:
             continue
         shape = re.compile(rf"(?<!\w){re.escape(value.text)}(?!\w)")
-        for number in sorted(range(len(parts)), key=lambda number: (parts[number].name not in names, not number)):
-            is_there = parts[number].name in (*names, "content", "title")
-            if is_there and (found := shape.search(parts[number].text)):
+        there = [number for number, part in enumerate(parts) if part.name in names]
+        for number in sorted(there, key=lambda number: names.index(parts[number].name)):
+            if found := shape.search(parts[number].text):
                 yield number, Span(*found.span())
                 break
 

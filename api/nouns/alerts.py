@@ -192,7 +192,6 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
 
 MOST_TRIED: Final = 20
 """Sources whose current values are read for a new alert."""
-_BLOCKS: Final = 200
 
 
 async def true_now(call: OperationContext, query_text: str, language: str, scope: Scope) -> list[wire.TrueNow]:
@@ -209,10 +208,11 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
             told = await sources.reported_page(call, source.id, values=True)
             values = msgspec.to_builtins(told.standing.values) if told else ()
             facts = [msgspec.convert({"after": one[0], "label": one[2], "path": one[3]}, Fact) for one in values]
-            texts = (source.called, *(block.text for block in told.blocks[:_BLOCKS])) if told else ()
+            texts = (source.called, *(block.text for block in told.blocks[:200])) if told else ()
             if matches(query, Analysed(*texts, facts=Facts(facts))):
-                met = (fact for term in asked for fact in Facts(facts).met(term) if fact.after is not None)
-                found += [wire.TrueNow(source.id, source.called, one.label, one.after.text) for one in islice(met, 1)]
+                met = (fact for term in asked for fact in Facts(facts).met(term))
+                pairs = ((fact.label, fact.after.text) for fact in met if fact.after is not None)
+                found += [wire.TrueNow(source.id, source.called, label, text) for label, text in islice(pairs, 1)]
     return found
 
 

@@ -226,12 +226,11 @@ class Diff(Struct, frozen=True):
     truncated: bool = False
     context: Contexts | UnsetType = UNSET
 
-    def singles(self) -> Iterator[tuple[Literal["added", "removed"], str, Context]]:
-        """Yield the added texts, then the removed ones, each with its place."""
+    def singles(self) -> Iterator[tuple[bool, str, Context]]:
+        """Yield the added texts, then the removed ones: whether it came, the text, its place."""
         places = self.context or Contexts((), ())
-        sides = (("added", self.added, places.added), ("removed", self.removed, places.removed))
-        for sort, texts, contexts in sides:
-            yield from ((sort, text, contexts[i] if i < len(contexts) else Context()) for i, text in enumerate(texts))
+        for came, texts, contexts in ((True, self.added, places.added), (False, self.removed, places.removed)):
+            yield from ((came, text, contexts[i] if i < len(contexts) else Context()) for i, text in enumerate(texts))
 
 
 class Op(Struct, frozen=True, omit_defaults=True):

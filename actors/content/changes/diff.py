@@ -327,8 +327,8 @@ def _summary(entry: Entry, count: int, title: str) -> str:
 def _entries(diff: Diff) -> Iterator[Entry]:
     for change in diff.changed:
         yield Entry(change.before, change.after, change.context, change.spans)
-    for sort, text, context in diff.singles():
-        yield Entry(None, text, context) if sort == "added" else Entry(text, None, context)
+    for came, text, context in diff.singles():
+        yield Entry(None, text, context) if came else Entry(text, None, context)
 
 
 def _weight(entry: Entry, weights: dict[tuple[bool, str], float]) -> float:

@@ -405,6 +405,13 @@ def restless_places(slots: Iterable[Slot]) -> frozenset[str]:
     return frozenset(slot.key for slot in slots if slot.brief >= MOST_BRIEF)
 
 
+def is_restless(memory: PageMemory, state: SettledState, i: int) -> bool:
+    """Whether a block is in a restless place, such as a counter."""
+    places = restless_places(memory.slots)
+    shaped = _shape(state, i, canonical(state.texts[i], cell=bool(state.traits[i] & CELL))) if places else ""
+    return not places.isdisjoint((slot_of(state, i), slot_of(state, i, shaped)))
+
+
 def nearly_restless(slots: Iterable[Slot], number: int) -> frozenset[str]:
     """Return the places that become restless if their block is replaced at the check with this number."""
     return frozenset(slot.key for slot in slots if slot.brief == MOST_BRIEF - 1 and number - slot.since <= BRIEF)

@@ -47,10 +47,7 @@ class Changed(Struct, frozen=True):
 
 
 def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
-    """Return the lines of a difference, in reading order if known. most: the number of lines; the rest is counted.
-
-    The diff has the changes that counted. The delta has every counter as well, and only gives the order.
-    """
+    """Return the lines of a difference, `most` at most. The delta has every counter, and only gives the order."""
     lines = list(_each_place_once(_in_order(changed.diff or Diff((), (), ()), changed.delta)))
     shown = lines[:most]
     if len(shown) < len(lines):
@@ -82,7 +79,7 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
     for pair in altered_to.values():
         lines += _pair(pair.before, pair.after, pair.spans, str(pair.context or ""))
     lines += (_whole("+", text) for text in (+came).elements())
-    lines += (_whole("-", text, str(at)) for sort, text, at in diff.singles() if sort == "removed")
+    lines += (_whole("-", text, str(at)) for came, text, at in diff.singles() if not came)
     return lines
 
 
@@ -90,7 +87,7 @@ def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
     """Return the lines of a comparison of two versions. Steps beyond `most` are only counted."""
     lines: list[Line] = []
     for step in steps[:most]:
-        where = str(step.context or "")
+        where = str(step.context)
         if step.before is None or step.after is None:
             came = step.before is None
             lines.append(_whole("+" if came else "-", step.after if came else step.before, where))
@@ -117,7 +114,7 @@ def _in_order(diff: Diff, delta: Delta | None) -> Iterator[Line]:
     found = [
         (pair.after, [*_pair(pair.before, pair.after, pair.spans, str(pair.context or ""))]) for pair in diff.changed
     ]
-    found += [(text, [_whole("+-"[sort == "removed"], text, str(place))]) for sort, text, place in diff.singles()]
+    found += [(text, [_whole("+" if came else "-", text, str(place))]) for came, text, place in diff.singles()]
     for _, lines in sorted(found, key=lambda one: at.get(one[0], len(at))):
         yield from lines
 

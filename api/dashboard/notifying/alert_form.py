@@ -379,8 +379,7 @@ async def create(visit: Visit) -> Go:
     if form.deliver == "later" and await visit.context.storage.alerts.destinations(alert.id):
         return Go(there, say("Alert created. Its matches go to the destinations of its tags.") + holds)
     if form.deliver == "later":
-        says = say("Alert created. It matches from now on, but has no destination: nobody is notified.")
-        return Go(there, f"{says}{holds}")
+        return Go(there, say("Alert created. It has no destination yet, so no one is notified.") + holds)
     try:
         url = form.url if form.deliver == "url" else await bins.new_address(visit)
         assert url is not None

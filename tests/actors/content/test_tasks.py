@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import msgspec
 import pytest
 from msgspec.structs import replace
@@ -9,9 +11,10 @@ from msgspec.structs import replace
 from actors.content.bodies.frames import Frame
 from actors.content.errors import ContentError
 from actors.content.messages.readings import FeedReading, Finding
-from actors.content.messages.requests import BodyRequest, FrameRequest, ItemPage, PageLook, PageRequest
+from actors.content.messages.requests import BodyRequest, FrameRequest, ItemPage, PageLook, PageRequest, StandingRequest
 from actors.content.tasks import TASKS, look_page
 from actors.content.wording.fingerprint import content_hash
+from storage.records.event import StandingValues
 from tests.actors.content.written_pages import PROSE, URL, html
 
 FEED = b"<rss version='2.0'><channel><title>T</title><item><title>a</title></item></channel></rss>"
@@ -72,3 +75,18 @@ def test_a_chosen_part_that_goes_is_told_at_the_second_check_and_so_is_its_retur
     assert gone.remark == "Its selector matches nothing now."
     back = look_page(replace(asked, memory=gone.memory, number=4))
     assert back.diff is not None and "12 euros" in str(back.diff)
+
+
+def test_a_counter_is_in_no_summary_change_or_value_once_it_is_known() -> None:
+    chance, memory = random.Random(3), b""
+    for number in range(1, 9):
+        price, count = "£289.00" if number == 8 else "£349.00", chance.randint(10, 99)
+        page = html(*PROSE[:1], f"{count} people look at this right now", *PROSE[1:], f"Price: {price}")
+        answer = run("look_page", PageRequest(page, "", URL, memory=memory, number=number))
+        look = msgspec.msgpack.decode(answer, type=PageLook)
+        memory = look.memory
+    values = msgspec.msgpack.decode(run("standing_values", StandingRequest(memory)), type=StandingValues).values
+    assert "£289.00" in [one.value.text for one in values] and not any("people" in one.label for one in values)
+    assert look.kind == "changed" and look.diff is not None
+    assert [(one.before, one.after) for one in look.diff.changed] == [("Price: £349.00", "Price: £289.00")]
+    assert "people" not in f"{look.summary} {look.diff} {look.changes}"
