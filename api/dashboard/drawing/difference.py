@@ -114,7 +114,8 @@ def _in_order(diff: Diff, delta: Delta | None) -> Iterator[Line]:
     found = [
         (pair.after, [*_pair(pair.before, pair.after, pair.spans, str(pair.context or ""))]) for pair in diff.changed
     ]
-    found += [(text, [_whole("+" if came else "-", text, str(place))]) for came, text, place in diff.singles()]
+    for came, text, place in diff.singles():
+        found.append((text, [_whole("+", text, str(place)) if came else _whole("-", text, str(place))]))
     for _, lines in sorted(found, key=lambda one: at.get(one[0], len(at))):
         yield from lines
 
