@@ -132,6 +132,7 @@ class DeliveriesScreen(_TriesView):
         *TRY_KEYS,
         BACK,
     ]
+    HEADLINE = "deliveries"
     NONE = "No alert has a destination yet."
     total = 0
 
@@ -143,9 +144,6 @@ class DeliveriesScreen(_TriesView):
 
     def table(self, width: int) -> Table:
         return destinations_at(width)
-
-    def headline(self) -> str:
-        return "deliveries"
 
     def place(self) -> str:
         shown = len(self.rows or ())

@@ -67,6 +67,7 @@ class AlertsScreen(ListView):
         key("e", "switch(True)", "resume", "resume an alert"),
         BACK,
     ]
+    HEADLINE = "alerts"
     NONE = "There is no alert yet."
     TABLE = Table(
         Column("state", 5, _alert_state),
@@ -74,9 +75,6 @@ class AlertsScreen(ListView):
         Column("last", 9, lambda alert, now: ago(alert["last_match_at"], now) if now else ""),
         Column("name and query", 0, _alert_name),
     )
-
-    def headline(self) -> str:
-        return "alerts"
 
     async def read(self) -> None:
         self.show(await self.console_app.link.get("/v1/alerts", limit=MOST_ALERTS))
@@ -173,6 +171,7 @@ class KeysScreen(_Ended):
     """One row per key, newest first; never the key itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "revoke", "delete a key for good")]
+    HEADLINE = "API keys"
     NONE = "There is no key yet: sanderling keys create NAME SCOPE."
     TABLE = Table(
         Column("name", 16, _faint_unused(lambda row, _: row["name"])),
@@ -187,9 +186,6 @@ class KeysScreen(_Ended):
         Column("open", 4, _faint_unused(lambda row, _: str(row["streams"] or "-")), right=True),
         Column(" may", 0, _faint_unused(lambda row, _: f" {', '.join(row['scopes'])}")),
     )
-
-    def headline(self) -> str:
-        return "API keys"
 
     async def read(self) -> None:
         self.show((await self.console_app.link.get(KEYS))["keys"])

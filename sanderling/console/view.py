@@ -277,6 +277,7 @@ class ListView(View):
     """A screen with a row per thing under a title and a heading. NONE: shown without rows."""
 
     TABLE: ClassVar[Table] = Table()
+    HEADLINE: ClassVar[str] = ""
     NONE: ClassVar[str]
 
     def __init__(self) -> None:
@@ -299,7 +300,7 @@ class ListView(View):
         return self.TABLE
 
     def headline(self) -> str:
-        raise NotImplementedError
+        return self.HEADLINE
 
     def place(self) -> str:
         """Return the text at the right of the title."""

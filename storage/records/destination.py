@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -266,20 +266,12 @@ RATED_ATTEMPTS = 100
 """Newest attempts that count for the failure rate; all kept ones count for the rate of duplicates."""
 
 
-class Line(Protocol):
-    """The part of an attempt that rates need."""
+class AttemptLine(Struct, gc=False):
+    """The part of an attempt that rates need. event_id: the event's, or a digest's. attempt: counts from 1."""
 
-    @property
-    def event_id(self) -> str:
-        """The event's id, or a digest's."""
-
-    @property
-    def attempt(self) -> int:
-        """Counts from 1."""
-
-    @property
-    def result(self) -> Result:
-        """The outcome."""
+    event_id: str
+    attempt: int
+    result: Result
 
 
 def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
@@ -298,7 +290,7 @@ def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
     )
 
 
-def rates_of(lines: Sequence[Line]) -> Rates:
+def rates_of(lines: Sequence[AttemptLine]) -> Rates:
     """Return the rates of a destination's newest attempts, given oldest first.
 
     A delivery counts as a duplicate if its id was delivered before, or if an attempt before it has no row: a crash cut

@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from storage.append import Lease
@@ -24,6 +23,7 @@ from storage.records.destination import (
     KEPT_ATTEMPTS,
     KEPT_DEAD,
     Attempt,
+    AttemptLine,
     Delivery,
     Destination,
     Freeze,
@@ -57,15 +57,9 @@ class Claim(NamedTuple):
     start: int
 
 
-class _Line(Struct, gc=False):
-    event_id: str
-    attempt: int
-    result: Result
-
-
 _destination = attrgetter("destination")
 _decode = msgspec.json.Decoder(Attempt).decode
-_decode_line = msgspec.json.Decoder(_Line).decode
+_decode_line = msgspec.json.Decoder(AttemptLine).decode
 _PUT = """INSERT INTO outbox(destination, seq, claimed, due, first_due, attempts) SELECT key, ?, 0, ?, ?, 0
     FROM destination WHERE id=? ON CONFLICT DO NOTHING"""
 _CURSOR = "SELECT seq FROM cursor WHERE name=?"
