@@ -1,8 +1,8 @@
 """Notifications on a subscribed phone or computer, through its browser's push service: the destination kind `webpush`.
 
-`kind.py` is the row, `encryption.py` the cryptography, `devices.py` the panel in the dashboard's Settings. The library
-is imported only to notify a device, since it takes 11 MB. No setting switches it: the service imports the rest when it
-starts.
+`kind.py` is the row, `key.py` the key that push services know, `encryption.py` the cryptography, `devices.py` the panel
+in the dashboard's Settings. The library is imported only to notify a device, since it takes 11 MB. No setting switches
+it: the service imports the rest when it starts.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from actors.notification.reading import TEST, Notification
 from actors.notification.speech import ENGLISH, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
+from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.records.destination import WEBPUSH, Destination
-from storage.records.key import PushKey
 from storage.sql.storage import Storage
 
 _ADDRESS = re.compile(r"[^\s@:/]+@[^\s@:/]+")
@@ -47,7 +47,7 @@ class Push:
             raise LookFailed(Blame.LOCAL, "no key for push services can be kept here")
         if self._known is None:
             world, storage, _ = self._service
-            self._known = await storage.keys.push() or await _made(world, storage)
+            self._known = await push_key(storage) or await _made(world, storage)
         return self._known
 
 
@@ -57,8 +57,8 @@ async def _made(world: World, storage: Storage) -> PushKey:
 
     secret = encryption.drawn_secret(world.entropy(encryption.DRAWN))
     public = encryption.spelled(encryption.public_half(encryption.private_key(secret)))
-    await storage.keys.add_first_push(PushKey(public, secret, world.now()))
-    made = await storage.keys.push()
+    await add_first_key(storage, PushKey(public, secret, world.now()))
+    made = await push_key(storage)
     assert made is not None
     return made
 

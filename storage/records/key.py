@@ -1,5 +1,5 @@
 """Credentials of people, and keys of the service: API keys, password, sessions and saved views of the dashboard,
-idempotent calls, the signing keys of events, and the key for push services (VAPID, RFC 8292).
+idempotent calls, and the signing keys of events.
 
 No secret of a person is stored: the password is an argon2id string; a link or session is the SHA-256 (hex) of 256
 random bits.
@@ -50,18 +50,6 @@ class PublicKey(Struct, frozen=True):
     key_id: str
     x: str
     created_at: Millis
-
-
-class PushKey(Struct, frozen=True):
-    """A P-256 key pair. `public`: the uncompressed point, base64url, as browsers get it. `secret`: 32 bytes."""
-
-    public: str
-    secret: bytes
-    created_at: Millis
-
-    def __repr__(self) -> str:
-        """Leave out the secret."""
-        return f"PushKey({self.public!r})"
 
 
 LIFE: Final = Millis(30 * 86_400_000)

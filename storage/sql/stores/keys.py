@@ -1,4 +1,4 @@
-"""API keys, signing keys and the push key in SQL: for the server and for commands.
+"""API keys and signing keys in SQL: for the server and for commands.
 
 Every request checks its key, so `by_hash` is one indexed look-up, and nothing is cached: the next call refuses a key
 that another process has revoked.
@@ -13,11 +13,11 @@ from typing import TypeVar
 import msgspec
 
 from storage.records.identity import Millis
-from storage.records.key import ApiKey, Password, PublicKey, PushKey, SetUpLink, SigningKey
-from storage.secrets.sealing import PUSH, SEEDS, Connection, keep_public
+from storage.records.key import ApiKey, Password, PublicKey, SetUpLink, SigningKey
+from storage.secrets.sealing import SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.stores.people import insert_link, read_password
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, first_row, write_each, write_one
+from storage.sql.transaction import Lookups, Readers, Transaction, Writer, write_each
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder(ApiKey).decode
@@ -30,8 +30,6 @@ _PUT_PUBLIC = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CO
 _FORGET_PUBLIC = "DELETE FROM public_key WHERE key_id=? AND key_id NOT IN (SELECT key_id FROM signing_key)"
 _FIRST = """INSERT INTO signing_key(key_id, seed, created_at, state) SELECT ?, ?, ?, 'active'
     WHERE NOT EXISTS(SELECT 1 FROM signing_key) ON CONFLICT DO NOTHING"""
-_PUSH = "SELECT public, sealed, created_at FROM push_key"
-_FIRST_PUSH = "INSERT INTO push_key(one, public, sealed, created_at) VALUES(1,?,?,?) ON CONFLICT DO NOTHING"
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
@@ -95,16 +93,6 @@ class Keys:
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
         """Store public keys permanently; an existing one stays unchanged."""
         await write_each(self._writer, _PUT_PUBLIC, [(key.key_id, key.x, key.created_at) for key in keys])
-
-    async def push(self) -> PushKey | None:
-        """Return the key for push services, None before it is made."""
-        row = await first_row(self._readers, _PUSH)
-        return None if row is None else PushKey(row[0], self._vault.open(PUSH.kind, row[0], row[1]), row[2])
-
-    async def add_first_push(self, key: PushKey) -> None:
-        """Add that key unless there is one: of concurrent callers, one adds it."""
-        sealed = self._vault.seal(PUSH.kind, key.public, key.secret)
-        await write_one(self._writer, _FIRST_PUSH, key.public, sealed, key.created_at)
 
 
 class CommandKeys:

@@ -10,6 +10,7 @@ import trio
 
 from api.dashboard.rendering import asset
 from extras.webpush.devices import mark_of
+from extras.webpush.key import push_key
 from storage.errors import DiskFull
 from tests.actors.test_delivering import asked
 from tests.api.dashboard.browser import Browser, signed_in
@@ -33,7 +34,7 @@ async def test_a_device_is_told_tested_listed_and_ended(autojump_clock: object) 
             await browser.post("/settings/wishes", {"language": "sv"})
             await browser.get(f"/settings?alert={alert['id']}")
             form = browser.form(SUBSCRIBED)
-            kept = await town.storage.keys.push()
+            kept = await push_key(town.storage)
             assert kept is not None and form.get("data-device") == kept.public
             assert dict(form.form_values())["alert"] == alert["id"] and kept.public in browser.text
             given = {"url": ENDPOINT, "label": "Annas telefon", **town.device.options}

@@ -7,8 +7,8 @@ import re
 
 from extras.webpush import encryption
 from extras.webpush.encryption import authorization
+from extras.webpush.key import PushKey
 from storage.records.identity import Millis
-from storage.records.key import PushKey
 from tests.extras.webpush import curve
 from tests.extras.webpush.device import b64
 

@@ -15,6 +15,7 @@ from actors.language.sentences import speech_of
 from actors.notification.reading import notification_of
 from actors.settings import Settings
 from extras.webpush.encryption import LONGEST
+from extras.webpush.key import push_key
 from extras.webpush.kind import Push, answer_of, contact_of, payload_of
 from tests.actors.test_delivering import HOUR, asked
 from tests.api.house import BASE_URL
@@ -49,7 +50,7 @@ async def test_a_device_is_told_of_an_event_and_nobody_between_can_read_it(autoj
             assert (headers["content-encoding"], headers["ttl"], headers["urgency"]) == ("aes128gcm", "86400", "normal")
             assert len(headers["topic"]) == 32 and int(headers["content-length"]) == len(message.body) <= 4_096
             assert claims(headers["authorization"])["aud"] == "https://push.test"
-            kept = await town.storage.keys.push()
+            kept = await push_key(town.storage)
             assert kept is not None and headers["authorization"].endswith(f"k={kept.public}")
             seen = (await client.get(f"/v1/destinations/{made['id']}")).text
             for secret in ("s3cret", *town.device.options.values()):
@@ -206,7 +207,7 @@ async def test_the_key_is_made_once_whoever_asks(autojump_clock: object) -> None
         async with trio.open_nursery() as asking:
             for number in range(6):
                 asking.start_soon(ask, number)
-        kept = await town.storage.keys.push()
+        kept = await push_key(town.storage)
         assert kept is not None and set(keys) == {kept.public}
         nursery.cancel_scope.cancel()
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.records.identity import Millis
-from storage.records.key import PublicKey, PushKey, SigningKey
+from storage.records.key import PublicKey, SigningKey
 from storage.sql.storage import Storage
 from tests.storage.contract.builders import NOW, a_signing_key, an_api_key
 from tests.storage.contract.engines import Engine
@@ -87,12 +88,12 @@ async def test_the_first_signing_key_is_made_once(storage: Storage) -> None:
 
 async def test_the_key_of_pushes_is_made_once_and_is_still_there_after_a_restart(engine: Engine) -> None:
     storage = await engine.start()
-    assert await storage.keys.push() is None
+    assert await push_key(storage) is None
     first = PushKey("Bfirst", b"p" * 32, NOW)
-    await storage.keys.add_first_push(first)
-    await storage.keys.add_first_push(PushKey("Bsecond", b"q" * 32, Millis(NOW + 1)))
-    assert await storage.keys.push() == first and "pppp" not in repr(first)
+    await add_first_key(storage, first)
+    await add_first_key(storage, PushKey("Bsecond", b"q" * 32, Millis(NOW + 1)))
+    assert await push_key(storage) == first and "pppp" not in repr(first)
     await storage.aclose()
     again = await engine.start()
-    assert await again.keys.push() == first
+    assert await push_key(again) == first
     await again.aclose()

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from actors.signatures.event import public_half
 from extras.publish.subscriptions import Subscriptions
+from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.errors import Exposed, NoKey, Unopened
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
-from storage.records.key import PushKey
 from storage.secrets.vault import Vault, read_master, written
 from storage.sql.storage import Storage
 from storage.sqlite import open_keys, open_sqlite
@@ -82,7 +82,7 @@ async def filled(folder: Path, named: Vault | None = None) -> Storage:
     await storage.alerts.put_destination(a_destination(secrets=SECRETS, **private))
     await storage.publications.put(PUBLICATION)
     await Subscriptions(storage).put(SUBSCRIPTION, START)
-    await storage.keys.add_first_push(PUSH)
+    await add_first_key(storage, PUSH)
     return storage
 
 
@@ -97,7 +97,7 @@ async def secrets_in(folder: Path, named: Vault | None = None) -> None:
         assert [(row.source.secret, row.hot.cookies) for row in rows] == [(HELLO, ""), (HEADERS, JAR)]
         assert list(await storage.publications.all()) == [PUBLICATION]
         assert [each.subscription for each in await Subscriptions(storage).all()] == [SUBSCRIPTION]
-        assert await storage.keys.push() == PUSH
+        assert await push_key(storage) == PUSH
     finally:
         await storage.aclose()
 
@@ -333,5 +333,5 @@ async def test_a_lost_key_costs_the_secrets_and_nothing_else(tmp_path: Path) -> 
         "who has the address goes on reading"
     )
     assert list(await Subscriptions(storage).all()) == [], "its reader subscribes anew"
-    assert await storage.keys.push() is None, "another is made, and devices are asked anew"
+    assert await push_key(storage) is None, "another is made, and devices are asked anew"
     await storage.aclose()
