@@ -40,11 +40,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     ),
     "hub": ("extras/publish/hub.py", "extras/publish/hub_endpoint.py", "extras/publish/turns.py"),
     "feeds-out": ("extras/publish",),
-    "replica": (
-        "extras/cluster/replica",
-        "storage/sqlite/engine/shipping.py",
-        "storage/sqlite/engine/wal.py",
-    ),
+    "replica": ("extras/cluster/replica", "storage/sqlite/engine/wal.py"),
     "heartbeat": ("actors/coverage/heartbeat.py", "actors/coverage/monitor.py"),
     "coverage": (
         "actors/coverage/shifts.py",
@@ -97,11 +93,7 @@ FALLBACK: Mapping[str, Sequence[str]] = {
     "hosts": ("tests/actors/egress/test_hosts.py", "tests/actors/egress/test_reopening.py"),
     "hub": ("tests/extras/publish", "tests/test_bursts.py"),
     "feeds-out": ("tests/extras/publish", "tests/test_bursts.py"),
-    "replica": (
-        "tests/extras/cluster/replica",
-        "tests/extras/cluster/replica",
-        "tests/storage/sqlite/engine/test_shipping.py",
-    ),
+    "replica": ("tests/extras/cluster/replica",),
     "heartbeat": ("tests/actors/coverage",),
     "coverage": (
         "tests/actors/coverage/test_shifts.py",

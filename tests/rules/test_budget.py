@@ -7,10 +7,10 @@ from tests.rules.source_files import modules, name_of
 
 BUDGET = {
     "supervision": (2_524, 19),
-    "storage": (9_712, 59),
-    "actors": (46_613, 262),
-    "api": (22_198, 107),
-    "sanderling": (11_171, 61),
+    "storage": (9_687, 59),
+    "actors": (46_565, 262),
+    "api": (22_132, 107),
+    "sanderling": (11_150, 61),
     "extras/agents": (1_159, 8),
     "extras/apply": (3_166, 21),
     "extras/browser": (3_629, 14),
@@ -22,7 +22,7 @@ BUDGET = {
     "extras/publish": (2_352, 14),
     "extras/receiver": (1_661, 11),
     "extras/tracing": (1_079, 9),
-    "extras/webpush": (554, 4),
+    "extras/webpush": (591, 5),
 }
 """room or extra: lines and modules at most."""
 SLACK = 100
