@@ -143,7 +143,7 @@ mutants:
 
 fuzz:
 	@bin/setup test
-	@$(PYTHON_IN) -m bench.fuzz --seconds $(SECONDS) $(ARGS)
+	@$(PYTHON_IN) -m bench.fuzz --seconds $(SECONDS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) $(ARGS)
 
 bench-watch:
 	@bin/setup test
