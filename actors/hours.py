@@ -68,16 +68,16 @@ class Span(NamedTuple):
     end: Millis
 
 
-def spans(hours: QuietHours, day: date) -> list[Span]:
+@lru_cache(maxsize=1024)  # a destination asks at each wake-up, all day for the same day
+def spans(hours: QuietHours, day: date) -> tuple[Span, ...]:
     """Return, in order, the spans that begin from two days before a day to two days after: all that can cover it."""
     begins, ends, zone = time.fromisoformat(hours.start), time.fromisoformat(hours.end), zone_of(hours.timezone)
     found = []
     for each in (day + days * _DAY for days in (-2, -1, 0, 1, 2)):
         if WEEKDAYS[each.weekday()] in hours.weekdays:
-            start = moment(datetime.combine(each, begins), zone)
             end = moment(datetime.combine(each if ends > begins else each + _DAY, ends), zone, last=True)
-            found.append(Span(start, end))
-    return found
+            found.append(Span(moment(datetime.combine(each, begins), zone), end))
+    return tuple(found)
 
 
 EXAMPLE: Final = "weekdays 08-18 Europe/Stockholm"
