@@ -113,11 +113,13 @@ async def test_without_javascript_the_button_says_what_it_needs(house: House, br
     assert link == f"/settings?alert={alert['id']}#devices"
 
 
-async def test_a_full_disk_costs_the_other_settings_nothing(house: House, browser: Browser) -> None:
-    async def full() -> None:
+async def test_a_full_disk_costs_the_other_settings_nothing(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(storage: object) -> None:
         raise DiskFull("the disk is full")
 
-    house.storage.keys.push = full
+    monkeypatch.setattr("extras.webpush.kind.push_key", full)
     await browser.get("/settings")
     assert browser.answer.status_code == 200 and "can't keep a key for it now" in browser.text
 
