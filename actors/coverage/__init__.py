@@ -1,1 +1,1 @@
-"""When the service ran (`shifts.py`), and heartbeats: signed events (`heartbeat.py`), calls (`monitor.py`)."""
+"""The times in which the service ran (`shifts.py`), and heartbeats: signed events (`heartbeat.py`), calls (`monitor.py`)."""

@@ -115,7 +115,7 @@ def _typed(form: DestinationForm) -> dict[str, Any]:
     days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
     quiet = wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
     most = {} if form.most_at_once is None else {"most_at_once": form.most_at_once}
-    same = mirrored(form, Destination, ("url", "options", "label", "most_at_once"))
+    same = mirrored(form, Destination, ("kind", "url", "options", "label", "most_at_once"))
     return same | most | {"quiet_hours": None if form.quiet == "no" else quiet}
 
 

@@ -2329,7 +2329,7 @@ export interface TreeRow {
   below?: BelowSeen | null;
 }
 
-/** A current value for which an alert's query holds already: it matches once the value changes again. */
+/** A current value that meets a new alert's query already: the alert matches once the value changes again. */
 export interface TrueNow {
   source_id: string;
   source: string;

@@ -2384,7 +2384,7 @@ class TreeRow(Struct, frozen=True, kw_only=True):
 
 
 class TrueNow(Struct, frozen=True, kw_only=True):
-    """A current value for which an alert's query holds already: it matches once the value changes again."""
+    """A current value that meets a new alert's query already: the alert matches once the value changes again."""
 
     source_id: str
     source: str
