@@ -1,1 +1,1 @@
-"""The times in which the service ran (`shifts.py`), and heartbeats: signed events (`heartbeat.py`), calls (`monitor.py`)."""
+"""The times of the service (`shifts.py`), and heartbeats: signed events (`heartbeat.py`), calls (`monitor.py`)."""

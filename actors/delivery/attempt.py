@@ -6,7 +6,6 @@ The sample is signed and shaped like any other event; only its content and tag t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -60,10 +59,12 @@ class Sender:
             says = f"there is no kind {destination.kind} here: its file is missing or has a flaw"
             return Answer(None, 0, says, ours=True)
         outlet = attempt.outlet(self._outlet) if kind.id == WEBHOOK else self._outlet
-        parcel = Parcel(id, body)
-        if kind.limits is not None and self._alerts is not None:
-            with suppress(StorageError):  # a message without its alert's name is better than none
-                parcel = Parcel(id, body, await self._alerts.get(destination.alert_id))
+        known = self._alerts if kind.limits is not None else None
+        try:
+            alert = await known.get(destination.alert_id) if known is not None else None
+        except StorageError as error:  # not without its name: a repeated message has the same words
+            return Answer(None, 0, f"its alert could not be read: {error}", ours=True)
+        parcel = Parcel(id, body, alert)
         return await self._answered(partial(kind.send, outlet, destination, parcel, self._world))
 
     async def _answered(self, sent: Callable[[], Awaitable[Answer]]) -> Answer:

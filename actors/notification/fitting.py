@@ -18,7 +18,7 @@ from actors.notification.speech import ENGLISH, Words
 _WORTH = 24
 """Shortest part of a line worth keeping, in characters; shorter ones are dropped."""
 _NAMED = 60
-"""Characters of an alert's name, and of its query."""
+"""Characters of an alert's name."""
 _ARROW = " → "
 _BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
@@ -173,19 +173,18 @@ def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
 
 
 def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
-    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert."""
+    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert.
+
+    Without its query, which may change before a retry: a message has the same words each time.
+    """
     alert, words, service = notification.alert, notification.words, notification.service
     if alert is None:
         return []
-    is_met = notification.is_digest or not notification.items[0].notice
-    query = alert.filter_query if is_met and not alert.filter_query.strip().startswith(alert.name) else ""
-    name, query = (cut(one_line(text), _NAMED) for text in (alert.name, query))
-    name = f"{name} ({query})" if query else name
     links = [(words.mute, f"{service}/alerts/{alert.id}#mute")]
     if not notification.is_digest:
         event = f"{service}/events/{notification.items[0].id}"
         links = [(words.about, event), (words.why, f"{event}#why"), *links]
-    parts = [dialect.escape(words.alert % {"name": name})]
+    parts = [dialect.escape(words.alert % {"name": cut(one_line(alert.name), _NAMED)})]
     parts += [dialect.link(label, url) for label, url in links if service]
     return parts if dialect.bare else [" · ".join(parts)]
 

@@ -262,14 +262,14 @@ def test_a_dry_run_shows_what_would_be_watched_and_adds_nothing(capsys: pytest.C
     ("options", "asks", "copied"),
     [
         (("--when", "price<300"), [], []),
-        (("--when", "price<300", "--notify", HOOK.label), ["GET /v1/destinations"], [HOOK.id]),
+        (("--when", "price<300", "--notify", HOOK["label"]), ["GET /v1/destinations"], [HOOK["id"]]),
         (("--notify", "https://hooks.test/in"), [], []),
     ],
 )
 def test_a_source_comes_with_its_alert(options: tuple[str, ...], asks: list[str], copied: list[str]) -> None:
     asked: list[tuple[str, Any]] = []
     assert run(sources.add, client(asked), SOURCE.url, *options) == Exit.WELL
-    to_url = [f"POST /v1/alerts/{ALERT.id}/destinations"] * ("https" in options[-1])
+    to_url = [f"POST /v1/alerts/{ALERT.alert_id}/destinations"] * ("https" in options[-1])
     there = [f"POST {path}" for path in ("/v1/alerts/preview", "/v1/sources", "/v1/alerts")]
     values = f"GET {PATH}/values"
     assert [what for what, _ in asked] == [*asks, there[0], there[1], values, there[2], *to_url]
