@@ -28,7 +28,7 @@ from actors.keys import SCOPES
 from actors.world import Certificate
 from api.app import make_admin_app, make_metrics_app
 from api.problems import MEDIA, Refusal
-from api.server.server import GRACE, ServerConnections, close_all, name_of
+from api.server.server import GRACE, ServerConnections
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from supervision import Child, ChildSpec
@@ -158,32 +158,13 @@ def admin_socket(context: AppContext) -> Sequence[ChildSpec]:
     """Return the child for the admin socket, to start before the public front end; none without a socket."""
     if context.world.admin_socket is None:
         return ()
-
-    async def run(child: Child) -> None:
-        await _serve(context, child)
-
-    return (ChildSpec("admin", run=run, shutdown=DRAIN + GRACE, ready_within=30.0),)
+    return (ChildSpec("admin", run=partial(_serve, context), shutdown=DRAIN + GRACE, ready_within=30.0),)
 
 
 async def _serve(context: AppContext, child: Child) -> None:
-    stopping = child.stopping
-    listeners = await _listeners(context)
     connections = ServerConnections(make_admin_app(context, OWNER), bare=True)
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(connections.cut_when_cancelled)
-            nursery.start_soon(connections.api.streams.signs.run)
-            nursery.start_soon(_measure, context)
-            await nursery.start(connections.api.repeats.run)
-            for listener in listeners:
-                nursery.start_soon(connections.accept, listener, nursery)
-            child.ready()
-            await stopping.wait()
-            await connections.drain(DRAIN)
-            nursery.cancel_scope.cancel()
-    finally:
-        for listener in listeners:
-            await trio.aclose_forcefully(listener)
+    tasks = (connections.api.streams.signs.run, partial(_measure, context))
+    await connections.serve(child, _listeners(context), tasks, DRAIN)
 
 
 async def _listeners(context: AppContext) -> Sequence[trio.abc.Listener[Any]]:
@@ -203,38 +184,16 @@ async def _measure(context: AppContext) -> None:
         context.world.metrics.loop_lag.value = max(0.0, trio.current_time() - due)
 
 
-METRICS_DRAIN = 1.0
-
-
 def metrics_listener(context: AppContext) -> Sequence[ChildSpec]:
     """Return the child that listens at `metrics_bind`; none without it."""
     address = context.settings.metrics_address()
     if address is None:
         return ()
     return (
-        ChildSpec(
-            "metrics", run=partial(_serve_metrics, context, address), shutdown=METRICS_DRAIN + GRACE, ready_within=30.0
-        ),
+        ChildSpec("metrics", run=partial(_serve_metrics, context, address), shutdown=DRAIN + GRACE, ready_within=30.0),
     )
 
 
 async def _serve_metrics(context: AppContext, address: tuple[str, int], child: Child) -> None:
-    stopping = child.stopping
-    listeners = await context.world.listen(*address)
     connections = ServerConnections(make_metrics_app(context))
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(connections.cut_when_cancelled)
-            nursery.start_soon(connections.api.used.run)
-            nursery.start_soon(connections.api.refused.run)
-            await nursery.start(connections.api.repeats.run)
-            for listener in listeners:
-                nursery.start_soon(connections.accept, listener, nursery)
-            context.world.log("metrics.listening", addresses=[name_of(listener) for listener in listeners])
-            child.ready()
-            await stopping.wait()
-            await connections.drain(METRICS_DRAIN)
-            nursery.cancel_scope.cancel()
-    finally:
-        await close_all(listeners)
-        await connections.api.used.save()
+    await connections.serve(child, context.world.listen(*address), (), DRAIN, "metrics.listening")

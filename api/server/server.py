@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -49,35 +49,11 @@ def front(context: AppContext) -> Sequence[ChildSpec]:
 
 
 async def serve(context: AppContext, child: Child) -> None:
-    """Run the HTTP server until asked to stop. If cancelled, cut all connections."""
-    stopping = child.stopping
-    listeners = await context.world.listen(context.settings.host, context.settings.port)
-    connections = ServerConnections(make_app(context))
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(connections.cut_when_cancelled)
-            nursery.start_soon(connections.api.streams.watch_keys)
-            nursery.start_soon(connections.api.streams.signs.run)
-            nursery.start_soon(connections.api.used.run)
-            nursery.start_soon(connections.api.refused.run)
-            nursery.start_soon(connections.api.seen.run)
-            nursery.start_soon(connections.renew_certificate)
-            await nursery.start(connections.api.repeats.run)
-            async with trio.open_nursery() as accepting:
-                for listener in listeners:
-                    accepting.start_soon(connections.accept, listener, nursery)
-                context.world.log("http.listening", addresses=[name_of(listener) for listener in listeners])
-                child.ready()
-                await stopping.wait()
-                accepting.cancel_scope.cancel()
-            await close_all(listeners)
-            await connections.drain(context.settings.drain)
-            nursery.cancel_scope.cancel()
-    finally:
-        await close_all(listeners)
-        connections.api.refused.tell()
-        await connections.api.used.save()
-        await connections.api.seen.save()
+    """Run the HTTP server until asked to stop."""
+    settings, connections = context.settings, ServerConnections(make_app(context))
+    opening, api = context.world.listen(settings.host, settings.port), connections.api
+    tasks = (api.streams.watch_keys, api.streams.signs.run, api.seen.run, connections.renew_certificate)
+    await connections.serve(child, opening, tasks, settings.drain, "http.listening")
 
 
 class ServerConnections:
@@ -94,6 +70,41 @@ class ServerConnections:
         guests = AddressLimit(self._settings.address_connections, api.proxies)
         self._places = ConnectionLimit(self._settings.max_streams + BESIDE_STREAMS, guests)
         self._empty = trio.Event()
+
+    async def serve(
+        self,
+        child: Child,
+        opening: Awaitable[Sequence[trio.abc.Listener[Any]]],
+        tasks: Sequence[Callable[[], Awaitable[None]]],
+        drain: float,
+        event: str = "",
+    ) -> None:
+        """Accept connections until asked to stop, then give answers `drain` seconds. If cancelled, cut all.
+
+        event: the line of the log that tells the addresses.
+        """
+        stopping, listeners, api = child.stopping, await opening, self.api
+        try:
+            async with trio.open_nursery() as nursery:
+                for task in (self.cut_when_cancelled, api.used.run, api.refused.run, *tasks):
+                    nursery.start_soon(task)
+                await nursery.start(api.repeats.run)
+                async with trio.open_nursery() as accepting:
+                    for listener in listeners:
+                        accepting.start_soon(self.accept, listener, nursery)
+                    if event:
+                        api.context.world.log(event, addresses=[name_of(listener) for listener in listeners])
+                    child.ready()
+                    await stopping.wait()
+                    accepting.cancel_scope.cancel()
+                await close_all(listeners)
+                await self.drain(drain)
+                nursery.cancel_scope.cancel()
+        finally:
+            await close_all(listeners)
+            api.refused.tell()
+            await api.used.save()
+            await api.seen.save()
 
     async def accept(self, listener: trio.abc.Listener[Any], nursery: trio.Nursery) -> None:
         """Give every new connection a task. Without file descriptors, pause: closing connections helps."""
