@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from werkzeug.datastructures import Headers
@@ -91,21 +91,26 @@ def _address(text: str) -> str | None:
     found = _PORT.fullmatch(text.strip())
     if found is not None:
         text = found[1] or found[2]
+    ip = ip_in(text.strip())
+    return None if ip is None else str(ip)
+
+
+def ip_in(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a text is, without its zone, or None."""
     try:
-        return str(ip_address(text.strip().partition("%")[0]))
+        return ip_address(text.partition("%")[0])
     except ValueError:
         return None
 
 
+def plain(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address within an IPv6 one, else the address itself."""
+    return ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
+
+
 def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
-    if not trusted:
-        return False
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    plain = ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
-    return any(plain in network for network in trusted)
+    ip = ip_in(address) if trusted else None
+    return ip is not None and any(plain(ip) in network for network in trusted)
 
 
 _INNER = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
@@ -134,7 +139,7 @@ def is_ours(authority: str, base_url: str, bound: str) -> bool:
     hostile page can have those names.
     """
     host = host_of(authority)
-    if _is_address(host) or host == "localhost" or host.endswith(".localhost"):
+    if ip_in(host) is not None or host == "localhost" or host.endswith(".localhost"):
         return True
     if base_url:
         return bool(host) and host == host_of(urlsplit(base_url).netloc)
@@ -150,14 +155,6 @@ def only_https(public_url: str) -> dict[str, str]:
     if split.scheme != "https" or split.hostname == "localhost":
         return {}
     return {"Strict-Transport-Security": f"max-age={YEAR}"}
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 _BROWSER = ("Origin", "Sec-Fetch-Site", "Cookie")

@@ -15,10 +15,10 @@ import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address
 from typing import NamedTuple
 
-from api.peers import Network, is_trusted
+from api.peers import Network, ip_in, is_trusted, plain
 from storage.ownership import Ownership
 from storage.records.key import ApiKey
 
@@ -113,9 +113,8 @@ def limit_of(key: ApiKey) -> Limit:
 
 def neighbourhood(address: str) -> str:
     """Return the name that an address counts under: IPv6 by its /64, because one host can use all of it."""
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
+    ip = ip_in(address)
+    if ip is None:
         return address
     return str(IPv6Address(int(ip) >> 64 << 64)) if isinstance(ip, IPv6Address) and not ip.ipv4_mapped else str(ip)
 
@@ -173,9 +172,6 @@ class AddressLimit:
 
 def counted_as(address: str, proxies: Sequence[Network]) -> str:
     """Return the name that an address counts under, or "" if it does not count."""
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
-        return neighbourhood(address)
-    plain = ip.ipv4_mapped or ip if isinstance(ip, IPv6Address) else ip
-    return "" if plain.is_loopback or is_trusted(address, proxies) else neighbourhood(address)
+    ip = ip_in(address)
+    is_free = ip is not None and (plain(ip).is_loopback or is_trusted(address, proxies))
+    return "" if is_free else neighbourhood(address)
