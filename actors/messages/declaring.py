@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from types import FunctionType, NoneType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_type_hints
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
 from msgspec.structs import FieldInfo, fields
@@ -60,12 +60,13 @@ def patch_of(
     return lambda kind: _with(kind, made, order)
 
 
-def record_of(stored: type[Struct], shown: str) -> Callable[[type[S]], type[S]]:
-    """Add the named fields of a stored record, all of them required. Times (`_at`) and a `schedule` become text.
+def record_of(stored: type, shown: str) -> Callable[[type[S]], type[S]]:
+    """Add the named fields of a stored record, all of them required. Times and a `schedule` become text.
 
     Only these: a new stored field may be a secret.
     """
-    made = {one.name: (_shown(one),) for one in fields(stored) if one.name in shown.split()}
+    declared = get_type_hints(stored, include_extras=True)
+    made = {name: (_shown(name, declared[name]),) for name in shown.split() if name in declared}
     return lambda kind: _with(kind, made, shown)
 
 
@@ -74,9 +75,9 @@ def shown_whole(made: type[Struct]) -> Callable[[type[S]], type[S]]:
     return record_of(made, " ".join(made.__struct_fields__))
 
 
-def _shown(one: FieldInfo) -> Any:
-    kind: Any = Time if one.name.endswith("_at") else str if one.name == "schedule" else None
-    return one.type if kind is None else kind | None if NoneType in get_args(one.type) else kind
+def _shown(name: str, stored: Any) -> Any:
+    kind: Any = Time if Millis in _parts(stored) else str if name == "schedule" else None
+    return stored if kind is None else kind | None if NoneType in get_args(stored) else kind
 
 
 def _members(kind: Any, *, null: bool) -> Sequence[Any]:

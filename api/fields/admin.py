@@ -6,11 +6,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from actors.messages.declaring import Time
-from actors.overseer.rows import Kind, Sort
+from actors.messages.declaring import Declared, Time, record_of
+from actors.overseer.journal import StateTurn
+from actors.overseer.rows import Below, Kind, Sort
 from api.fields.sources import HeldEvents
-from storage.records.destination import DeliveryMode, Result
+from storage.records.destination import Attempt, DeliveryMode
+from storage.records.key import ApiKey
 from storage.records.states import LOOKS, PARTS, Cause, Flag, PartState, SourceState
+from supervision import MailboxStatistics
 
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,11 +63,9 @@ class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ()
 
 
-class BelowSeen(Struct, frozen=True):
+@record_of(Below, "total worst")
+class BelowSeen(Declared, frozen=True):
     """The dynamic children of a part: their number and their worst state."""
-
-    total: int
-    worst: PartState
 
 
 class TreeRow(Struct, frozen=True):
@@ -105,20 +106,14 @@ class TreePage(Struct, frozen=True):
     rows: tuple[TreeRow, ...]
 
 
-class CrashSeen(Struct, frozen=True):
+@record_of(StateTurn, "at error")
+class CrashSeen(Declared, frozen=True):
     """A crash, by the first line of its error."""
 
-    at: Time
-    error: str
 
-
-class MailboxSeen(Struct, frozen=True):
+@record_of(MailboxStatistics, "depth bound received full")
+class MailboxSeen(Declared, frozen=True):
     """A mailbox: `depth` messages of `bound` wait, `received` so far; a sender met it `full` so often."""
-
-    depth: int
-    bound: int
-    received: int
-    full: int
 
 
 class LookSeen(Struct, frozen=True):
@@ -308,14 +303,9 @@ class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):
 DeliveryState = Literal["active", "failing", "disabled", "paused"]
 
 
-class LastAttempt(Struct, frozen=True):
+@record_of(Attempt, "at result status latency_ms error")
+class LastAttempt(Declared, frozen=True):
     """The newest attempt of a destination. `error`: one line of plain text."""
-
-    at: Time
-    result: Result
-    status: int | None
-    latency_ms: int
-    error: str | None
 
 
 class DeliveryRow(Struct, frozen=True):
@@ -437,17 +427,10 @@ class StreamsSeen(Struct, frozen=True):
     streams: tuple[StreamSeen, ...]
 
 
-class KeySeen(Struct, frozen=True):
+@record_of(ApiKey, "id name prefix scopes rate_per_minute burst created_at last_used_at streams")
+class KeySeen(Declared, frozen=True):
     """An API key without its secret. `prefix`: its first characters. `streams`: its open streams at this node."""
 
-    id: str
-    name: str
-    prefix: str
-    scopes: tuple[str, ...]
-    rate_per_minute: int
-    burst: int
-    created_at: Time
-    last_used_at: Time | None
     streams: int
 
 

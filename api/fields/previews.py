@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.messages import previews
-from actors.messages.declaring import Declared, Time, record_of, shown_whole
+from actors.messages.declaring import Declared, record_of, shown_whole
 from storage.records.source import Detection
 
 
@@ -57,7 +57,6 @@ class PacePreview(Declared, frozen=True):
 class Preview(Declared, frozen=True):
     """The result of a check at `fetched_at`: one of `feed`, `page` and `push` is set. Only pages have a `part`."""
 
-    fetched_at: Time
     feed: FeedPreview | None
     page: PagePreview | None
     push: PushPreview | None

@@ -12,10 +12,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.messages.declaring import Declared, Revision, Time, UpdatedBy, record_of
 from actors.messages.requests import SECRETS, Ignore, NewSource, Selector
 from actors.messages.selection import SourceSort
+from actors.messages.views import PushView
 from api.fields.queries import ListQuery
 from api.problems import Problem
-from storage.records.source import Inheritable, Source, TagDefaults
-from storage.records.states import SOURCES, SourceState
+from storage.records.source import Detection, Inheritable, Source, TagDefaults
+from storage.records.states import SOURCES, BreakerState, Health, SourceState
 from storage.records.tiers import SourceType
 
 NowState = Annotated[
@@ -30,7 +31,8 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
     sources: Annotated[tuple[NewSource, ...], Meta(min_length=1, max_length=20)]
 
 
-class Detected(Struct, frozen=True):
+@record_of(Detection, "type confidence evidence final_url content_type feed_url pending forced")
+class Detected(Declared, frozen=True):
     """The detected type of a URL; `evidence` is a sentence that a person can verify.
 
     `pending`: it has not answered yet, and the rest is a guess. `forced`: its owner set the type against the detected
@@ -38,32 +40,22 @@ class Detected(Struct, frozen=True):
     address.
     """
 
-    type: SourceType
-    confidence: Literal["high", "medium", "low"]
-    evidence: str
-    final_url: str
-    content_type: str
-    feed_url: str | None
     pending: bool = False
     forced: bool = False
 
 
-class SourceHealth(Struct, frozen=True):
+@record_of(Health, "score flag reason last_success_at rank last_checked_at")
+class SourceHealth(Declared, frozen=True):
     """A source's health. Before the first success `last_success_at` is the time of creation."""
 
-    score: float
-    flag: Literal["ok", "degraded", "rotten"]
-    reason: str
     last_success_at: Time
     rank: int
     last_checked_at: Time | None
 
 
-class Breaker(Struct, frozen=True):
+@record_of(BreakerState, "state retry_at")
+class Breaker(Declared, frozen=True):
     """The circuit breaker: `open` means no checks until `retry_at`."""
-
-    state: Literal["closed", "open", "half-open"]
-    retry_at: Time | None
 
 
 @record_of(Source, " ".join(get_args(Inheritable)))
@@ -124,20 +116,12 @@ class SourceRecord(Declared, frozen=True, kw_only=True):
     private: bool = False
 
 
-class PushStatus(Struct, frozen=True):
+@record_of(PushView, "connected_since subprotocol connections frames admitted duplicates filtered unreadable")
+class PushStatus(Declared, frozen=True):
     """Counters of a push source since the service started. `connected_since`: null without an open connection.
 
     `frames` is the sum of `admitted`, `duplicates`, `filtered` (no alert or filter wants them) and `unreadable`.
     """
-
-    connected_since: Time | None
-    subprotocol: str | None
-    connections: int
-    frames: int
-    admitted: int
-    duplicates: int
-    filtered: int
-    unreadable: int
 
 
 class HeldEvents(Struct, frozen=True, kw_only=True):

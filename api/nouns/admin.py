@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -316,26 +317,14 @@ async def _check(call: Call, path: str) -> None:
     await sources.check(call, source.id)
 
 
-async def _able(call: Call, path: str, enabled: bool) -> None:
+async def _able(call: Call, path: str, *, enabled: bool) -> None:
     source = call.context.overseer.source_of(path)
     await sources.change(call, source.id, SourcePatch(enabled=enabled))
     call.context.overseer.changed()
 
 
-async def _disable(call: Call, path: str) -> None:
-    await _able(call, path, enabled=False)
-
-
-async def _enable(call: Call, path: str) -> None:
-    await _able(call, path, enabled=True)
-
-
-async def _drain(call: Call, path: str) -> None:
-    await call.context.overseer.drain(True)
-
-
-async def _resume(call: Call, path: str) -> None:
-    await call.context.overseer.drain(False)
+async def _drain(call: Call, path: str, *, on: bool) -> None:
+    await call.context.overseer.drain(on)
 
 
 async def _close(call: Call, number: str) -> None:
@@ -392,8 +381,8 @@ ROUTES = (
     _write(f"{_PART}/check", _check, "Check a source now, if politeness allows.", "conflict"),
     _write(f"{_PART}/restart", _restart, "Restart a part.", "conflict"),
     _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", "conflict"),
-    _write(f"{_PART}/disable", _disable, "Pause a source.", "conflict"),
-    _write(f"{_PART}/enable", _enable, "Resume a source.", "conflict"),
-    _write("/drain", _drain, "Stop all checks; pending events are still delivered."),
-    _write("/resume", _resume, "Resume all checks."),
+    _write(f"{_PART}/disable", partial(_able, enabled=False), "Pause a source.", "conflict"),
+    _write(f"{_PART}/enable", partial(_able, enabled=True), "Resume a source.", "conflict"),
+    _write("/drain", partial(_drain, on=True), "Stop all checks; pending events are still delivered."),
+    _write("/resume", partial(_drain, on=False), "Resume all checks."),
 )

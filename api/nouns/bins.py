@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
-from actors.messages.declaring import Time, made_of
+from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.signatures import webhook
 from actors.signatures.event import Cause, KeySet, Verdict, check
 from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
@@ -69,21 +69,15 @@ class SignatureCheck(Struct, frozen=True, kw_only=True):
     ed25519: CheckedEvents
 
 
-class CaptureRecord(Struct, frozen=True, kw_only=True):
+@record_of(Capture, "id received_at method path query headers body body_base64 size truncated signature_check")
+class CaptureRecord(Declared, frozen=True, kw_only=True):
     """A request as received, except for the case of its header names.
 
     `body` if it is UTF-8, else `body_base64`. `size`: bytes received. `truncated`: the stored body is shorter.
     """
 
-    id: str
-    received_at: Time
-    method: str
-    path: str
-    query: str
-    headers: tuple[tuple[str, str], ...]
     body: str | UnsetType = UNSET
     body_base64: str | UnsetType = UNSET
-    size: int
     truncated: bool
     signature_check: SignatureCheck
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.writing import TemplateFailed, faults, filled_in
 from actors.errors import NotFound, TooSoon, Unprocessable
-from actors.messages.declaring import Time, made_of
+from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.workers import OutboxGrew
 from actors.notices import about
 from actors.notification.dialects import DialectName
@@ -76,20 +76,15 @@ class MessagePreview(Struct, frozen=True):
     messages: list[ShownMessage]
 
 
-class DeliveryRecord(Struct, frozen=True):
+@record_of(Attempt, "webhook_id attempt result at status_code latency_ms error next_attempt_at response_excerpt")
+class DeliveryRecord(Declared, frozen=True):
     """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of the
     answer, control characters escaped.
     """
 
     webhook_id: str
-    attempt: int
-    result: Literal["sent", "retry", "given_up"]
-    at: Time
     status_code: int | None
-    latency_ms: int
-    error: str | None
     next_attempt_at: Time | None
-    response_excerpt: str
 
 
 class Digest(Struct, frozen=True, kw_only=True):

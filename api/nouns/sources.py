@@ -518,21 +518,10 @@ async def health(call: Call) -> Answer:
     return Answer(health_of(await view(call, call.path["id"])))
 
 
-async def _changed(call: Call, patch: SourcePatch) -> Answer:
-    view = await change(call, call.path["id"], patch, expected(call))
+async def _change(call: Call, patch: SourcePatch | None = None) -> Answer:
+    """Change a source as its body says, or by a patch."""
+    view = await change(call, call.path["id"], call.body if patch is None else patch, expected(call))
     return Answer(record_of(view), headers=etag_of(view.source))
-
-
-async def patch(call: Call) -> Answer:
-    return await _changed(call, call.body)
-
-
-async def disable(call: Call) -> Answer:
-    return await _changed(call, SourcePatch(enabled=False))
-
-
-async def enable(call: Call) -> Answer:
-    return await _changed(call, SourcePatch(enabled=True))
 
 
 async def _delete(call: Call) -> Answer:
@@ -552,6 +541,7 @@ async def _check(call: Call) -> Answer:
 
 _route = routes_below("/v1/sources", "sources")
 _ONE = {200: wire.SourceRecord}
+_PAUSE, _RESUME = SourcePatch(enabled=False), SourcePatch(enabled=True)
 _UNLESS_STALE = ("precondition-failed",)
 ROUTES = (
     _route(
@@ -576,15 +566,15 @@ ROUTES = (
     _route(
         "PATCH",
         "/{id}",
-        patch,
+        _change,
         "Change one source; its URL is fixed.",
         _ONE,
         body=(SourcePatch,),
         refuses=("precondition-failed", "url-refused", "unprocessable"),
     ),
     _route("DELETE", "/{id}", _delete, "Delete one source; its events stay.", {204: None}, refuses=_UNLESS_STALE),
-    _route("POST", "/{id}/disable", disable, "Pause one source.", _ONE, refuses=_UNLESS_STALE),
-    _route("POST", "/{id}/enable", enable, "Resume one source.", _ONE, refuses=_UNLESS_STALE),
+    _route("POST", "/{id}/disable", partial(_change, patch=_PAUSE), "Pause one source.", _ONE, refuses=_UNLESS_STALE),
+    _route("POST", "/{id}/enable", partial(_change, patch=_RESUME), "Resume one source.", _ONE, refuses=_UNLESS_STALE),
     _route(
         "POST",
         "/{id}/restore",

@@ -10,7 +10,7 @@ import trio
 from msgspec import UNSET, Meta, Struct
 
 from actors.errors import Unprocessable
-from actors.messages.declaring import Time, made_of
+from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
 from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of, said
@@ -29,42 +29,32 @@ from storage.records.event import RESET, Event, Filter, SourceSize, Stored, id_i
 from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc3339, seq_at, seq_of
 from storage.records.message import Message, joined, message
 from storage.records.publication import Retraction
-from storage.records.source import Source
+from storage.records.source import Source, Validators
 from storage.records.tiers import WATCHED, WITH_DIFF, WITH_ENTRIES, Kind, SourceType
 from storage.records.trail import Note, Part, Row
 from storage.sql.stores.log import EventLog
 from storage.sql.stores.sources import Sources
 
 
-class Looks(Struct, frozen=True, kw_only=True):
+@record_of(Row, "first_at last_at looks status bytes ms verdict")
+class Looks(Declared, frozen=True, kw_only=True):
     """Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one.
 
     `verdict`: unchanged, changed (an event), nothing_to_tell (the body changed, but no watched content), or the kind
     of failure: remote_transient, throttled, remote_permanent, content, local.
     """
 
-    first_at: Time
-    last_at: Time
-    looks: int
-    status: int | None
     bytes: int
-    ms: int
     verdict: str
 
 
-class LookPart(Struct, frozen=True, kw_only=True):
+@record_of(Part, "text rule key came told score")
+class LookPart(Declared, frozen=True, kw_only=True):
     """A block of a page or an entry of a feed, with the `rule` that reported or withheld it.
 
     `came`: added, else removed. `told`: reported, else withheld. `text`: its beginning. `key`: the block's key or the
     entry's identity. `score`: the weight of a block.
     """
-
-    text: str
-    rule: str
-    key: str
-    came: bool
-    told: bool
-    score: float
 
 
 class LookNote(Struct, frozen=True, kw_only=True):
@@ -87,12 +77,9 @@ class LookNote(Struct, frozen=True, kw_only=True):
     until: Time | None
 
 
-class LastValidators(Struct, frozen=True, kw_only=True):
+@record_of(Validators, "etag last_modified body_hash")
+class LastValidators(Declared, frozen=True, kw_only=True):
     """Validators of the last answer, for the next conditional request, and the hash of its body."""
-
-    etag: str | None
-    last_modified: str | None
-    body_hash: str | None
 
 
 class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
