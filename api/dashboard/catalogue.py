@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Final, NamedTuple
-
-from msgspec import Meta
+from typing import Any, NamedTuple
 
 from actors.language.sentences import translated
 from actors.language.speaking import say
@@ -19,6 +17,7 @@ from actors.templates.template import Template
 from api.dashboard.forms import Form, Wrong
 from api.dashboard.notifying.alert_form import ABOUT
 from api.dashboard.screen import Page, Screen, Visit, post
+from api.dashboard.sources.options import lines_in
 from api.nouns import templates
 from api.nouns.templates import (
     Instantiation,
@@ -31,20 +30,13 @@ from api.nouns.templates import (
 )
 from api.problems import Refusal
 
-NAMES: Final = ("first", "second", "third", "fourth", "fifth")
-"""A form's fields have fixed names; a template has at most five parameters."""
 _PLACE = re.compile(r"body\.params\.(\w+)(?:\[(\d+)\])?")
-_Values = Annotated[str, Meta(max_length=12_000)]
 
 
 class Fill(Form, frozen=True):
-    """The values, in the order of the parameters, and whether to create the suggested alerts."""
+    """The values of each parameter, one a line, and whether to create the suggested alerts."""
 
-    first: _Values = ""
-    second: _Values = ""
-    third: _Values = ""
-    fourth: _Values = ""
-    fifth: _Values = ""
+    params: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
     alerts: bool = False
 
 
@@ -57,7 +49,7 @@ class Field(NamedTuple):
 
 
 def fields_of(parameters: Sequence[TemplateParameter]) -> list[Field]:
-    return [Field(name, parameter, _takes(parameter)) for name, parameter in zip(NAMES, parameters, strict=False)]
+    return [Field(f"params.{parameter.key}", parameter, _takes(parameter)) for parameter in parameters]
 
 
 def _takes(parameter: TemplateParameter) -> str:
@@ -66,28 +58,23 @@ def _takes(parameter: TemplateParameter) -> str:
     return say("%(least)s to %(most)s values, one a line.", least=parameter.min, most=parameter.max)
 
 
-def filled(form: Fill, parameters: Sequence[TemplateParameter]) -> Instantiation:
-    """Return the API request. Empty parameters are left out."""
-    params = {}
-    for field in fields_of(parameters):
-        values = [line.strip() for line in getattr(form, field.name).splitlines() if line.strip()]
-        if values:
-            params[field.parameter.key] = values
-    return Instantiation(params, form.alerts)
+def filled(form: Fill) -> Instantiation:
+    """Return the API request."""
+    return Instantiation({key: list(lines_in(text)) for key, text in form.params.items()}, form.alerts)
 
 
 def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
     """Return the API's refusal as errors of the fields."""
-    names = {field.parameter.key: field.name for field in fields_of(parameters)}
-    errors: dict[str, str] = {}
+    keys, errors = {parameter.key for parameter in parameters}, dict[str, str]()
     for error in refusal.errors:
         place = _PLACE.match(error.location)
-        if place is None or place[1] not in names:
+        if place is None or place[1] not in keys:
             return Wrong(translated(refusal.detail))
+        name = f"params.{place[1]}"
         says = f"{place[1]} {translated(error.message)}"
         if place[2] is not None:
             says = say("value %(number)s %(fault)s", number=int(place[2]) + 1, fault=translated(error.message))
-        errors[names[place[1]]] = f"{errors[names[place[1]]]}; {says}" if names[place[1]] in errors else says
+        errors[name] = f"{errors[name]}; {says}" if name in errors else says
     return Wrong(**errors) if errors else Wrong(translated(refusal.detail))
 
 
@@ -115,9 +102,9 @@ async def preview(visit: Visit) -> Page:
     record = record_of(_template(visit))
     form: Fill = visit.form
     with _beside_fields(record):
-        foreseen = await templates.preview(visit, _template(visit), filled(form, record.parameters))
+        foreseen = await templates.preview(visit, _template(visit), filled(form))
     found = preview_of(_template(visit), foreseen, alerts=form.alerts)
-    given = [(field.name, getattr(form, field.name)) for field in fields_of(record.parameters)]
+    given = [(f"params.{key}", text) for key, text in form.params.items()]
     return Page(
         "catalogue/preview.html",
         translated(record.name),
@@ -129,7 +116,7 @@ async def attach(visit: Visit) -> Page:
     """Attach and report. No redirect: reloading the page attaches only the rest."""
     record = record_of(_template(visit))
     with _beside_fields(record):
-        done = await templates.instantiate(visit, _template(visit), filled(visit.form, record.parameters))
+        done = await templates.instantiate(visit, _template(visit), filled(visit.form))
     report = report_of(_template(visit), done)
     alert = next((each.alert_id for each in report.alerts if each.alert_id is not None), None)
     shows = {"template": record, "report": report, "tag": _tag(record), "alert": alert}

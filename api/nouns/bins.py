@@ -243,7 +243,7 @@ async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture])
 # --- routes ---------------------------------------------------------------------------------------------------------
 
 
-def record_of(bin: Bin, bins: Bins) -> BinRecord:
+def bin_record(bin: Bin, bins: Bins) -> BinRecord:
     return made_of(BinRecord, bin, url=bins.address(bin))
 
 
@@ -261,18 +261,18 @@ async def _create(call: Call) -> Answer:
     bins = bins_of(call)
     bin = await bins.mint(call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/webhook-bins/{bin.id}"}
-    return Answer(record_of(bin, bins), 201, headers=headers)
+    return Answer(bin_record(bin, bins), 201, headers=headers)
 
 
 async def _list(call: Call) -> Answer:
     """Return a page of bins, oldest first."""
     bins = bins_of(call)
     page, headers = oldest_first(call, await every(call))
-    return Answer([record_of(bin, bins) for bin in page], headers=headers)
+    return Answer([bin_record(bin, bins) for bin in page], headers=headers)
 
 
 async def _describe(call: Call) -> Answer:
-    return Answer(record_of(await named(call, call.path["id"]), bins_of(call)))
+    return Answer(bin_record(await named(call, call.path["id"]), bins_of(call)))
 
 
 async def _delete(call: Call) -> Answer:

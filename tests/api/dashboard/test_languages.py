@@ -173,8 +173,8 @@ FORMS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("/settings", "/settings/wishes", {"zone": "Atlantis"}),
     (f"/destinations/{HOOK}/edit", f"/destinations/{HOOK}/edit", {"url": "http://10.0.0.1/"}),
     (f"/destinations/{HOOK}", f"/destinations/{HOOK}/delete", {"confirm": "no"}),
-    ("/templates/gtm-competitor-watch", "/templates/gtm-competitor-watch/preview", {"first": "not a domain"}),
-    ("/templates/gtm-competitor-watch", "/templates/gtm-competitor-watch/preview", {"first": "example.com"}),
+    ("/templates/gtm-competitor-watch", "/templates/gtm-competitor-watch/preview", {"params.domain": "not a domain"}),
+    ("/templates/gtm-competitor-watch", "/templates/gtm-competitor-watch/preview", {"params.domain": "example.com"}),
     ("/webhook-bins", "/webhook-bins", {}),
     ("/publications/new", "/publications/new", {"title": GREEK}),
 )

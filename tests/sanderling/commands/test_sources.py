@@ -21,7 +21,7 @@ from tests.sanderling.client.documented import client, record_of, run
 
 SOURCE, STATUS = record_of(SourceRecord), record_of(SourceStatus)
 ALERT: Any = record_of(AlertRecord)  # its fields come from the declaration
-HOOK: Any = to_builtins(record_of(DestinationRecord))
+HOOK: Any = msgspec.to_builtins(record_of(DestinationRecord))
 PATH = f"/v1/sources/{SOURCE.id}"
 
 
