@@ -62,12 +62,12 @@ class FetchedResponse:
     headers: Mapping[str, str]
     body: bytes
     content_type: str
-    etag: str | None
-    last_modified: str | None
-    retry_after: float | None
-    max_age: float | None
-    elapsed_ms: int
     wire_bytes: int
+    elapsed_ms: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+    retry_after: float | None = None
+    max_age: float | None = None
     hops: tuple[str, ...] = ()
     rendered: Rendered | None = None
     cookies: str = field(default="", repr=False)

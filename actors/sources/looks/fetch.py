@@ -142,9 +142,5 @@ def practised(url: str, step: int, validators: Validators) -> FetchedResponse:
         body=body,
         content_type=document.media,
         etag=etag,
-        last_modified=None,
-        retry_after=None,
-        max_age=None,
-        elapsed_ms=0,
         wire_bytes=len(body),
     )
