@@ -8,7 +8,8 @@ from typing import Any
 
 from actors.catalogue.catalogue import Catalogue
 from actors.coverage.shifts import Shifts
-from actors.destination_kinds.kind import Inviter
+from actors.destination_kinds.answer import Answer
+from actors.destination_kinds.kind import Consent
 from actors.destination_kinds.table import Kinds
 from actors.egress.traffic import SendingOutlet
 from actors.matcher.actor import Lag
@@ -45,7 +46,8 @@ class AppContext:
     lag: how far the matcher is behind the log.
     alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name.
     callbacks: the way out to the hub's subscribers.
-    kinds: the kinds of destinations, by id. inviter: asks people for consent to notifications.
+    kinds: the kinds of destinations, by id. invite: asks a person once for consent to notifications; every failure is
+    an answer.
     figures: those of the running service that the World's metrics don't count.
     overseer: the tree as rows, and the acts on its parts.
     templates: what can be instantiated.
@@ -74,7 +76,7 @@ class AppContext:
     lag: Callable[[], Lag]
     alert_changes: Callable[[], int]
     kinds: Kinds
-    inviter: Inviter
+    invite: Callable[[Consent, Destination, str], Awaitable[Answer]]
     overseer: Overseer
     figures: Callable[[], Sequence[Figure]]
     templates: Templates
@@ -114,7 +116,7 @@ def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
         overdue=lambda: registry.watchman.last.overdue,
         lag=matcher.lag,
         kinds=parts.kinds,
-        inviter=deliveries.sender,
+        invite=deliveries.sender.invite,
         overseer=parts.overseer,
         figures=Figures(world, storage, parts.overseer, registry.watchman, matcher.lag).read,
         templates=Templates(world, settings.registry_base, storage, parts.registry_box, catalogue),

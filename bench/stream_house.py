@@ -211,7 +211,7 @@ def doors_of(storage: Storage, port: int) -> AppContext:
         readiness=dict,
         overdue=lambda: 0,
         kinds=built_in_kinds(),
-        inviter=missing,
+        invite=missing,
         lag=Lag,
         overseer=missing,
         figures=tuple,

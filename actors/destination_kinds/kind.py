@@ -79,13 +79,6 @@ class Consent(NamedTuple):
     invite: Callable[[Outlet, Destination, str, World], Awaitable[Answer]]
 
 
-class Inviter(Protocol):
-    """Asks people for consent to notifications."""
-
-    async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        """Ask once. Every failure is an answer."""
-
-
 class Service(NamedTuple):
     """The running service, for a kind that keeps a key."""
 

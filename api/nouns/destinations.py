@@ -345,7 +345,7 @@ async def _ask_consent(
     """Ask for consent if the kind needs it and has none yet; return the result."""
     if kind.consent is None or destination.confirmed:
         return None
-    answer = await call.context.inviter.invite(kind.consent, destination, f"what its alert “{alert.name}” matches")
+    answer = await call.context.invite(kind.consent, destination, f"what its alert “{alert.name}” matches")
     call.context.world.log("destination.invited", destination_id=destination.id, delivered=answer.delivered)
     return answer
 

@@ -178,11 +178,9 @@ class FakeChild:
         self.is_ready.set()
 
 
-class NobodyInvited:
-    """An Inviter that delivers every message."""
-
-    async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        return Answer(250, 1)
+async def invited(consent: Consent, destination: Destination, about: str) -> Answer:
+    """Deliver every message."""
+    return Answer(250, 1)
 
 
 LATER = Millis(1 << 60)
@@ -319,7 +317,7 @@ def make_house(
         readiness=lambda: house.readiness,
         overdue=lambda: house.overdue,
         kinds=kinds_of(messengers(), NO_MAIL, Service(world, storage, Settings())),
-        inviter=NobodyInvited(),
+        invite=invited,
         lag=lambda: house.lag,
         overseer=an_overseer(world, registry.views),
         figures=tuple,

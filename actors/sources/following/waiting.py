@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from actors.content.messages.readings import Entry
 from actors.content.messages.requests import Item, ListLook, item_form
 from actors.content.wording.fingerprint import content_hash, simhash
 from actors.notices import draft as notice_draft
@@ -242,29 +242,27 @@ _NAMED = 20
 _CAME: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": "told", "reset": "held"}
 
 
-class _Piece(NamedTuple):
-    """An item before its page is read: a title and a URL."""
-
-    url: str
-    title: str
-    content_hash: str
-    simhash: int
-    published_at: Millis | None
-    author: str = ""
-    content: str = ""
-    content_truncated: bool = False
-    tags: tuple[str, ...] = ()
-
-
 def drafts_of(source: Source, look: ListLook, at: Millis) -> tuple[Draft, ...]:
     """Return the drafts from a check of a list, oldest first: lists have the newest on top."""
     said = (_reset(source, look, at),) if look.say else ()
-    new = (draft_of(source, _piece(item), NEW, at) for item in reversed(look.new))
+    new = (draft_of(source, _entry(item), NEW, at) for item in reversed(look.new))
     return (*said, *new)
 
 
-def _piece(item: Item) -> _Piece:
-    return _Piece(item.url, item.title, content_hash(""), simhash(item.title), item.published_at)
+def _entry(item: Item) -> Entry:
+    """Return an item before its page is read: a title and a URL."""
+    return Entry(
+        key="",
+        url=item.url,
+        title=item.title,
+        author="",
+        content="",
+        published_at=item.published_at,
+        tags=(),
+        fingerprint="",
+        content_hash=content_hash(""),
+        simhash=simhash(item.title),
+    )
 
 
 def note_of(look: ListLook, at: Millis, since: Millis | None) -> Note:

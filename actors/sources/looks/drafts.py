@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
+from actors.content.bodies.frames import Frame
+from actors.content.messages.readings import Entry
 from actors.content.values.kinds import values_of_entry
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
 
 
-class Piece(Protocol):
-    """An entry or a frame; absent texts are "". `content` is capped, the hashes are of the uncut text."""
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def author(self) -> str: ...
-    @property
-    def content(self) -> str: ...
-    @property
-    def content_truncated(self) -> bool: ...
-    @property
-    def content_hash(self) -> str: ...
-    @property
-    def simhash(self) -> int: ...
-    @property
-    def tags(self) -> tuple[str, ...]: ...
-    @property
-    def published_at(self) -> Millis | None: ...
-
-
-def draft_of(source: Source, piece: Piece, change: str, at: Millis) -> Draft:
-    """Return the draft of a piece; without a link it links to the source."""
+def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> Draft:
+    """Return the draft of an entry or a frame; without a link it links to the source."""
     return Draft(
         source_type=source.type,
         source_url=source.url,

@@ -7,20 +7,20 @@ from msgspec.structs import replace
 
 from actors.content.bodies.frames import Frame
 from actors.content.messages.readings import Entry
-from actors.sources.looks.drafts import Piece, draft_of
+from actors.sources.looks.drafts import draft_of
 from storage.records.event import NEW
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
 
 SAID = {"title": "Tide", "author": "A", "content": "High water", "content_hash": "sha256:x", "simhash": 5}
-PIECES: list[Piece] = [
+PIECES: list[Entry | Frame] = [
     Entry(key="k", url="", published_at=Millis(7), tags=("topic:a",), fingerprint="f", **SAID),  # type: ignore[arg-type]
     Frame(id="1", mark=b"m", url="", published_at=Millis(7), tags=("topic:a",), **SAID),  # type: ignore[arg-type]
 ]
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_piece_keeps_what_it_says_and_gets_what_its_source_adds(piece: Piece) -> None:
+def test_a_piece_keeps_what_it_says_and_gets_what_its_source_adds(piece: Entry | Frame) -> None:
     source = replace(a_source(1), tags=("label:x", "topic:a"))
     draft = draft_of(source, piece, NEW, NOW)
     assert (draft.title, draft.author, draft.content, draft.simhash) == ("Tide", "A", "High water", 5)
