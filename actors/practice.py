@@ -54,7 +54,6 @@ _AT_FIRST: Final = 3
 
 
 def feed_at(step: int) -> bytes:
-    """Return the feed at a step."""
     newest = _AT_FIRST + step - 1
     items = "\n".join(map(_item, range(newest, max(0, newest + 1 - _SHOWN) - 1, -1)))
     return _FEED.format(items=items).encode()
@@ -100,7 +99,6 @@ _ON_PAGE: Final = 3
 
 
 def page_at(step: int) -> bytes:
-    """Return the page at a step."""
     fares = "\n".join(f"        <li>{name}: {_price(index, step)} euro</li>" for index, (name, _) in enumerate(_FARES))
     items = "\n".join(
         f'        <li lang="{told.language}">{escape(told.text)}</li>'

@@ -67,7 +67,6 @@ class SourceView:
 
     @property
     def effective(self) -> Source:
-        """The source as it is watched."""
         return self.inheriting or self.source
 
     @property

@@ -125,7 +125,6 @@ def _is_pair(node: Node) -> bool:
 
 
 def has_conditions(node: Node) -> bool:
-    """Whether a query has conditions."""
     match node:
         case Condition():
             return True

@@ -312,7 +312,6 @@ class SourceIndex:
         return [self._view(self._live[source]) for source in ids if source in self._live], rest
 
     def slices(self) -> Iterator[list[LiveSource]]:
-        """Return all sources, in slices."""
         return _slices(self._live.values())
 
     def look_up(self, source: str) -> LiveSource | None:

@@ -222,7 +222,6 @@ CHANNELS = (*TIERS, "alerts")
 
 
 def check(template: Template) -> Found:
-    """Yield all errors of a template."""
     if template.id in CHANNELS:
         yield "id", f"{template.id} is a channel of the service itself: choose another id"
     yield from _check_parameters(template)

@@ -148,7 +148,6 @@ class Mail(NamedTuple):
 
 
 def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
-    """Return the kind for mail."""
 
     def voice_of(destination: Destination) -> Voice:
         return speech.voice(destination.values.get(LANGUAGE, ""))

@@ -104,7 +104,6 @@ def quoted(text: str) -> str:
 
 
 def _url(address: str, path: str, query: Mapping[str, str]) -> str:
-    """Return an address with a path and a query added."""
     base, _, given = address.partition("?")
     whole = base.rstrip("/") + path if path else base
     said = "&".join(filter(None, (given, urlencode({name: value for name, value in query.items() if value}))))

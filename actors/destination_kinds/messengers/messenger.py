@@ -122,7 +122,6 @@ def read_messenger(text: str, file: str) -> Messenger:
 
 
 def check(messenger: Messenger) -> Found:
-    """Yield all mistakes in a messenger."""
     if not ID.fullmatch(messenger.id):
         yield "id", "small letters, digits and hyphens, 32 at most"
     if messenger.id in RESERVED:
