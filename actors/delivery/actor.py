@@ -21,9 +21,8 @@ from msgspec.structs import replace
 
 from actors.coverage.shifts import EVERY, Steps
 from actors.delivery.attempt import Sender
-from actors.delivery.claims import Claims
+from actors.delivery.claims import Claims, Gathering
 from actors.delivery.concurrency import ConcurrencyLimiter
-from actors.delivery.gathering import Gathering
 from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, quiet_until, verdict
 from actors.delivery.status import Standing, after, is_kept, moved_on, next_news, reminded, standing_of, with_standing
 from actors.destination_kinds.answer import Answer

@@ -24,7 +24,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "actors/hours.py",
         "actors/delivery/schedule.py",
         "actors/delivery/schedule.py",
-        "actors/delivery/gathering.py",
+        "actors/delivery/claims.py",
         "storage/sql/stores/outbox.py",
     ),
     "supervision": ("supervision",),

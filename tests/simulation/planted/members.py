@@ -13,7 +13,6 @@ from actors.content.messages.requests import ItemPage
 from actors.egress import cookies
 from actors.egress.cookies import Cookie, SetCookies
 from actors.egress.url import Url
-from actors.sources.following import hop
 from actors.sources.following import waiting as items
 from actors.sources.following.waiting import Following
 from actors.sources.looks import rendering
@@ -21,6 +20,7 @@ from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
+from actors.sources.polling import hops
 from actors.sources.registry import service
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
@@ -38,13 +38,13 @@ def told_and_waiting() -> Plant:
 
 def text_of_the_item_before() -> Plant:
     """An item is reported with the page fetched before its own."""
-    right, pages = hop._told, list[ItemPage]()
+    right, pages = hops._told, list[ItemPage]()
 
     def wrong(draft: Draft, page: ItemPage, ports: Any) -> Draft:
         pages.append(page)
         return right(draft, pages[-2:][0], ports)
 
-    return patch.object(hop, "_told", wrong)
+    return patch.object(hops, "_told", wrong)
 
 
 def hops_not_counted() -> Plant:
