@@ -90,16 +90,6 @@ class Passwords(Protocol):
         """Return whether a password matches a hash."""
 
 
-class NoPasswords:
-    """For worlds without sign-in (simulations, benches): no password can be set, and none fits."""
-
-    async def hash(self, password: str) -> str:
-        raise RuntimeError("this world has no passwords")
-
-    async def fits(self, password: str, hashed: str) -> bool:
-        return False
-
-
 class Jail(Protocol):
     """Disposable workers for hostile bytes. `run` is one child of the tree; any task may `call`."""
 
@@ -230,11 +220,11 @@ class World:
     open_storage: Callable[[], Awaitable[Storage]]
     reach: Callable[[str], None]
     log: Callable[..., None]
+    passwords: Passwords
     keep_idle: float = 60.0
     certificate: Certificate | None = None
     replica: Any = None
     browser: Browser | None = None
-    passwords: Passwords = field(default_factory=NoPasswords)
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
     typed: Callable[..., str] = "sanderling {}".format
     metrics: Metrics = field(default_factory=Metrics)

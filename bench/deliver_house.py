@@ -32,6 +32,7 @@ from storage.records.destination import WEBHOOK, Destination, Match, Secret
 from storage.records.event import Stored
 from storage.sql.storage import Storage
 from supervision import ChildSpec, DynamicSupervisor, Supervisor
+from tests.support.passwords import NoPasswords
 
 SECRET = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
@@ -79,6 +80,7 @@ def a_world() -> World:
         open_storage=none,
         reach=lambda name: None,
         log=lambda *a, **k: None,
+        passwords=NoPasswords(),
     )
 
 

@@ -24,6 +24,7 @@ from actors.egress.url import parse_url
 from actors.settings import Settings
 from actors.world import World
 from bench.topic import Figure, Row, Topic, size
+from tests.support.passwords import NoPasswords
 
 ROUNDS, LOOKS = size(7, 1), size(400, 10)
 TOPIC = Topic(
@@ -107,4 +108,5 @@ def _world() -> World:
         open_storage=missing,
         reach=lambda name: None,
         log=lambda *a, **k: None,
+        passwords=NoPasswords(),
     )

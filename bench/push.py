@@ -43,6 +43,7 @@ from storage.records.source import Detection, Source, SourceRuntime, SourceState
 from storage.sql.storage import Storage
 from supervision import ChildSpec, Mailbox, Strategy, Supervisor
 from tests.support.inline_jail import InlineJail
+from tests.support.passwords import NoPasswords
 
 SECONDS, WARM = size(3.0, 0.3), 0.5
 FRAMES = size(20_000, 500)
@@ -202,6 +203,7 @@ def _tree(storage: Storage, live: LiveSource) -> Supervisor:
         open_storage=missing,
         reach=lambda name: None,
         log=lambda *a, **k: None,
+        passwords=NoPasswords(),
     )
     settings = Settings(allow_networks=("127.0.0.0/8",))
     recorder_box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)

@@ -28,6 +28,7 @@ from bench.topic import ROOT, Figure, Row, Topic, size
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Source, SourceRuntime, Validators
 from supervision import ChildSpec, DynamicSupervisor, Mailbox
+from tests.support.passwords import NoPasswords
 
 COUNT = size(20_000, 200)
 TOPIC = Topic(
@@ -106,6 +107,7 @@ def some_ports() -> Ports:
         open_storage=none,
         reach=lambda name: None,
         log=lambda *a, **k: None,
+        passwords=NoPasswords(),
     )
     settings = Settings()
     egress = build_egress(world, settings)

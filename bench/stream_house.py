@@ -44,6 +44,7 @@ from storage.sql.storage import Storage
 from storage.sqlite import open_sqlite
 from supervision import Mailbox
 from tests.support.in_loop import Disk, InLoopStorage
+from tests.support.passwords import NoPasswords
 
 URL = "https://news.example/feed.xml"
 KEY = "svc_" + "k" * 43
@@ -197,6 +198,7 @@ def doors_of(storage: Storage, port: int) -> AppContext:
         open_storage=missing,
         reach=lambda name: None,
         log=lambda event, **fields: None,
+        passwords=NoPasswords(),
     )
     return AppContext(
         world=world,

@@ -42,6 +42,7 @@ from tests.simulation.trace import Trace
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.in_loop_nodes import InLoopNode, SharedDisk
 from tests.support.inline_jail import InlineJail
+from tests.support.passwords import NoPasswords
 
 ACTORS = ("recorder/", "matcher/", "delivery/")
 """Points inside an actor, where it alone may crash; those of the storage are inside a promise of the engine."""
@@ -254,6 +255,7 @@ class Life:
             open_storage=self._open_storage,
             reach=self._reach,
             log=self._log,
+            passwords=NoPasswords(),
             keep_idle=0.0,
             browser=SimBrowser(self.machine.network, self._side) if self.machine.program.browses else None,
             replica=self._replica(),

@@ -13,6 +13,7 @@ from trio.testing import memory_stream_pair
 
 from actors.settings import Settings
 from actors.world import ResolveFailed, World
+from tests.support.passwords import NoPasswords
 
 Serve = Callable[[trio.abc.Stream], Awaitable[None]]
 
@@ -176,6 +177,7 @@ def a_world(network: MemoryNetwork, *, wall: float = 1_800_000_000.0, **ports: A
         "open_storage": missing,
         "reach": lambda name: None,
         "log": lambda *a, **k: None,
+        "passwords": NoPasswords(),
         "keep_idle": 0.0,
     }
     return World(**{**given, **ports})
