@@ -102,39 +102,27 @@ class SourceIndex:
                     self._introduce(live)
                     if self._ports.shifts is not None and watched.hot.last_look_at is not None:
                         self._ports.shifts.looked(watched.hot.last_look_at)
-                if self._idles(live):
+                if self.idles(live):
                     idle.append(live)
             if len(idle) >= MANY:
                 gc.freeze()
         await self._reset_price()
-        await self._start_all(idle)
-
-    async def take_over(self) -> tuple[int, Sequence[LiveSource]]:
-        """After a change of ownership, start the actors of newly owned sources; return how many.
-
-        Also return the sources of other nodes whose actors still run here.
-        """
-        idle: list[LiveSource] = []
-        passed: list[LiveSource] = []
-        for part in self.slices():
-            idle += [live for live in part if self._idles(live)]
-            passed += [live for live in part if self.runs(live) and not self._watches(live.source)]
-            await trio.lowlevel.checkpoint()
-        await self._start_all(idle)
-        return len(idle), passed
+        await self.start_all(idle)
 
     def runs(self, live: LiveSource) -> bool:
         return self._supervisor.has(live.source.id)
 
-    def _idles(self, live: LiveSource) -> bool:
+    def idles(self, live: LiveSource) -> bool:
+        """Return whether a source's actor should run here, and does not."""
         return live.source.enabled and self._watches(live.source) and not self.runs(live)
 
-    async def _start_all(self, idle: Sequence[LiveSource]) -> None:
+    async def start_all(self, idle: Sequence[LiveSource]) -> None:
+        """Start the actors of idle sources, their due checks spread over time."""
         late, chance = await self._late(idle), self._ports.world.chance("registry/spread")
         for part in _slices(idle, START_SLICE):
             self._spread(part, late, chance)
             for live in part:
-                if self._idles(live):  # the ownership may have changed
+                if self.idles(live):  # the ownership may have changed
                     self.start(live)
             if len(idle) >= MANY:
                 gc.freeze()  # they live as long as the process, or are freed by reference counts

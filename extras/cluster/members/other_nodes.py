@@ -122,7 +122,7 @@ class OtherNodes:
             except STANDSTILL as error:
                 # Unknown changes are refused at the first commit, and read then.
                 self._ports.world.log("registry.behind", error=str(error))
-            taken, passed = await self._table.take_over()
+            taken, passed = await self._take_over()
             for start in range(0, len(passed), STOPPED_AT_ONCE):
                 async with trio.open_nursery() as nursery:
                     for live in passed[start : start + STOPPED_AT_ONCE]:
@@ -130,11 +130,25 @@ class OtherNodes:
             if taken or passed:
                 self._ports.world.log("registry.shared_anew", view=view, taken=taken, passed=len(passed))
 
+    async def _take_over(self) -> tuple[int, Sequence[LiveSource]]:
+        """Start the actors of newly owned sources; return how many, and the sources of others that still run here."""
+        idle: list[LiveSource] = []
+        passed: list[LiveSource] = []
+        for part in self._table.slices():
+            idle += [live for live in part if self._table.idles(live)]
+            passed += [live for live in part if self._table.runs(live) and not self._watches(live)]
+            await trio.lowlevel.checkpoint()
+        await self._table.start_all(idle)
+        return len(idle), passed
+
+    def _watches(self, live: LiveSource) -> bool:
+        return self._ports.storage.ownership.watches(live.source)
+
     async def _pass_on(self, live: LiveSource) -> None:
         """Stop the actor of a source that now belongs to another node, and save its state."""
         async with self._locks.hold(live.source.url):
             live = self._table.look_up(live.source.id) or live
-            if self._ports.storage.ownership.watches(live.source):
+            if self._watches(live):
                 return
             await self._table.stop(live)
             if live.behind:
