@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import trio
 
 from actors.coverage.shifts import Shifts
-from actors.delivery.outlets import LoopbackOutlet
 from actors.delivery.registry import DeliveryRegistry
-from actors.destination_kinds.bins import Bins
+from actors.destination_kinds.bins import Bins, LoopbackOutlet
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import build_egress
 from actors.matcher.actor import Matcher

@@ -13,7 +13,7 @@ from actors.messages.views import SourceExamination
 from actors.overseer.journal import Journal, StateTurn
 from actors.overseer.rows import Asked, Below, Kind, Orders, Row, first_line, worst_of
 from actors.settings import Settings
-from actors.sources.explanation.score import examined
+from actors.sources.explanation import examined
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch

@@ -23,7 +23,7 @@ ASKED = {
 """The owner of the mailbox, by its name at the call."""
 OTHERS = {"worker", "breaker", "_client", "_filter"}
 """Asked, but no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
-OF_REGISTRY = ("explanation/untold", "index", "registry/", "schedule/overdue")
+OF_REGISTRY = ("index", "registry/", "schedule/overdue")
 SENDERS = {
     "actors/sources/importing": "importer",
     "actors/sources": "sources",

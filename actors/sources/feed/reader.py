@@ -24,7 +24,7 @@ from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import draft
-from actors.sources.explanation.sentences import THERE
+from actors.sources.explanation import THERE
 from actors.sources.feed.seen import (
     Comparison,
     Manner,

@@ -15,6 +15,7 @@ from functools import partial
 import trio
 from msgspec.structs import replace
 
+from actors import series as records
 from actors.coverage.shifts import Steps
 from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.hosts import HostOpen, Ticket
@@ -28,7 +29,7 @@ from actors.observer import CheckSteps
 from actors.sources.detection import classify, newcomer
 from actors.sources.health.notices import TroubleTimer
 from actors.sources.lending import Borrowed
-from actors.sources.looks import progress, records
+from actors.sources.looks import progress
 from actors.sources.looks.access import Renewal, renewal_of
 from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
 from actors.sources.looks.looking import look_at

@@ -18,7 +18,7 @@ from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.sources.detection.classify import Classification
 from actors.sources.detection.handshake import MOST_FRAMES
-from actors.sources.explanation.sentences import counts_of
+from actors.sources.explanation import counts_of
 from actors.sources.looks.reading import in_jail
 from actors.sources.ports import Ports
 from storage.records import trail

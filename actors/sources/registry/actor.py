@@ -44,7 +44,7 @@ from actors.messages.sources import (
 )
 from actors.messages.workers import Record, SaveStates
 from actors.notices import draft
-from actors.sources.explanation.score import examined
+from actors.sources.explanation import examined
 from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of

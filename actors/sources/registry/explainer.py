@@ -17,8 +17,8 @@ from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceExplanation, ToldPage
+from actors.sources import explanation as sentences
 from actors.sources.detection.classify import RECENT
-from actors.sources.explanation import sentences
 from actors.sources.index import SourceIndex
 from actors.sources.looks.access import renewal_of
 from actors.sources.looks.fetch import refusal

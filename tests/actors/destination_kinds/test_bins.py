@@ -9,8 +9,7 @@ import httpx
 import pytest
 import trio
 
-from actors.delivery.outlets import LoopbackOutlet
-from actors.destination_kinds.bins import BODY, KEPT, LIFE, Bins
+from actors.destination_kinds.bins import BODY, KEPT, LIFE, Bins, LoopbackOutlet
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from actors.signatures import webhook

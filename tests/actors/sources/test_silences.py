@@ -12,7 +12,7 @@ from actors.content.wording.words import folded
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
 from actors.messages.views import SourceView
-from actors.sources.explanation.sentences import best_first, noted
+from actors.sources.explanation import best_first, noted
 from actors.sources.feed.preview import in_a_feed
 from actors.sources.feed.reader import FeedReader, mark_of
 from actors.sources.feed.seen import compare

@@ -12,7 +12,7 @@ from actors.errors import NotFound
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.messages.views import SourceExplanation
-from actors.sources.explanation.sentences import noted
+from actors.sources.explanation import noted
 from storage.records.identity import Millis, SourceId
 from storage.records.trail import Note, Part
 from tests.actors.sources.harness import Watching, page, rss, watching

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.messages.views import PushView, SourceView
-from actors.sources.explanation.score import examined, next_look, parts
+from actors.sources.explanation import examined, next_look, parts
 from actors.sources.health.score import after_failure
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse

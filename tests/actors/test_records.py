@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from actors.query import Texts, matches, parse, told_in
-from actors.sources.looks.records import has_prices, with_records
+from actors.series import has_prices, with_records
 from storage.append import events_of
 from storage.errors import Unavailable
 from storage.records.event import MOST_CHANGES, Draft, TypedChange, Value
