@@ -16,8 +16,7 @@ import trio
 
 from actors.app_context import AppContext, context_of
 from actors.catalogue.catalogue import Catalogue
-from actors.coverage.heartbeat import heartbeats
-from actors.coverage.monitor import monitored
+from actors.coverage.heartbeat import heartbeats, monitored
 from actors.coverage.shifts import ClockWatch
 from actors.destination_kinds.table import Kinds
 from actors.extras import always_on, switched_on

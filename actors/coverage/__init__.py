@@ -1,1 +1,1 @@
-"""The times of the service (`shifts.py`), and heartbeats: signed events (`heartbeat.py`), calls (`monitor.py`)."""
+"""The times when the service ran (`shifts.py`), and heartbeats (`heartbeat.py`)."""

@@ -1,12 +1,15 @@
-"""Heartbeats: signed events that report at regular times that the service works.
+"""Heartbeats: signed events that report at regular times that the service works, and calls to an external monitor.
 
 Each one names the previous one and its number, so a reader with two of them knows whether one is missing between. The
 log is the only memory: after a restart the next one comes at its due time, or at once if that has passed. If the clock
 was set back, one comes at once too, since the silence would look like a failure.
 
-As with the monitor, none is written while the service does not work: silence is the alarm. The log decides, never
-memory: after a missing answer, and where another node may have written, the newest heartbeat is read again. A new one
-is committed only as its successor, so none comes twice.
+A machine that is off can't notify anyone. A monitor (Healthchecks, Uptime Kuma, Better Stack and similar) gets regular
+requests and reports a missing one; the delay is at most one interval.
+
+No event is written and no request sent while the service is not ready, is drained, or stops: silence is the alarm. The
+log decides, never memory: after a missing answer, and where another node may have written, the newest heartbeat is read
+again. A new one is committed only as its successor, so none comes twice.
 """
 
 from __future__ import annotations
@@ -20,6 +23,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors import notices
+from actors.destination_kinds.kind import Poster
+from actors.egress.failures import LookFailed, LookRefused
+from actors.egress.traffic import Egress
+from actors.egress.url import Url, parse_url
+from actors.errors import UrlRefused
 from actors.messages.workers import Record, RecorderMessage
 from actors.settings import Settings
 from actors.world import World
@@ -118,7 +126,7 @@ def draft_of(last: Last, moment: Moment, work: Work, base_url: str) -> Draft:
 
 
 AGAIN = 5.0
-"""Seconds until readiness is tested again, and after a write that may have failed."""
+"""Seconds until readiness is tested again, and after a write or a request that may have failed."""
 ANSWERS_WITHIN = 30.0
 """Seconds for one write."""
 
@@ -215,3 +223,64 @@ class HeartbeatWriter:
         log = self._storage.log
         page = await log.read_back(Seq((await log.bounds()).newest + 1), 1, EVERYTHING)
         return id_in(page.events[0].body) if page.events else None
+
+
+class MonitorCalls:
+    """The calls to an external monitor. every: seconds. readiness: checks by name; "" means healthy."""
+
+    def __init__(
+        self, world: World, poster: Poster, url: Url, every: float, readiness: Callable[[], Mapping[str, str]]
+    ) -> None:
+        self._world, self._poster, self._url, self._every = world, poster, url, every
+        self._readiness = readiness
+        self._said = ""
+
+    def __repr__(self) -> str:
+        return f"<MonitorCalls to {self._url.host} every {self._every:g} s>"
+
+    async def run(self, child: Child) -> None:
+        """Send heartbeats until cancelled, at regular times."""
+        due = trio.current_time() + min(AGAIN, self._every / 2)  # later parts need time to start
+        while True:
+            await trio.sleep_until(due)
+            withheld = next((says for says in self._readiness().values() if says), "")
+            if withheld:
+                self._tell(child, "withheld", withheld)
+            elif failed := (await self._sent() and await self._sent_again()):
+                self._tell(child, "failed", failed)
+            else:
+                self._tell(child, "sent", "")
+            due = max(due + (min(AGAIN, self._every) if withheld else self._every), trio.current_time())
+
+    async def _sent_again(self) -> str:
+        await trio.sleep(min(AGAIN, self._every / 2))
+        return await self._sent()
+
+    async def _sent(self) -> str:
+        """Send a heartbeat; return why it failed, or ""."""
+        try:
+            answer = await self._poster.post(self._url, {}, b"", "GET")
+        except (LookFailed, LookRefused, UrlRefused) as error:
+            return str(error)
+        return "" if answer.status // 100 == 2 else f"it answered {answer.status}"
+
+    def _tell(self, child: Child, outcome: str, says: str) -> None:
+        """Count it; log changes. The URL may be a secret, so only its host is shown."""
+        self._world.metrics.heartbeats.add(outcome)
+        child.note(f"{outcome}: {says}"[:200] if says else "the last sign arrived")
+        if says != self._said:
+            level = "warning" if says else "info"
+            self._world.log(f"heartbeat.{outcome}", level=level, host=self._url.host, says=says)
+        self._said = says
+
+
+def monitored(
+    world: World, settings: Settings, egress: Egress, readiness: Callable[[], Mapping[str, str]]
+) -> Sequence[ChildSpec]:
+    """Return the child that sends heartbeats to `heartbeat_url`, if it is set."""
+    if not settings.heartbeat_url:
+        return ()
+    url = parse_url(settings.heartbeat_url, schemes=("http", "https"))
+    poster = egress.deliver if url.scheme == "https" else egress.deliver_plain
+    calls = MonitorCalls(world, poster, url, settings.heartbeat_every, readiness)
+    return (ChildSpec("heartbeat", calls.run),)

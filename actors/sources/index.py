@@ -23,12 +23,11 @@ from actors.errors import NotFound, TooSoon
 from actors.messages.selection import SourceSelection, SourceSort, picks
 from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourcePage, SourceView
-from actors.sources.counts import StateCounts, TagCounts
 from actors.sources.looks import progress
 from actors.sources.looks.access import SHUT_OUT
 from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
-from actors.sources.ranking import Place, Ranking
+from actors.sources.ranking import Place, Ranking, StateCounts, TagCounts
 from actors.sources.schedule.budgets import RENDERED, Price, cost_of, first_guess
 from actors.sources.schedule.cadence import wait_of
 from actors.sources.schedule.overdue import Round

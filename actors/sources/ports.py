@@ -20,11 +20,10 @@ from actors.messages.workers import RecorderMessage
 from actors.settings import Settings
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
-from actors.sources.counts import StateCounts
 from actors.sources.dedup_window import DedupWindow
 from actors.sources.kept_cookies import KeptCookies, TriedCookies
 from actors.sources.lending import Lenders
-from actors.sources.ranking import Ranking
+from actors.sources.ranking import Ranking, StateCounts
 from actors.sources.schedule.budgets import HopBudget, Price
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays

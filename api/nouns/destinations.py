@@ -19,8 +19,7 @@ from msgspec.structs import asdict, replace
 from actors.destination_kinds.answer import Answer as Attempted
 from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
-from actors.destination_kinds.sealed_places import check_named, of_destination
-from actors.destination_kinds.values import LONGEST, Values, checked, shown_address
+from actors.destination_kinds.values import LONGEST, Values, check_named, checked, of_destination, shown_address
 from actors.destination_kinds.writing import faults
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import made_of

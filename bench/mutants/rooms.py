@@ -41,7 +41,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "hub": ("extras/publish/hub.py", "extras/publish/hub_endpoint.py", "extras/publish/turns.py"),
     "feeds-out": ("extras/publish",),
     "replica": ("extras/cluster/replica", "storage/sqlite/engine/wal.py"),
-    "heartbeat": ("actors/coverage/heartbeat.py", "actors/coverage/monitor.py"),
+    "heartbeat": ("actors/coverage/heartbeat.py",),
     "coverage": (
         "actors/coverage/shifts.py",
         "storage/records/coverage.py",

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from actors.destination_kinds.sealed_places import check_named, of_source
+from actors.destination_kinds.values import check_named, of_source
 from actors.errors import Conflict, DomainError, NotFound, Stale
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import settings_of

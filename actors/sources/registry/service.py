@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
-from actors.destination_kinds.sealed_places import check_named, of_source
+from actors.destination_kinds.values import check_named, of_source
 from actors.egress.failures import LookFailed
 from actors.egress.url import Url, parse_url
 from actors.errors import (

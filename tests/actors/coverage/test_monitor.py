@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.coverage.monitor import AGAIN, Heartbeat
+from actors.coverage.heartbeat import AGAIN, MonitorCalls
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
 from actors.settings import Settings
@@ -42,7 +42,7 @@ class Watched:
         self.monitor, self.failing, self.lines = Monitor(), "", list[tuple[str, dict[str, Any]]]()
         world = a_world(MemoryNetwork(nursery), log=lambda event, **more: self.lines.append((event, more)))
         self.world = world
-        heartbeat = Heartbeat(world, self.monitor, parse_url(SECRET), EVERY, lambda: {"tree": "", "x": self.failing})
+        heartbeat = MonitorCalls(world, self.monitor, parse_url(SECRET), EVERY, lambda: {"tree": "", "x": self.failing})
         self.tree = Supervisor("test", [ChildSpec("heartbeat", heartbeat.run)], chance=random.Random(0))
         nursery.start_soon(self.tree.run)
 

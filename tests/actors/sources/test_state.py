@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.sources.counts import StateCounts
 from actors.sources.looks import progress
 from actors.sources.looks.progress import LookResult
+from actors.sources.ranking import StateCounts
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime, Validators, state_of
