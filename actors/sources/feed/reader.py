@@ -36,7 +36,7 @@ from actors.sources.feed.seen import (
     with_manner,
 )
 from actors.sources.looks.drafts import draft_of
-from actors.sources.looks.reading import Reading, in_jail, loss, patience
+from actors.sources.looks.reading import BodyCheck, Reading, in_jail, loss, patience
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
 from storage.records.event import NEW as NEW_ENTRY
@@ -179,32 +179,20 @@ class FeedReader:
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
 
-    async def read(
-        self,
-        jail: Jail,
-        source: Source,
-        base: bytes,
-        fetched: FetchedResponse,
-        at: Millis,
-        *,
-        since: Millis | None = None,
-        number: int = 0,
-    ) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck) -> Reading:
         """Return drafts of the new and edited entries; at the first check, of the newest `backfill` only.
 
         The entries of a feed that has moved are held: no alert gets them, and one notice reports that.
 
         Raises LookFailed, also for a bridge's error report.
         """
-        return reading_of(source, base, await self.document(jail, fetched), fetched, at, since=since, number=number)
+        return reading_of(check, await self.document(jail, check.fetched))
 
-    async def first(
-        self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
-    ) -> Reading:
+    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> Reading:
         """Return the first reading, reusing the classification's if there is one."""
         if known is None:
-            return await self.read(jail, source, b"", fetched, at)
-        return reading_of(source, b"", without_reports(known, fetched), fetched, at)
+            return await self.read(jail, check)
+        return reading_of(check, without_reports(known, check.fetched))
 
     def forget(self, source: SourceId) -> None:
         """Do nothing: feeds share no state."""
@@ -228,28 +216,18 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
     return replace(feed, entries=tuple(entry for entry in feed.entries if not is_report(entry)))
 
 
-def reading_of(
-    source: Source,
-    base: bytes,
-    feed: FeedReading,
-    fetched: FetchedResponse,
-    at: Millis,
-    *,
-    since: Millis | None = None,
-    number: int = 0,
-) -> Reading:
+def reading_of(check: BodyCheck, feed: FeedReading) -> Reading:
     """Return the reading of a feed, compared with the memory of the last check (see `FeedReader.read`)."""
     marks = [mark_of(entry) for entry in feed.entries]
-    found = compare(base, marks, number=number, now=at, cut=feed.cut, cut_entry=feed.cut_entry)
-    reading = _compared(source, base, feed, found, at, since=since)
+    found = compare(check.base, marks, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry)
+    reading = _compared(check, feed, found)
     left_out = f"The feed has more entries than are read: {feed.left_out:,} were left out." if feed.left_out else ""
     unsettled = found.unsettled or feed.cut  # the same cut document counts as whole the next time
-    return replace(reading, title=feed.title, hints=hints_of(feed, fetched), unsettled=unsettled, remark=left_out)
+    return replace(reading, title=feed.title, hints=hints_of(feed, check.fetched), unsettled=unsettled, remark=left_out)
 
 
-def _compared(
-    source: Source, base: bytes, feed: FeedReading, found: Comparison, at: Millis, *, since: Millis | None
-) -> Reading:
+def _compared(check: BodyCheck, feed: FeedReading, found: Comparison) -> Reading:
+    source, base, _, at, since, _ = check
     new = [feed.entries[i] for i in found.new]
     if not base:
         chosen = oldest_first([(entry, NEW_ENTRY) for entry in new])[max(0, len(new) - source.backfill) :]

@@ -7,7 +7,7 @@ yields nothing more and does not recover, unlike a challenge, a queue or an erro
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -53,32 +53,30 @@ class Reading(Struct, frozen=True):
     began: int = 0
 
 
+class BodyCheck(NamedTuple):
+    """A body to read against the memory `base` (b"" at the first check) that the last successful check, `since`, left.
+
+    number: of the check, counting failed and unchanged ones.
+    """
+
+    source: Source
+    base: bytes
+    fetched: FetchedResponse
+    at: Millis
+    since: Millis | None = None
+    number: int = 0
+
+
 class BodyReader(Protocol):
     """Reads a polled tier's bodies. One for all its sources."""
 
     accept: str
     robots: bool
 
-    async def read(
-        self,
-        jail: Jail,
-        source: Source,
-        base: bytes,
-        fetched: FetchedResponse,
-        at: Millis,
-        *,
-        since: Millis | None = None,
-        number: int = 0,
-    ) -> Reading:
-        """Read a body against the memory `base` (b"" at the first check) that the last successful check, `since`,
-        left.
+    async def read(self, jail: Jail, check: BodyCheck) -> Reading:
+        """Read a body. Raises LookFailed."""
 
-        number: of the check, counting failed and unchanged ones. Raises LookFailed.
-        """
-
-    async def first(
-        self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
-    ) -> Reading:
+    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> Reading:
         """Read the body that classified a source; `known` is the reading from detection. Raises LookFailed."""
 
     def forget(self, source: SourceId) -> None:

@@ -27,7 +27,16 @@ from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded
 from actors.messages.views import ToldBlock, ToldPage
 from actors.sources.following.waiting import drafts_of, note_of
-from actors.sources.looks.reading import Reading, body_hints, in_jail, loss, may_be_no_page, page_patience, patience
+from actors.sources.looks.reading import (
+    BodyCheck,
+    Reading,
+    body_hints,
+    in_jail,
+    loss,
+    may_be_no_page,
+    page_patience,
+    patience,
+)
 from actors.world import Jail
 from storage.records.event import REVERTED, UPDATED, Draft, StandingValues
 from storage.records.identity import Millis, SourceId
@@ -41,18 +50,9 @@ class ListReader:
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
 
-    async def read(
-        self,
-        jail: Jail,
-        source: Source,
-        base: bytes,
-        fetched: FetchedResponse,
-        at: Millis,
-        *,
-        since: Millis | None,
-        was: str,
-    ) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck, was: str) -> Reading:
         """Return drafts of the new items, oldest first. Raises LookFailed. was: the original format."""
+        source, base, fetched, at, since, _ = check
         request = ListRequest(
             fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None, was=was
         )
@@ -88,36 +88,15 @@ class PageReader:
         self._neighbours, self._deadline = Neighbours(), deadline
         self._lists = ListReader(deadline)
 
-    async def read(
-        self,
-        jail: Jail,
-        source: Source,
-        base: bytes,
-        fetched: FetchedResponse,
-        at: Millis,
-        *,
-        since: Millis | None = None,
-        number: int = 0,
-    ) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck) -> Reading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
 
         If the source follows, the page is a list: one draft for each new item.
         """
-        if source.follow != "none":
-            return await self._read_list(jail, source, base, fetched, at, since=since)
-        return await self._read_page(jail, source, base, fetched, at, since=since, number=number)
+        return await (self._read_page if check.source.follow == "none" else self._read_list)(jail, check)
 
-    async def _read_page(
-        self,
-        jail: Jail,
-        source: Source,
-        base: bytes,
-        fetched: FetchedResponse,
-        at: Millis,
-        *,
-        since: Millis | None,
-        number: int,
-    ) -> Reading:
+    async def _read_page(self, jail: Jail, check: BodyCheck) -> Reading:
+        source, base, fetched, at, since, number = check
         request = PageRequest(
             fetched.body,
             fetched.content_type,
@@ -164,21 +143,16 @@ class PageReader:
             began=began_at(look.memory) if changed else 0,
         )
 
-    async def _read_list(
-        self, jail: Jail, source: Source, base: bytes, fetched: FetchedResponse, at: Millis, *, since: Millis | None
-    ) -> Reading:
+    async def _read_list(self, jail: Jail, check: BodyCheck) -> Reading:
         try:
-            was = _was(source) if base else ""
-            return await self._lists.read(jail, source, base, fetched, at, since=since, was=was)
+            return await self._lists.read(jail, check, _was(check.source) if check.base else "")
         except LookFailed as failure:
-            if base and not isinstance(failure, ReadingStopped):
-                await _fail_if_lost(jail, source, fetched)
+            if check.base and not isinstance(failure, ReadingStopped):
+                await _fail_if_lost(jail, check.source, check.fetched)
             raise
 
-    async def first(
-        self, jail: Jail, source: Source, fetched: FetchedResponse, at: Millis, known: FeedReading | None
-    ) -> Reading:
-        return await self.read(jail, source, b"", fetched, at, number=1)
+    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> Reading:
+        return await self.read(jail, check._replace(number=1))
 
     def forget(self, source: SourceId) -> None:
         """Drop a page's blocks from the shared register."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 
 import trio
 from msgspec.structs import replace
 
-from actors import series as records
+from actors import series
 from actors.coverage.shifts import Steps
 from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.hosts import HostOpen, Ticket
@@ -34,7 +33,7 @@ from actors.sources.looks.access import Renewal, renewal_of
 from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
 from actors.sources.looks.looking import look_at
 from actors.sources.looks.progress import LookResult
-from actors.sources.looks.reading import BodyReader, Reading
+from actors.sources.looks.reading import BodyCheck, BodyReader, Reading
 from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
@@ -240,10 +239,10 @@ class PolledSource:
         looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender), private=private)
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = (told, None) if reading is None else (told, reading.base)
-        if records.has_prices(found):
+        if series.has_prices(found):
             began = reading.began if reading is not None else 0
             added_at = live.source.created_at
-            found = await records.with_records(ports.storage.log, live.source.id, added_at, found, began)
+            found = await series.with_records(ports.storage.log, live.source.id, added_at, found, began)
         after = replace(after, part=part_of(source))
         row = _row(fetched, reading, at)
         steps.looked(live.source, row, len(found))
@@ -289,7 +288,8 @@ class PolledSource:
         own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(own)
         reader = self._readers[found.type]
-        reading = await reader.first(ports.world.jail, source, found.fetched, found.at, found.feed)
+        check = BodyCheck(source, b"", found.fetched, found.at)
+        reading = await reader.first(ports.world.jail, check, found.feed)
         stored = await ports.storage.sources.get(source.id)
         kept = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
         await newcomer.answered(ports, live, found)
@@ -369,15 +369,15 @@ class PolledSource:
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
             kept = kept._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
         jail = steps.jail(self._ports.world.jail)
-        read = partial(self._readers[source.type].read, jail, since=live.hot.last_success_at, number=live.hot.looks + 1)
+        reader, since, number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
         with steps.step("judge"):
             last = None
             if other_part:  # two parts are different pages, and the old one may have changed before the edit
                 if kept.tier and live.read_as is not None and _same_page(live.read_as, source):
                     with suppress(LookFailed):
-                        last = await read(live.read_as, kept.tier, fetched, at)
+                        last = await reader.read(jail, BodyCheck(live.read_as, kept.tier, fetched, at, since, number))
                 kept = kept._replace(tier=b"")
-            reading = await read(source, kept.tier, fetched, at)
+            reading = await reader.read(jail, BodyCheck(source, kept.tier, fetched, at, since, number))
             if last is not None and last.drafts:
                 reading = replace(reading, drafts=last.drafts, changed=True, note=last.note)
         after = stored_of(source, kept, reading, at)

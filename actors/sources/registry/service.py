@@ -33,7 +33,7 @@ from actors.sources.detection.classify import Classification, ClassifyRequest, c
 from actors.sources.index import SourceIndex, as_stored, renewed
 from actors.sources.looks import progress
 from actors.sources.looks.fetch import host_of
-from actors.sources.looks.reading import in_jail
+from actors.sources.looks.reading import BodyCheck, in_jail
 from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
@@ -439,9 +439,9 @@ class SourceService:
         storage, source, now = self._ports.storage, live.source, self._ports.world.now()
         state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
         if found.fetched is not None:
-            reader, seen = self._table.readers[source.type], live.effective
+            reader, check = self._table.readers[source.type], BodyCheck(live.effective, b"", found.fetched, now)
             try:
-                reading = await reader.first(self._ports.world.jail, seen, found.fetched, now, found.feed)
+                reading = await reader.first(self._ports.world.jail, check, found.feed)
             except LookFailed as failure:
                 raise refused(failure, source.url) from None
             live.source = source = named(source, reading.title)

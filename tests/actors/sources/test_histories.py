@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from actors.egress.http import FetchedResponse
 from actors.sources.feed.reader import FeedReader
+from actors.sources.looks.reading import BodyCheck
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
@@ -118,7 +119,8 @@ async def look(base: bytes, body: bytes, at: int) -> tuple[tuple[Draft, ...], by
         url=URL, status=200, headers={}, body=body, content_type="", etag=None, last_modified=None,
         retry_after=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
     )  # fmt: skip
-    reading = await FeedReader(2.0).read(InlineJail(), a_source(1), base, fetched, Millis(at), since=Millis(at - 1))
+    check = BodyCheck(a_source(1), base, fetched, Millis(at), Millis(at - 1))
+    reading = await FeedReader(2.0).read(InlineJail(), check)
     return reading.drafts, base if reading.base is None else reading.base
 
 

@@ -16,6 +16,7 @@ from actors.sources.explanation import best_first, noted
 from actors.sources.feed.preview import in_a_feed
 from actors.sources.feed.reader import FeedReader, mark_of
 from actors.sources.feed.seen import compare
+from actors.sources.looks.reading import BodyCheck
 from actors.sources.page.preview import Past, on_a_page
 from actors.sources.page.reader import PageReader
 from storage.records import trail
@@ -46,9 +47,8 @@ async def pages(source: Source, bodies: Sequence[bytes], content_type: str) -> l
     for number, body in enumerate(bodies, 1):
         at, was = Millis(NOW + number * HOUR), base
         try:
-            reading = await reader.read(
-                jail, source, base, fetched(source, body, content_type), at, since=Millis(at - HOUR), number=number
-            )
+            answer = fetched(source, body, content_type)
+            reading = await reader.read(jail, BodyCheck(source, base, answer, at, Millis(at - HOUR), number))
         except LookFailed:
             continue  # The state of the source says why.
         base = base if reading.base is None else reading.base
@@ -87,7 +87,7 @@ async def feeds(bodies: Sequence[bytes]) -> list[str]:
         at, answer = Millis(NOW + number * HOUR), fetched(source, body)
         try:
             feed = await reader.document(jail, answer)
-            reading = await reader.read(jail, source, base, answer, at, since=Millis(at - HOUR), number=number)
+            reading = await reader.read(jail, BodyCheck(source, base, answer, at, Millis(at - HOUR), number))
         except LookFailed:
             continue
         base = base if reading.base is None else reading.base

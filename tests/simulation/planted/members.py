@@ -17,6 +17,7 @@ from actors.sources.following import waiting as items
 from actors.sources.following.waiting import Following
 from actors.sources.looks import rendering
 from actors.sources.looks.access import Access, Opened, Renewal
+from actors.sources.looks.reading import BodyCheck
 from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
@@ -161,8 +162,8 @@ def what_is_alone_is_watched_with_the_rest() -> Plant:
     """A page with one picked part is read as a whole."""
     right = PageReader.read
 
-    async def wrong(self: PageReader, jail: Any, source: Any, *args: Any, **named: Any) -> Any:
-        return await right(self, jail, replace(source, selector=None), *args, **named)
+    async def wrong(self: PageReader, jail: Any, check: BodyCheck) -> Any:
+        return await right(self, jail, check._replace(source=replace(check.source, selector=None)))
 
     return patch.object(PageReader, "read", wrong)
 
@@ -171,7 +172,7 @@ def picks_are_for_show() -> Plant:
     """Ignored parts are hidden from the user, but not from the checks."""
     right = PageReader.read
 
-    async def wrong(self: PageReader, jail: Any, source: Any, *args: Any, **named: Any) -> Any:
-        return await right(self, jail, replace(source, ignore=()), *args, **named)
+    async def wrong(self: PageReader, jail: Any, check: BodyCheck) -> Any:
+        return await right(self, jail, check._replace(source=replace(check.source, ignore=())))
 
     return patch.object(PageReader, "read", wrong)

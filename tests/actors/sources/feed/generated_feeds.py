@@ -16,6 +16,7 @@ from html import escape
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
 from actors.sources.feed.reader import FeedReader
+from actors.sources.looks.reading import BodyCheck
 from storage.records.event import NEW, RESET
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source
@@ -389,9 +390,8 @@ async def watched(kind: str, seed: int) -> Result:
             last_modified=None, retry_after=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
         )  # fmt: skip
         try:
-            reading = await FeedReader(2.0).read(
-                InlineJail(), a_source(1), base, fetched, Millis(at), since=Millis(at - HOUR), number=number + 1
-            )
+            check = BodyCheck(a_source(1), base, fetched, Millis(at), Millis(at - HOUR), number + 1)
+            reading = await FeedReader(2.0).read(InlineJail(), check)
         except LookFailed:
             continue
         base = base if reading.base is None else reading.base
