@@ -19,20 +19,12 @@ from actors.messages.workers import DestinationMessage, OutboxGrew, Record
 from actors.signatures.event import Signer
 from actors.world import World
 from storage.errors import STANDSTILL
-from storage.ownership import NOBODY
 from storage.records.destination import Destination
 from storage.sql.storage import Storage
-from storage.sql.stores.outbox import Claim
-from storage.sql.transaction import next_turn
 from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFull, NoSuchChild
 
 MAILBOX_BOUND = 8
 """Messages that may wait for a destination. A nudge beyond that is dropped: the actor is awake and will check."""
-ROWS_EVERY, QUIET_EVERY = 0.5, 1.0
-"""Seconds between checks for rows that another node has put into the outbox: while events come, and otherwise."""
-STRAYS_EVERY = 30.0
-"""Seconds between checks for rows that no actor delivers."""
-AT_ONCE = 500
 PARKED = 5.0
 """Seconds between attempts to begin while storage is unavailable."""
 
@@ -79,53 +71,7 @@ class DeliveryRegistry:
                 child.ready()  # the rest of the service can do without deliveries for a while
                 await trio.sleep(PARKED)
         child.ready()
-        async with trio.open_nursery() as nursery:
-            if self._ownership.shared:
-                nursery.start_soon(self._follow_views)
-                nursery.start_soon(self._look_for_rows)
-                nursery.start_soon(self._put_back_strays)
-            await self._crier.run()
-
-    async def _follow_views(self) -> None:
-        """Start and stop actors as ownership of destinations changes."""
-        view = NOBODY.number
-        while True:
-            view = await self._ownership.wait_moved(view)
-            with suppress(*STANDSTILL):  # else the next reading of alerts does it
-                await self.refresh()
-
-    async def _look_for_rows(self) -> None:
-        """Wake actors that have new rows from another node's matcher, which does not notify this node."""
-        tail = self._storage.tail
-        while True:
-            with trio.move_on_at(next_turn(QUIET_EVERY)):
-                await tail.wait_past(tail.head)
-                await trio.sleep_until(next_turn(ROWS_EVERY))
-            with suppress(*STANDSTILL):
-                for id in await self._storage.outbox.due(self._world.now()):
-                    self.nudge(id)
-
-    async def _put_back_strays(self) -> None:
-        """Release rows of this node's destinations that other nodes have claimed.
-
-        A destination may have changed owners while its former owner was claiming; no actor delivers such rows. A claim
-        that is still there at the next check is no longer under way.
-        """
-        before: frozenset[Claim] = frozenset()
-        while True:
-            await trio.sleep(STRAYS_EVERY)
-            with suppress(*STANDSTILL):
-                found: list[Claim] = []
-                mine = sorted(self._actors)
-                for start in range(0, len(mine), AT_ONCE):
-                    part = mine[start : start + AT_ONCE]
-                    found += await self._storage.outbox.claims_of_others(part, self._storage.lease)
-                if still := sorted(before.intersection(found)):
-                    rows = await self._storage.outbox.put_back(still, self._storage.lease)
-                    self._world.log("delivery.strays", level="warning", rows=rows)
-                    for id in {claim.destination for claim in still}:
-                        self.nudge(id)
-                before = frozenset(found)
+        await self._crier.run()
 
     async def _release(self) -> None:
         """Make the previous process's claims due again, once: later claims belong to running actors.
@@ -175,6 +121,10 @@ class DeliveryRegistry:
             answer = await self.sender.attempt(destination, webhook_id, body, attempt)
         attempt.ended(destination, answer)
         return result_of(answer)
+
+    def ids(self) -> list[str]:
+        """Return the ids of the destinations that have an actor here."""
+        return sorted(self._actors)
 
     def record(self, destination: str) -> Destination | None:
         """Return a destination as its actor last read it; None before that, or without an actor."""

@@ -1,4 +1,4 @@
-"""The actors that this extra adds to the tree: the replica's shipper, and the member's heartbeats."""
+"""The actors that this extra adds to the tree: the replica's shipper, the member's heartbeats, shared deliveries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from actors import BUILD
 from actors.system import READY_WITHIN, System
+from extras.cluster.members.deliveries import SharedDeliveries
 from extras.cluster.members.membership import Membership
 from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.replica.shipper import Shipper
@@ -23,6 +24,8 @@ def parts_of(system: System) -> Sequence[tuple[str, ChildSpec]]:
     if isinstance(system.storage.ownership, SharedOwnership):
         membership = _membership(system, system.storage.ownership)
         parts.append(("shifts", ChildSpec("members", membership.run, shutdown=5.0)))
+        shared = SharedDeliveries(system.world, system.storage, system.deliveries)
+        parts.append(("deliveries", ChildSpec("shared-deliveries", shared.run)))
     return parts
 
 
