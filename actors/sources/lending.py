@@ -10,7 +10,7 @@ headers are sent as given.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -22,7 +22,6 @@ from storage.records.source import Source
 
 if TYPE_CHECKING:  # an actor stores them; pure code also reads places
     from actors.sources.kept_cookies import KeptCookies
-    from actors.sources.ports import LiveSource
 
 BELOW: Final = "*."
 _OWN: Final = 1 << 16
@@ -63,6 +62,17 @@ def is_at(place: str, url: Url) -> bool:
     return url.authority == place
 
 
+class Keeper(Protocol):
+    """A current source with its renewed cookies; see `LiveSource`."""
+
+    source: Source
+    cookies: KeptCookies
+
+    @property
+    def effective(self) -> Source:
+        """The effective source."""
+
+
 class Borrowed(NamedTuple):
     """A source as it is checked. cookies: those to send and renew, if any. lender: the title of the headers' owner, ""
     for its own.
@@ -77,14 +87,14 @@ class Lenders:
     """The lenders and their borrowers. Only the registry writes it."""
 
     def __init__(self) -> None:
-        self._lenders: dict[SourceId, LiveSource] = {}
-        self._known: dict[SourceId, LiveSource | None] = {}
+        self._lenders: dict[SourceId, Keeper] = {}
+        self._known: dict[SourceId, Keeper | None] = {}
         """By borrower. Bound: the number of sources."""
 
     def __repr__(self) -> str:
         return f"<Lenders, {len(self._lenders)}>"
 
-    def put(self, live: LiveSource) -> None:
+    def put(self, live: Keeper) -> None:
         """Record a source's current state."""
         id = live.source.id
         was = self._lenders.pop(id, None)
@@ -99,7 +109,7 @@ class Lenders:
         if self._lenders.pop(source, None) is not None:
             self._known.clear()
 
-    def of(self, source: Source) -> LiveSource | None:
+    def of(self, source: Source) -> Keeper | None:
         """Return the lender of a source's headers, None without one."""
         if not self._lenders or source.headers is not None or source.practice is not None:
             return None
@@ -110,14 +120,14 @@ class Lenders:
                 self._known[source.id] = None
         return self._known[source.id]
 
-    def at(self, url: Url) -> LiveSource | None:
+    def at(self, url: Url) -> Keeper | None:
         """Return the lender for a URL: of several the one with the most precise place."""
         meant = ((_exactness(live.source, url), live) for live in self._lenders.values())
         found = [(exact, live) for exact, live in meant if exact]
         first = min(found, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
         return None if first is None else first[1]
 
-    def borrowed(self, live: LiveSource) -> Borrowed:
+    def borrowed(self, live: Keeper) -> Borrowed:
         """Return a source as it is checked now."""
         lender, source = self.of(live.source), live.effective
         if lender is None:
@@ -127,7 +137,7 @@ class Lenders:
         return Borrowed(seen, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
-def cookies_at(lender: LiveSource, url: Url) -> KeptCookies | None:
+def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:
     """Return a lender's cookies if a URL shares them: WebSockets and pages do (RFC 6265, 8.5)."""
     return lender.cookies if is_own(lender.source, url) else None
 

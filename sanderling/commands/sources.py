@@ -157,10 +157,11 @@ async def _make(client: Client, alert: Mapping[str, Any], watched: Mapping[str, 
 
 def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield a URL's type and the evidence, then the newest entries, or the watched texts of a page."""
-    pace, page, feed, push = (found["preview"][part] for part in ("pace", "page", "feed", "push"))
+    preview = found["preview"]
+    pace, page, feed = preview["pace"], preview["page"], preview["feed"]
     yield f"{found['type']}  {plain(found['url'])}" + ("  (watched already)" if found["source_id"] else "")
     yield f"  {plain(found['evidence'])}"
-    shown = page["blocks"] if page else feed["newest"] if feed else push["frames"]
+    shown = page["blocks"] if page else feed["newest"] if feed else preview["push"]["frames"]
     texts = [one.get("text") or one.get("title") or one["content"] for one in shown if one.get("watched", True)]
     for text in texts[:SHOWN]:
         yield f"  · {fit(text, 100)}"

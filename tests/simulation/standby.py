@@ -24,7 +24,8 @@ import trio
 from extras.cluster.replica import shipping
 from extras.cluster.replica.folder import ObjectsAway
 from extras.cluster.replica.log import put_into as put_whole
-from extras.cluster.replica.shipping import REPLICA, Begun, Change, Origin
+from extras.cluster.replica.parts import Change
+from extras.cluster.replica.shipping import REPLICA, Begun, Origin
 from extras.cluster.standby import following as copying
 from extras.cluster.standby.following import Follower, StandbyCopy
 from extras.cluster.standby.taking_over import TakenOver, take_over

@@ -16,14 +16,13 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hmac import compare_digest
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from extras.cluster.replica.shipping import Change
 from storage.records.identity import Millis
 
 T = TypeVar("T", bound=Struct)
@@ -73,6 +72,13 @@ class Whole(Struct, frozen=True):
     version: str
     at: Millis
     parts: tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """Written pages, by number (from 1). size: of the database afterwards, in pages."""
+
+    pages: Mapping[int, bytes]
+    size: int
 
 
 class ReadChange(NamedTuple):

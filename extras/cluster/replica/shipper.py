@@ -24,6 +24,7 @@ from extras.cluster.replica.parts import (
     OWNER,
     PART,
     BadPart,
+    Change,
     Current,
     Owner,
     Whole,
@@ -38,7 +39,7 @@ from extras.cluster.replica.parts import (
     whole_name,
     written_record,
 )
-from extras.cluster.replica.shipping import Begun, Change, Origin, Shipping
+from extras.cluster.replica.shipping import Begun, Origin, Shipping
 from storage.errors import STANDSTILL, ChainBroken
 from storage.records.identity import Millis, rfc3339
 from storage.records.member import ReplicaState

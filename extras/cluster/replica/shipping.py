@@ -7,7 +7,7 @@ A chain begins with the database at one moment; changes follow, each a whole num
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 import trio
 
 from extras.cluster.replica.log import ShippedLog
+from extras.cluster.replica.parts import Change
 from storage.sql.storage import Storage
 from storage.sql.transaction import Transaction, Writer
 from storage.sqlite.database import SqliteStorage
@@ -41,13 +42,6 @@ class Begun(NamedTuple):
 
     size: int
     schema: int
-
-
-class Change(NamedTuple):
-    """Written pages, by number (from 1). size: of the database afterwards, in pages."""
-
-    pages: Mapping[int, bytes]
-    size: int
 
 
 class Shipping(Protocol):

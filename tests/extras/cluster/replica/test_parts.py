@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from extras.cluster.replica.parts import (
     PART,
     BadPart,
+    Change,
     Current,
     Owner,
     Whole,
@@ -26,7 +27,6 @@ from extras.cluster.replica.parts import (
     start_of,
     written_record,
 )
-from extras.cluster.replica.shipping import Change
 from storage.records.identity import Millis
 from tests.support.replica import KEY, OTHER
 

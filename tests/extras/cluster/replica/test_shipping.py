@@ -14,7 +14,8 @@ import pytest
 import trio
 
 from extras.cluster.replica import log
-from extras.cluster.replica.shipping import Begun, Change, SqliteShipping
+from extras.cluster.replica.parts import Change
+from extras.cluster.replica.shipping import Begun, SqliteShipping
 from storage.errors import ChainBroken, Fenced
 from tests.support.replica import a_storage, write
 
