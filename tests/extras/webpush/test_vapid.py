@@ -6,8 +6,7 @@ import json
 import re
 
 from extras.webpush import encryption
-from extras.webpush.encryption import authorization
-from extras.webpush.key import PushKey
+from extras.webpush.encryption import PushKey, authorization
 from storage.records.identity import Millis
 from tests.extras.webpush import curve
 from tests.extras.webpush.device import b64
