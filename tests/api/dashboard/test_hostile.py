@@ -75,7 +75,8 @@ async def seen(browser: Browser, path: str) -> Shape:
 async def test_x12_two_hundred_hostile_strings_in_every_field_of_events_stay_text(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
-    harmless = ids(await publish(house, ["harmless", "https://site1.test/harmless"]))
+    long = "harmless, but longer than a headline, so that the title is shown below it as well"
+    harmless = ids(await publish(house, ["harmless", "https://site1.test/harmless", long]))
     one = frozenset().union(*[await seen(browser, f"/events/{id}") for id in harmless])
     stream = await seen(browser, "/stream") | await seen(browser, "/stream?cursor=") | frozenset(PAGER)
     today = await seen(browser, "/")
