@@ -35,7 +35,7 @@ async def test_it_shows_everything_within_a_minute_and_leaves_nothing(tmp_path: 
         "/practice/page",
         "Evidence: an HTML document",
         'The fare "Single, adult" went from 18.00 to 21.70 euro.',
-        "Fares: Single, adult: 18.00 euro → Single, adult: 21.70 euro",
+        "18.00 euro → 21.70 euro · Single, adult",
         "verified: signed with key",
         "With one digit altered: changed:",
         "The change scored",
