@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -110,11 +111,8 @@ def _route(path: str, run: Any, says: str, **more: Any) -> Route:
     return Route(method="GET", path=path, scope=PUBLIC, run=run, says=says, answers={200: dict[str, Any]}, **more)
 
 
-def _probe(path: str, says: str) -> Route:
-    async def run(call: Call) -> Answer:
-        return PROBES[path](call.context)
-
-    return _route(path, run, says)
+async def _probe(path: str, call: Call) -> Answer:
+    return PROBES[path](call.context)
 
 
 ROUTES = (
@@ -147,8 +145,8 @@ ROUTES = (
         media="text/plain; charset=utf-8",
         headers=("Cache-Control",),
     ),
-    _probe("/healthz", "Check that the process is alive."),
-    _probe("/readyz", "Check that the service is ready."),
+    _route("/healthz", partial(_probe, "/healthz"), "Check that the process is alive."),
+    _route("/readyz", partial(_probe, "/readyz"), "Check that the service is ready."),
 )
 
 

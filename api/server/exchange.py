@@ -202,18 +202,14 @@ def _asked(scope: Message) -> str:
     return without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
 
 
-_BY_THE_FRAMEWORK = frozenset(
-    b"authorization content-length cookie expect origin transfer-encoding x-api-key x-request-id".split()
-)
+_ROUTED = frozenset(b"authorization content-length origin transfer-encoding x-api-key x-request-id".split())
 """Headers that change the answer to a probe, or say that it has a body."""
 
 
 def probed(api: Api, request: h11.Request) -> tuple[int, Headers, bytes] | None:
     """Return the answer to a plain probe, as the framework would give it; None for other requests."""
     path = request.target.decode("latin-1")
-    if path not in PROBES or request.method != b"GET" or api.alone:
-        return None
-    if any(name in _BY_THE_FRAMEWORK for name, _ in request.headers):
+    if path not in PROBES or request.method != b"GET" or api.alone or any(n in _ROUTED for n, _ in request.headers):
         return None
     try:
         answer = PROBES[path](api.context)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import trio
 
 from extras.cluster.postgres.engine.connection import SPACE, PostgresConnection, connect, translated
-from extras.cluster.postgres.engine.steps import STEPS, all_steps, check_version, lock_of, upgrade
+from extras.cluster.postgres.engine.steps import BEGIN, all_steps, check_version, upgrade
 from storage.append import Lease
 from storage.errors import Locked, NoKey, Unavailable
 from storage.records.identity import START
@@ -65,7 +65,7 @@ def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
     try:
         with translated():
             upgrade(connection, all_steps())
-            connection.run(f"BEGIN; {lock_of(STEPS)}")
+            connection.run(BEGIN)
             there = read_mark(connection)
             if there is None:
                 mark(connection, vault)
@@ -177,7 +177,7 @@ def begin_import(url: str) -> None:
     """Begin an import; delete the rest of an interrupted one. Raises NotEmpty, Locked, Unavailable, NewerSchema."""
     with _connected(url) as connection:
         upgrade(connection, all_steps())
-        connection.run(f"BEGIN; {lock_of(STEPS)}")
+        connection.run(BEGIN)
         try:
             inside = connection.execute(_INSIDE).fetchone()
             if inside is not None:

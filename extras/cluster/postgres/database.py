@@ -16,7 +16,7 @@ from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, Post
 from extras.cluster.postgres.engine.examining import facts_of
 from extras.cluster.postgres.engine.members import WITHIN, PostgresMembers
 from extras.cluster.postgres.engine.readers import GatheredLookups, LinePool, ReaderPool
-from extras.cluster.postgres.engine.steps import FENCE, STEPS, all_steps, lock_of, upgrade
+from extras.cluster.postgres.engine.steps import BEGIN, FENCE, all_steps, lock_of, upgrade
 from extras.cluster.postgres.engine.watch import Watch
 from extras.cluster.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
@@ -207,7 +207,7 @@ def _open(
             warnings = _admitted(facts_of(connection, clock, safe, listens=listens))
             doing("reading the database")
             upgrade(connection, all_steps())
-            connection.run(f"BEGIN; {lock_of(STEPS)}")
+            connection.run(BEGIN)
             there = read_mark(connection)
             if there is None:
                 mark(connection, vault)

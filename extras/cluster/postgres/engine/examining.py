@@ -40,8 +40,11 @@ def facts_of(
     settings = {name: _row(connection, "SELECT current_setting(?)", name)[0] for name in named}
     held = connection.execute(_HOLDER, (LOCKS, APPENDS)).fetchone()
     pooled = pid != connection.pid  # a pooler reports its own process id
-    if pooled:
-        _try_transaction(connection)
+    try:
+        for statement in ("BEGIN", "COMMIT") if pooled else ():  # in one message, a pooler takes them for one statement
+            connection.run(statement)
+    except ProtocolViolation as error:
+        raise Unavailable("the pooler takes no transactions. Set pool_mode = transaction in PgBouncer") from error
     return ServerFacts(
         version=version,
         encoding=encoding,
@@ -54,15 +57,6 @@ def facts_of(
         pooled=pooled,
         listens=listens,
     )
-
-
-def _try_transaction(connection: PostgresConnection) -> None:
-    try:
-        for statement in ("BEGIN", "COMMIT"):  # in one message, a pooler would take them for a single statement
-            connection.run(statement)
-    except ProtocolViolation as error:
-        says = "the pooler lets no transaction through. Set pool_mode = transaction in PgBouncer"
-        raise Unavailable(says) from error
 
 
 def _row(connection: PostgresConnection, query: str, *given: str) -> tuple[Any, ...]:

@@ -34,6 +34,10 @@ def shared_lock_of(what: int) -> str:
     return f"SELECT pg_advisory_xact_lock_shared({LOCKS}, {what});"
 
 
+BEGIN = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout='60s'; {lock_of(STEPS)}"
+"""Begins a step, or a start's own transaction. It may pause longer than the operator allows all sessions to."""
+
+
 def all_steps() -> Sequence[str]:
     """Return the SQL of each step, in order."""
     folder = resources.files("extras.cluster.postgres") / "steps"
@@ -48,7 +52,7 @@ def upgrade(connection: PostgresConnection, steps: Sequence[str], lock_timeout: 
     """
     tries = 0
     while (version := _version(connection, len(steps))) < len(steps):
-        connection.run(f"BEGIN; {lock_of(STEPS)} SET LOCAL lock_timeout={round(1000 * lock_timeout)};")
+        connection.run(f"{BEGIN} SET LOCAL lock_timeout={round(1000 * lock_timeout)};")
         try:
             if _version(connection, len(steps)) == version:
                 connection.run(steps[version])
