@@ -6,6 +6,7 @@ present rows, not of the files: the total must fall when events are deleted, and
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,15 +71,33 @@ def _clean(parameters: Sequence[Any]) -> Sequence[Any]:
     return parameters
 
 
-class PostgresConnection:
-    """See `storage.secrets.sealing.Connection`. `changes` counts the rows changed through it.
+_WRITES = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b(?!.*\bRETURNING\b)", re.S)
+LARGE = 8 << 10  # bytes of a value that is sent at once: as text it takes twice as much
 
-    Used by one thread at a time; only `cut` may be called from another.
+
+class Later:
+    """A write that is put off until the connection next waits for the server. Asking for `rowcount` sends it."""
+
+    def __init__(self, flush: Callable[[], None]) -> None:
+        self._flush, self.rows = flush, 0
+
+    @property
+    def rowcount(self) -> int:
+        self._flush()
+        return self.rows
+
+
+class PostgresConnection:
+    """See `storage.secrets.sealing.Connection`. `changes` counts the rows changed through it, or the writes.
+
+    Used by one thread at a time; only `cut` may be called from another. In a writing transaction, writes go along with
+    the next statement that has a result, or with the commit: a round trip costs as much as a statement.
     """
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self._raw = raw
         self.changes = 0
+        self._writing, self._later = False, list[tuple[str, Later]]()
         self._warned = False
         self._checks: bool | None = None
         self._lock = threading.Lock()
@@ -104,14 +123,41 @@ class PostgresConnection:
 
     def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
         """Run a statement of the stores."""
+        if self._writing and _WRITES.match(statement):
+            return self.executemany(statement, [parameters])
+        if self._later:
+            return self._send(self._bound(statement, parameters))
         cursor = self._raw.execute(in_its_words(statement), _clean(parameters))
         if not (cursor.statusmessage or "").startswith("SELECT"):
             self.changes += max(0, cursor.rowcount)
         return cursor
 
+    def later(self, statement: str, rows: Iterable[Sequence[Any]]) -> Later:
+        """Put off a statement of the stores for each row. Only in a writing transaction."""
+        later = Later(self.flush)
+        self._later += [(self._bound(statement, row), later) for row in rows]
+        return later
+
+    def _bound(self, statement: str, parameters: Sequence[Any]) -> str:
+        return psycopg.ClientCursor(self._raw).mogrify(in_its_words(statement), _clean(parameters))
+
+    def _send(self, last: str = "") -> psycopg.Cursor[Any]:
+        """Send what was put off, then a last statement; return the cursor at the result of that."""
+        waiting, self._later = self._later, []
+        cursor = self._raw.execute("; ".join([*(text for text, _ in waiting), last]).encode())
+        for _, later in waiting:
+            later.rows += max(0, cursor.rowcount)
+            cursor.nextset()
+        return cursor
+
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> psycopg.Cursor[Any]:
         """Run a statement of the stores once per row, in one go."""
         cursor, clean = self._raw.cursor(), [_clean(row) for row in rows]
+        values = (value for row in clean for value in row)
+        if self._writing and all(len(each) < LARGE for each in values if isinstance(each, bytes | str)):
+            self.changes += len(clean)
+            return self.later(statement, clean)  # type: ignore[return-value]  # nobody fetches from a write
+        self.flush()
         if len(clean) == 1:  # without the pipeline that many take
             cursor.execute(in_its_words(statement), clean[0])
         else:
@@ -121,8 +167,14 @@ class PostgresConnection:
 
     def put(self, statement: bytes, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement of the engine that takes one array per column of the rows."""
+        self.flush()
         cursor = self._raw.execute(statement, [list(column) for column in zip(*rows, strict=True)])
         self.changes += max(0, cursor.rowcount)
+
+    def flush(self) -> None:
+        """Send what was put off."""
+        if self._later:
+            self._send()
 
     def ask(self, queries: Sequence[Query], seconds: float) -> list[list[Any]]:
         """Return the rows of queries of the stores, in one round trip. The server gives each up after `seconds`."""
@@ -142,10 +194,12 @@ class PostgresConnection:
         """
         if self._checks is None:
             self._checks = self._may_check()
+        self._writing, self._later = True, []
         return self._raw.execute(f"BEGIN; {BOUNDS} {CHECK if self._checks else ''} {then}".encode())
 
     def roll_back(self) -> None:
         """Roll back; errors are ignored, as the transaction ends with its connection."""
+        self._writing, self._later = False, []
         with suppress(psycopg.Error):
             self.run("ROLLBACK")
 
@@ -162,7 +216,8 @@ class PostgresConnection:
     def commit(self, before: str = "") -> None:
         """Commit, after some statements in the same round trip. Raises Unavailable if the outcome is unknown."""
         self._warned = False
-        self.run(before + "COMMIT")
+        self._send(before + "COMMIT")
+        self._writing = False
         if self._warned:
             raise Unavailable("PostgreSQL was set to commit without its standby")
 

@@ -68,7 +68,8 @@ class LinePool:
 
     async def ask(self, queries: Sequence[Query]) -> list[list[Any]]:
         """Return the rows of queries, in one round trip. The server gives up after the caller: no session piles up."""
-        return await self.visit(lambda connection: connection.ask(queries, self._within + 1))
+        seconds = self._within + 1
+        return await self.visit(lambda connection: connection.ask(queries, seconds))
 
     def _look(self, look: Callable[[PostgresConnection], T], taken: list[Line]) -> T:
         line = self._idle.get_nowait()

@@ -86,7 +86,7 @@ class PostgresTransaction(Transaction):
         for table in sorted(ids):
             strength = of_destinations if table == "destination" else how
             if ids[table]:
-                self.execute(f"{_LOCKS[table]} {strength}", (sorted(ids[table]),))
+                self._postgres.later(f"{_LOCKS[table]} {strength}", [(sorted(ids[table]),)])
             if table == "alert" and drops:  # no other node adds one to an alert that is locked
                 ids["destination"] |= {id for (id,) in self.execute(_OF_ALERTS, (sorted(drops),)).fetchall()}
 
@@ -244,8 +244,7 @@ class PostgresWriter(WritingThread):
         """Roll back; drop the connection if that fails."""
         connection = self._line.connection
         if connection is not None and not connection.usable:
-            with suppress(psycopg.Error):
-                connection.run("ROLLBACK")
+            connection.roll_back()
             if not connection.usable:
                 self._line.drop()
 
