@@ -245,10 +245,10 @@ def _taken(watcher: psycopg.Connection[Any], service: int) -> tuple[float, float
     """Return processor seconds of a service and of its backends, and transactions so far."""
     backends = [pid for (pid,) in watcher.execute(_BACKENDS).fetchall()]
     (commits,) = watcher.execute(_COMMITS).fetchone() or (0,)
-    return sum(map(_seconds, tree(service))), sum(map(_seconds, backends)), commits
+    return sum(map(processor_seconds, tree(service))), sum(map(processor_seconds, backends)), commits
 
 
-def _seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
     user, system = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
