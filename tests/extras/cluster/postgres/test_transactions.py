@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -18,13 +19,20 @@ from actors.recorder.signing import signing_keys
 from actors.settings import Settings
 from actors.system import System
 from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.postgres.engine.connection import LARGE, connect
 from extras.cluster.postgres.engine.readers import LinePool
 from extras.cluster.postgres.engine.writer import PostgresWriter
+from storage.append import events_of
+from storage.records.destination import Hit, Match, Outcome
+from storage.records.event import MATCHED
+from storage.records.identity import Millis
 from storage.records.member import Says
 from supervision import Mailbox
 from tests.actors.delivery.rig import Arrival, Rig
 from tests.actors.matcher.rig import _nothing, a_child, stamp
 from tests.extras.cluster.postgres.engine.test_members import opened
+from tests.storage.contract import builders
+from tests.storage.contract.builders import CountingMint, a_destination, a_source, a_state, an_alert
 from tests.storage.contract.test_contract_following import following
 from tests.support.build import NOW, a_harvest, a_source_id
 from tests.support.inline_jail import InlineJail
@@ -84,6 +92,57 @@ async def test_a_webhook_costs_at_most_two_transactions_in_a_steady_stream(begun
         nursery.cancel_scope.cancel()
     await storage.aclose()
     assert theirs <= 2 * EVENTS * len(HOOKS)
+
+
+async def test_a_webhook_takes_eleven_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
+    trips: list[str] = []
+    right = psycopg.Connection.wait
+
+    def wait(self: psycopg.Connection[Any], *given: Any, **more: Any) -> Any:
+        trips.append(threading.current_thread().name)
+        return right(self, *given, **more)
+
+    storage = await opened(cluster().url(cluster().fresh()), "a")
+    await storage.sources.add(a_source(), a_state(), storage.lease)
+    await storage.alerts.put(an_alert())
+    await storage.alerts.put_destination(a_destination())
+    (event,) = events_of(
+        await storage.log.append([builders.a_harvest(1, "news")], storage.lease, CountingMint(), builders.stamp)
+    )
+    known, now = await storage.alerts.destination("hook"), Millis(builders.NOW)
+    monkeypatch.setattr(psycopg.Connection, "wait", wait)
+    rows, hits = [Match("hook", event.seq, now)], [Hit("alert", 1, now)]
+    await storage.outbox.advance(MATCHED, None, event.seq, rows, storage.lease, hits=hits)
+    (claimed,) = await storage.outbox.claim("hook", now, 9, storage.lease, known=known)
+    await storage.outbox.settle([Outcome("hook", claimed.seq, "sent", now, 200)], storage.lease)
+    monkeypatch.undo()
+    assert trips.count("postgres-write") == 11
+    assert not await storage.outbox.backlog("hook")
+    (attempt,) = await storage.outbox.attempts("hook", 9)
+    assert attempt.result == "sent"
+    await storage.aclose()
+
+
+def test_a_write_that_waits_for_the_next_statement_is_counted_ordered_and_undone_with_the_rest() -> None:
+    connection = connect(cluster().url(cluster().empty()))
+    connection.run("CREATE TABLE one(number INT PRIMARY KEY, body BYTEA)")
+    put, count = "INSERT INTO one VALUES(?, ?)", "SELECT count(*), sum(length(body)) FROM one"
+    connection.begin()
+    connection.execute(put, (1, b"100% of it?"))
+    connection.executemany(put, [(2, b""), (3, bytes(LARGE))])  # one of them is large
+    assert connection.execute(count).fetchone() == (3, 11 + LARGE)
+    changed, none = connection.execute("UPDATE one SET body=''"), connection.execute("DELETE FROM one WHERE number>3")
+    assert (changed.rowcount, none.rowcount, connection.changes) == (3, 0, 5)
+    connection.commit()
+    connection.begin()
+    connection.execute("DELETE FROM one")
+    connection.execute(put, (4, None))
+    connection.execute(put, (4, None))
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        connection.commit()
+    connection.roll_back()
+    assert connection.execute(count).fetchone() == (3, 0)
+    connection.close()
 
 
 class Turns:
