@@ -14,7 +14,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.delivery import attempt
-from actors.destination_kinds import values, webhook
+from actors.destination_kinds import values, webhook, writing
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.email import kind as email
 from actors.destination_kinds.email import session
@@ -179,12 +179,12 @@ CHECKED, READ, TEXT = values.checked, reading.notification_of, fitting.text_of
 def _another_each_time() -> AbstractContextManager[Any]:
     count = iter(range(10**6))
 
-    def read(id: str, body: bytes, voice: Voice = ENGLISH) -> Any:
-        found = READ(id, body, voice)
+    def read(id: str, body: bytes, voice: Voice = ENGLISH, *more: Any) -> Any:
+        found = READ(id, body, voice, *more)
         (item,) = found.items
         return found._replace(title=f"{found.title} ({next(count)})", items=(item,))
 
-    return patch.object(kind, "notification_of", read)
+    return patch.object(writing, "notification_of", read)
 
 
 def _agreed_by_looking() -> AbstractContextManager[Any]:

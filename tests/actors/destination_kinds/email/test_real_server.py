@@ -87,7 +87,12 @@ async def test_a_mail_arrives_whole_through_starttls_and_a_login(tmp_path: Path)
         return secured
 
     lines = [f".line {number} begins with a dot\n..and this with two" for number in range(40)]
-    body = an_event(title="Fähre: neue Preise 🚢", content="\n".join(lines), diff=a_diff(("29 kr", "31 kr")))
+    body = an_event(
+        title="Fähre: neue Preise 🚢",
+        content="\n".join(lines),
+        diff=a_diff(("29 kr", "31 kr")),
+        summary="Fares › Adult: 29 kr → 31 kr",
+    )
     envelope = Envelope(SENDER, RECIPIENT, Millis(1_800_000_000_000), "https://s.test/mail/1/x")
     letter = letter_of(notification_of("0190", body), envelope)
     with listening(make) as port:
