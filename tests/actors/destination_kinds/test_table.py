@@ -10,8 +10,11 @@ from actors.destination_kinds.fields import AddressField
 from actors.destination_kinds.kind import Admitted, DestinationKind, Parcel
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
+from actors.notification.dialects import TextLimits
+from storage.errors import Unavailable
+from storage.records.alert import Alert
 from storage.records.destination import Destination
-from tests.storage.contract.builders import a_destination
+from tests.storage.contract.builders import a_destination, an_alert
 
 
 async def _admit(*_: object) -> Admitted:
@@ -54,3 +57,27 @@ async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
 async def test_a_kind_whose_file_is_gone_is_no_fault_of_the_receiver() -> None:
     answer = await Sender({}, object(), object()).attempt(a_destination(kind="bottle"), "id", b"{}")  # type: ignore[arg-type]
     assert answer.ours and not answer.delivered and "no kind bottle" in (answer.error or "")
+
+
+class _Alerts:
+    """The alerts of a storage, which may not answer."""
+
+    def __init__(self, *, answers: bool) -> None:
+        self._answers = answers
+
+    async def get(self, id: str) -> Alert:
+        if not self._answers:
+            raise Unavailable("the disk is away")
+        return an_alert(id)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_a_message_to_people_names_its_alert_or_waits_until_it_can(answers: bool) -> None:
+    """A retry has the same words as the first attempt, so none goes out without the name."""
+    sent: list[Any] = []
+    kind = a_kind(Answer(200, 5), sent)._replace(limits=TextLimits(text=100))
+    world, alerts = object(), _Alerts(answers=answers)
+    sender = Sender({"bottle": kind}, object(), world, alerts)  # type: ignore[arg-type]
+    answer = await sender.attempt(a_destination(kind="bottle", alert="7a"), "id", b"{}")
+    assert [parcel.alert.id for *_, parcel, _ in sent] == ["7a"] * answers
+    assert (answer.delivered, answer.ours) == (answers, not answers)
