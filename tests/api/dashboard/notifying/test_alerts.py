@@ -311,3 +311,21 @@ async def test_an_alert_on_the_whole_page_says_so_and_how_to_switch(house: House
     assert "This alert searches the whole page" in browser.text
     await browser.submit(f"{path}/edit", {"match": "change"})
     assert "searches the whole text" not in browser.text
+
+
+async def test_private_sources_are_named_with_what_sees_their_events(house: House, browser: Browser) -> None:
+    await with_sources(house, 2)
+    source = replace(a_source(1), title="Members")
+    house.registry.views[source.id] = SourceView(source, SourceRuntime(private_since=NOW), private=True)
+    house.private.add(source.id)
+    path = await make(browser, scope="some", source_ids=[source.id])
+    assert "Includes private sources: Members. Its destinations get their events." in browser.text
+    await browser.get(f"/destinations/new?alert={path[-36:]}")
+    assert "They include events of private sources: Members. The receiver will see them." in browser.text
+    await browser.get(f"/sources/{source.id}")
+    assert "Private: it is checked with headers or in your own network." in browser.text
+    other = await make(browser, scope="some", source_ids=[a_source_id(2)])
+    assert "private sources" not in browser.text
+    for page in (f"/destinations/new?alert={other[-36:]}", f"/sources/{a_source_id(2)}"):
+        await browser.get(page)
+        assert "private sources" not in browser.text and "Private: " not in browser.text
