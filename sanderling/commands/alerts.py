@@ -141,7 +141,8 @@ def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
     for term in found["terms"]:
         yield f"  {term['events']:>7,}  {plain(term['text'])}"
     for match in found["matches"]:
-        said = next((f": {part['text']}" for part in match["highlights"]["diff"]), "")
+        parts = sorted(match["highlights"]["diff"], key=lambda part: part["part"] in ("before", "removed"))
+        said = "".join(f": {part['text']}" for part in parts[:1])
         yield f"{moment(match['emitted_at'])}  {fit((match['title'] or match['url']) + said, WIDTH)}"
 
 

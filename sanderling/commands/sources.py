@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 EMPTY: Final = ("filter", "backfill")
 """Options of `add` with a meaning when empty: all frames, no entries."""
-SHOWN: Final = 5
-"""Values, texts or entries that `add` shows of a URL."""
+MOST_SHOWN: Final = 5
 PATIENCE: Final = 60.0
 POLL: Final = 0.25
 SHORT_WAIT: Final = 5.0
@@ -163,7 +162,7 @@ def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {plain(found['evidence'])}"
     shown = page["blocks"] if page else feed["newest"] if feed else preview["push"]["frames"]
     texts = [one.get("text") or one.get("title") or one["content"] for one in shown if one.get("watched", True)]
-    for text in texts[:SHOWN]:
+    for text in texts[:MOST_SHOWN]:
         yield f"  · {fit(text, 100)}"
     if pace:
         yield f"  The second check would be {moment(pace['next_look_at'])}."
@@ -205,7 +204,7 @@ async def _show_added(client: Client, source: Mapping[str, Any], *, created: boo
     click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
     if created and TIERS[source["type"]].has_diff:
         values = await sent(client, "GET", f"{SOURCES.path}/{source['id']}/values")
-        for one in values.get("current", ())[:SHOWN]:
+        for one in values.get("current", ())[:MOST_SHOWN]:
             click.echo(f"  {fit(': '.join(filter(None, (one['path'] or one['label'], one['text']))), 100)}", err=True)
 
 

@@ -8,7 +8,9 @@ import pytest
 
 from api.fields.alerts import AlertRecord
 from api.fields.sources import SourceRecord
+from api.nouns.alert_previews import AlertPreview
 from api.openapi.texts import example_of
+from api.route import Route
 from sanderling.client.lines import MATCHED
 from sanderling.client.terminal import alert_page
 from sanderling.commands import alerts, sources
@@ -169,3 +171,17 @@ def test_a_command_answers_to_the_name_it_had_before_and_help_does_not_show_that
     assert group.commands[old].callback is group.commands[new].callback
     assert group.commands[old].hidden and not group.commands[new].hidden
     assert f"  {old} " not in group.get_help(click.Context(group))
+
+
+def test_what_holds_already_and_the_value_of_a_match_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [{"source_id": SOURCE.id, "source": "Kettle", "label": "Price", "text": "£289"}]
+
+    def answers(route: Route) -> Any:
+        kind = {"/v1/alerts": AlertRecord, "/v1/alerts/preview": AlertPreview}.get(route.path)
+        return kind and example_of(kind) | {"true_now": now}
+
+    run(alerts.create, client([], answers), "price<300")
+    assert "True already: Kettle: Price: £289. It matches once this changes again." in capsys.readouterr().err
+    run(alerts.preview, client([], answers), "price<300")
+    told = capsys.readouterr().out
+    assert "True already: Kettle: Price: £289." in told and "Prices: Day ticket: 14 euros." in told
