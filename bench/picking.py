@@ -1,14 +1,14 @@
 """`python -m bench.picking [FOLDER]`: how long a selector lasts that was made of a block of a page.
 
-On the first version of each page blocks are drawn that are there once and no furniture. The selector of each is made
-there, and used on later versions: it is right where it chooses this block and nothing else. Only versions count that
-have the block's text exactly once, so that nobody has to say which block is the same. What chooses nothing is told as a
-part that has gone; what chooses something else is worse, for nobody is told. Beside it stands the way from the top of
-the page, as tools in browsers copy it.
+The benchmark draws blocks of the first version of each page that occur once and are no furniture. It makes a selector
+for each and uses it on later versions: the selector is right if it chooses this block and nothing else. Only versions
+with the block's text exactly once count, so no person has to match blocks. A selector that chooses nothing is reported
+as a vanished part; one that chooses another block is worse, because no report follows. The path from the top of the
+page, as tools in browsers copy it, is the limit.
 
-A selector that is made of the words of its block would do well there, and choose nothing once these are others, which
-is what it is watched for. So blocks whose text was *altered*, as the product's own difference pairs them, are counted
-too. Redesigns, of whose names in `class` and `id` less than half are left, are counted apart as well.
+A selector made of the words of its block would do well there, and would choose nothing after a change of the words. So
+the benchmark also counts blocks whose text was *altered*, as paired by the product's own diff. Redesigns count
+separately: pages that keep less than half of their names in `class` and `id`.
 
 FOLDER holds pairs of pages (`bench.churn_material`); with `--natural`, long histories (`bench.natural`).
 """

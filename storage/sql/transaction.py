@@ -26,8 +26,8 @@ T = TypeVar("T")
 class Transaction:
     """The open transaction as a job sees it, with the key of sealed values. A job that appends sets `newest`.
 
-    `afterwards` is called on the loop, with whether it was committed: False if unknown. What an engine with one
-    writer need not do (`place`, `last`), does nothing here.
+    `afterwards` is called on the loop, with whether it was committed: False if unknown. `place` and
+    `last` do nothing here: an engine with one writer needs neither.
     """
 
     EPOCH = "SELECT value FROM fact WHERE name='epoch'"

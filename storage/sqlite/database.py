@@ -97,7 +97,7 @@ class _Parts(NamedTuple):
 class SqliteStorage(Storage):
     """One opened engine; see Storage. `known`: the newest position that readers may have seen.
 
-    closing: what an extra has open of the database's files; called after SQLite's connections are closed.
+    closing: closes an extra's files of the database; called after SQLite's connections are closed.
     """
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:

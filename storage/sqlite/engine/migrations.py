@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One step. name: as the database records it. then: what statements cannot do; it gets the key that seals secrets,
+    """One step. name: as the database records it. then: work beyond statements; it gets the key that seals secrets,
     None for a new database, which has no key yet.
     """
 

@@ -1,4 +1,4 @@
-"""Headlines: the change first, within their limit, whatever the event."""
+"""Headlines: the change first, within their limit, for any event."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A node that stops like by SIGSTOP in the midst of a transaction: `stopping_node.py ADDRESS append|edit`.
 
-It holds the log's lock, or a destination's row. Once it goes on it prints what became of that, and tries until it is
-done, as the service does.
+It holds the log's lock, or a destination's row. Once resumed, it prints the outcome and retries until it
+succeeds, as the service does.
 """
 
 from __future__ import annotations
