@@ -15,6 +15,7 @@ TICKETS = (
     "Dogs are welcome on deck; in the saloon they have to be on a leash and quiet, or the mate will have a word.",
     "In a storm warning of force nine or more the ferry stays in harbour until the sea has calmed down again.",
 )
+NEW_PRICE = "From May on the price of a season ticket includes a bicycle, on every crossing until the end of September."
 NEWS = (
     ("Regeringen föreslår ändrade upphandlingsregler för kommunerna", "Förslaget remitteras till april."),
     ("東京湾の潮位観測データが新しい形式で公開されました", "気象庁は潮位の観測データを一分ごとに公開します。"),
@@ -149,8 +150,10 @@ def _deliver(world: World) -> None:
         body = {"url": url, "label": LABELS[name]}
         ids[name] = service.ask("POST", f"/v1/alerts/{ids['alert']}/destinations", body)["id"]
         service.ask("POST", f"/v1/destinations/{ids[name]}/test", {})
-    price = [one.replace("18.00", "17.90") for one in TICKETS]
-    origin.page("/tickets", "The Sandwick ferry", [*price, "Day ticket: 24.90 euro, for all zones."])
+    # The dogs stay as they were: a text that returns is in doubt, and a second check follows half a minute later.
+    price = [one.replace("18.00", "17.90").replace("on a leash", "on a short leash") for one in TICKETS]
+    price += ["Day ticket: 24.90 euro, for all zones.", NEW_PRICE]
+    origin.page("/tickets", "The Sandwick ferry", price)
     service.look(ids["tickets"])
     wait_until(lambda: len(service.ask("GET", f"/v1/webhook-bins/{ids['bin']}/captures")) > 1)
     wait_until(lambda: len(service.ask("GET", f"/v1/destinations/{ids['failing']}/deliveries")) > 0)
