@@ -97,7 +97,7 @@ class _Parts(NamedTuple):
 class SqliteStorage(Storage):
     """One opened engine; see Storage. `known`: the newest position that readers may have seen.
 
-    closing: closes an extra's files of the database; called after SQLite's connections are closed.
+    closing: closes an extra's descriptors of the database's files, after SQLite's connections.
     """
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
@@ -240,7 +240,7 @@ class SqliteKeys(CommandKeys):
         self._connection.close()
 
     def _run(self, act: Callable[[Connection], T]) -> T:
-        with translated():  # each act is one statement, so a transaction of its own
+        with translated():  # each act is one statement, and one transaction
             return act(self._connection)
 
 

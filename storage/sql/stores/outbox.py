@@ -215,7 +215,7 @@ class Outbox:
         until settled; `release` at start frees those of an earlier start. A row whose event has left the log is given
         up, with an entry in the attempts log.
 
-        known: the record by which the caller has decided, and expects a row. The claim is then the only transaction;
+        known: the caller's record of the destination; it expects a row. The claim is then the only transaction;
         it raises DestinationMoved if the record is another.
         """
         if known is None:

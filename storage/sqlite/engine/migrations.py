@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One step. name: as the database records it. then: work beyond statements; it gets the key that seals secrets,
-    None for a new database, which has no key yet.
+    """One step. name: as the database records it. then: runs after the statements, with the key that seals secrets; a
+    new database has no key yet.
     """
 
     name: str
