@@ -3,7 +3,8 @@
 Commits are published in order. A reader calls `since(cursor)`: it gets events from memory while it keeps up, and None
 once it has fallen behind the ring; then it reads pages from the log. At the end it waits with `wait_past(cursor)`. No
 reader has a queue; a slow one has an older cursor. Waiters share an Event in buckets of 200 and are woken one bucket at
-a time, so that ten thousand streams never block the loop for long.
+a time, so that ten thousand streams never block the loop for long. A parked stream has no task that waits: `publish`
+calls it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ class TailStatistics(NamedTuple):
     waiting: int
 
 
+class Parked(Protocol):
+    """A reader at the end of the log that has no task."""
+
+    def published(self) -> None:
+        """Take new events. Never raises."""
+
+
 class Tail:
     """A bounded ring of the newest events, where live readers wait.
 
@@ -49,6 +57,7 @@ class Tail:
         self._buckets: list[trio.Event] = []
         self._in_last = 0
         self._waiting = 0
+        self._parked: dict[Parked, None] = {}
 
     @property
     def head(self) -> Seq:
@@ -67,7 +76,7 @@ class Tail:
         self._ring, self._keys, self._bytes, self._start = [], [], 0, self._head
 
     async def publish(self, events: Sequence[Stored]) -> None:
-        """Show committed events to readers, oldest first, and wake waiting ones a bucket at a time.
+        """Show committed events to readers, oldest first, and wake waiting ones a bucket at a time, parked ones last.
 
         The events are visible before the first checkpoint. If cancelled, the remaining waiters are woken at once.
         """
@@ -81,13 +90,30 @@ class Tail:
         self._head = events[-1].seq
         self._trim()
         buckets, self._buckets, self._in_last = self._buckets, [], 0
+        parked = list(reversed(self._parked))
         try:
             while buckets:
                 buckets.pop(0).set()
                 await trio.lowlevel.checkpoint()
+            while parked:
+                self._show(parked, BUCKET)
+                await trio.lowlevel.checkpoint()
         finally:
             for bucket in buckets:
                 bucket.set()
+            self._show(parked, len(parked))
+
+    def park(self, reader: Parked) -> None:
+        """Call a reader after each publication until `unpark`."""
+        self._parked[reader] = None
+
+    def unpark(self, reader: Parked) -> None:
+        self._parked.pop(reader, None)
+
+    def _show(self, parked: list[Parked], most: int) -> None:
+        for _ in range(min(most, len(parked))):
+            if (reader := parked.pop()) in self._parked:  # it may have ended since
+                reader.published()
 
     async def wait_past(self, after: Seq) -> Seq:
         """Wait until an event after `after` is published; return the head. Always a checkpoint."""
@@ -106,7 +132,7 @@ class Tail:
         return self._head
 
     def statistics(self) -> TailStatistics:
-        return TailStatistics(self._head, len(self._ring), self._bytes, self._waiting)
+        return TailStatistics(self._head, len(self._ring), self._bytes, self._waiting + len(self._parked))
 
     def _trim(self) -> None:
         drop = max(0, len(self._ring) - self._most)

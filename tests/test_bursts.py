@@ -287,8 +287,8 @@ def follows_one_page() -> Planted:
 def streams_a_turn_of_the_ring() -> Planted:
     right = Reader._of_ring
 
-    async def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
-        frames = await right(self, recent)
+    def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
+        frames = right(self, recent)
         self.cursor = recent[-1].stored.seq
         return frames
 
@@ -300,7 +300,7 @@ def resumes_with_one_page() -> Planted:
 
     async def wrong(self: Reader) -> None:
         await right(self)
-        self.cursor = self._tail.head
+        self.cursor = self.tail.head
 
     return patch.object(Reader, "_read_page", wrong)
 

@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection: Hypercorn's protocol on our stream, within the limit of open ones.
 
-Hypercorn gets a `Wire`. For a live stream (`api/server/exchange.py`) Hypercorn sends the head; after that each chunk
-goes straight to the wire.
+Hypercorn gets a `Wire`. For a live stream (`api/server/live.py`) Hypercorn sends the head; after that each chunk goes
+straight to the wire, and on a plain socket the stream outlives the connection's tasks.
 """
 
 from __future__ import annotations
@@ -91,10 +91,13 @@ class Connection(TCPServer):
             return b""
 
     async def _close(self) -> None:
-        """Close. Discard a peer's remaining data for a moment first.
+        """Close, unless a stream goes on. Discard a peer's remaining data for a moment first.
 
         Closing a socket with unread data resets the connection, and the peer loses the answer that explains the error.
         """
+        if self._wire.stream is not None:
+            self._reading.cancel()
+            return
         http = self._protocol and self._protocol.protocol  # None if the peer reset it before anything was read
         talking = isinstance(http, Http1) and http.strict.unread and not self.context.terminated.is_set()
         if talking and not self._leaving and self._wire.half_close():
@@ -147,6 +150,9 @@ class _WireWriter:
     async def send(self, rest: bytes) -> None:
         await self._wire.send_all(rest)
         self.spoke = trio.current_time()
+
+    async def finish(self) -> None:
+        await self._wire.send_all(b"0\r\n\r\n" if self._chunked else b"")
 
 
 async def _refuse(api: Api, protocol: Http1, status: int) -> None:

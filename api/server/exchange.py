@@ -9,34 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import h11
 import trio
 
-from actors.overseer.open_streams import Whose
 from api.app import Api
 from api.nouns.service import PROBES
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.refusals import refusal_of
 from api.route import Answer
+from api.server.live import GONE, LiveStream
 from api.streams.export import Export, Revoked, pour
-from api.streams.reader import SEND_SIZE, FellBehind, Reader
-from api.streams.sse import damaged, left_behind, stopping
+from api.streams.reader import FellBehind, Reader
 from api.unsent import ADDRESS, OPENED, Outgoing
-from storage.errors import Corrupt, StorageError
-from storage.records.key import ApiKey
+from storage.errors import StorageError
 from storage.records.secrecy import without_secrets
 
 if TYPE_CHECKING:
+    from api.server.wire import Wire
     from api.streams.feed import Feed
     from api.streams.keepalives import Writer
-    from api.streams.reader import Holder
+    from storage.records.key import Holder
 
-GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
-"""Errors of a send after the client disconnected or was cut: the normal end of a stream."""
-RETURN = 3.0
-"""Seconds until clients may reconnect after a stop; spread up to twice as many."""
 LONGEST_SHOWN = 500
 """Letters of a stream's request that are stored for display."""
 Message = dict[str, Any]
@@ -44,28 +39,12 @@ Headers = Sequence[tuple[bytes, bytes]]
 _SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
 
 
-class AnswerChannel(Protocol):
-    """The transport of one answer: a connection in HTTP/1, a stream in HTTP/2.
-
-    eof: the peer has gone or was cut off; `on_eof` is called then.
-    """
-
-    eof: bool
-    on_eof: Callable[[], None] | None
-
-    def hold(self, size: int) -> None:
-        """Let the transport buffer this many bytes, if that can be set."""
-
-    async def cut(self) -> None:
-        """Abort, so that the answer does not look complete."""
-
-
 class Exchange:
     """Routes one request to its application. writer: makes the writer of a body after its head."""
 
     __slots__ = ("_api", "_line", "_writer")
 
-    def __init__(self, api: Api, line: AnswerChannel, writer: Callable[[Message], Writer]) -> None:
+    def __init__(self, api: Api, line: Wire, writer: Callable[[Message], Writer]) -> None:
         self._api, self._line, self._writer = api, line, writer
 
     async def answer(self, scope: Message, receive: Any, send: Any) -> None:
@@ -126,6 +105,8 @@ class Exchange:
     async def _stream(self, scope: Message, head: Message, send: Any) -> None:
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
         key, source = scope[OPENED]
+        if isinstance(source, Reader) and self._line.parks:
+            head["headers"].append((b"connection", b"close"))  # nobody reads another request from it
         asked = _asked(scope)
         await send(head)
         head["headers"] = scope["headers"] = []  # free them: a stream may run for weeks
@@ -134,7 +115,12 @@ class Exchange:
             if isinstance(source, Export):
                 whole = await self._pour(key, source, writer)
             else:
-                whole = await self._feed(key, source, writer, scope.get(ADDRESS, ""), asked)
+                address = scope.get(ADDRESS, "")
+                stream = LiveStream(self._api, key, source, writer, self._line, address=address, asked=asked)
+                if stream.parks:
+                    self._line.stream, whole = stream, True  # the connection ends, the stream goes on
+                    return
+                whole = await stream.run()
         finally:
             if not whole:
                 await self._line.cut()  # a partial answer must not look complete
@@ -155,38 +141,6 @@ class Exchange:
             finally:
                 line.on_eof = None
         return False
-
-    async def _feed(self, key: Holder, reader: Reader | Feed, writer: Writer, address: str, asked: str) -> bool:
-        """Feed a stream until it ends. Any end is regular and gets its last words."""
-        line, streams, last_words = self._line, self._api.streams, b""
-        with streams.opened(key) as scope, suppress(*GONE):
-            line.on_eof = scope.cancel
-            number = self._list(key, reader, address, asked, scope.cancel)
-            line.hold(SEND_SIZE)
-            try:
-                if not line.eof:
-                    await (streams.feed(reader, writer) if isinstance(reader, Reader) else reader.feed(writer))
-            except FellBehind:
-                self._api.context.world.metrics.fell_behind.add()
-                last_words = left_behind(reader.form)
-            except Corrupt as error:
-                self._api.context.world.log("stream.cut", level="warning", error=str(error))
-                last_words = damaged(reader.form)
-            finally:
-                line.on_eof = None
-                self._api.context.open_streams.drop(number)
-        if streams.ending:
-            last_words = stopping(reader.form, RETURN * (1 + streams.spread()))
-        if last_words and not line.eof:
-            with suppress(*GONE):
-                await writer.send(writer.send_nowait(last_words))
-        return True
-
-    def _list(self, key: Holder, reader: Reader | Feed, address: str, asked: str, close: Callable[[], None]) -> int:
-        whose = Whose(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else Whose(key.id, "dashboard")
-        place = reader if isinstance(reader, Reader) else None
-        now = self._api.context.world.now()
-        return self._api.context.open_streams.add(whose, address, asked, now, place=place, close=close)
 
     async def _fail(self, send: Any, refusal: Refusal) -> None:
         body = refusal.encode(self._api.base_url)

@@ -25,6 +25,7 @@ from api.app import Api, make_app
 from api.problems import MEDIA, Refusal
 from api.ratelimit import AddressLimit
 from api.server.connection import HEAD_TIMEOUT, Connection, ConnectionLimit, LimitReached
+from api.server.live import LiveStream, Park
 from api.server.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
 
@@ -70,6 +71,7 @@ class ServerConnections:
         guests = AddressLimit(self._settings.address_connections, api.proxies)
         self._places = ConnectionLimit(self._settings.max_streams + BESIDE_STREAMS, guests)
         self._empty = trio.Event()
+        self._park: Park | None = None
 
     async def serve(
         self,
@@ -129,7 +131,7 @@ class ServerConnections:
                 secure = stream if self._certificate is None else self._certificate.wrap(stream)
                 wire = wire_of(secure, self._settings.send_timeout)
                 self._wires[wire] = guest
-                nursery.start_soon(self._live, wire)
+                nursery.start_soon(self._live, wire, nursery)
 
     async def drain(self, seconds: float) -> None:
         """End streams and idle connections at once; give running requests this many seconds."""
@@ -155,19 +157,26 @@ class ServerConnections:
             for wire in self._wires:
                 wire.hurry()
 
-    async def _live(self, wire: Wire) -> None:
-        """Run one connection. Its errors stay its own."""
+    async def _live(self, wire: Wire, nursery: trio.Nursery) -> None:
+        """Run one connection, up to its end or until only its stream goes on. Its errors stay its own."""
         try:
             if await _is_agreed(wire):
                 await Connection(self.api, self._config, self._context, wire).run()
         except Exception as error:  # last resort: one connection's bug must not end the others
             self.api.report(error, {})
         finally:
-            self._places.free(self._wires.pop(wire))
-            if not self._wires:
-                self._empty.set()
-                self._empty = trio.Event()
-            await trio.aclose_forcefully(wire)
+            if isinstance(wire.stream, LiveStream):
+                self._park = self._park or Park(nursery, self.api, self._release)
+                self._park.add(wire.stream)
+            else:
+                self._release(wire)
+                await trio.aclose_forcefully(wire)
+
+    def _release(self, wire: Wire) -> None:
+        self._places.free(self._wires.pop(wire))
+        if not self._wires:
+            self._empty.set()
+            self._empty = trio.Event()
 
     async def _turn_away(self, stream: trio.abc.Stream, why: str) -> None:
         """Answer 503. Over TLS just close, since an answer would need a handshake."""

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
+
+if TYPE_CHECKING:
+    from api.streams.keepalives import Pulse
 
 SEALED = 64 << 10
 """Bytes that TLS encrypts at once. The ciphertext stays in memory until the peer has taken it."""
@@ -40,6 +44,9 @@ class Wire(trio.abc.Stream):
         self._sending: trio.CancelScope | None = None
         plain = isinstance(inner, trio.SocketStream)
         self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # only if `plain`
+        self.parks = plain and sys.platform == "linux"  # it needs epoll
+        self.stream: Pulse | None = None
+        """The stream that goes on when the connection's tasks end."""
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send everything. Cut the connection after the deadline, or if cancelled half way.
@@ -95,10 +102,10 @@ class Wire(trio.abc.Stream):
         try:
             data = await self._inner.receive_some(max_bytes)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            self._ended()
+            self.ended()
             raise
         if not data:
-            self._ended()
+            self.ended()
         return data
 
     async def aclose(self) -> None:
@@ -106,6 +113,15 @@ class Wire(trio.abc.Stream):
         self._descriptor = None  # the system reuses the number for the next connection
         with trio.move_on_after(self._patience):
             await self._inner.aclose()
+
+    def fileno(self) -> int:
+        """Return the number of the open socket, or -1."""
+        return -1 if self._descriptor is None else self._descriptor
+
+    def close(self) -> None:
+        """Close a plain socket. Not a checkpoint."""
+        self._descriptor = None
+        self.socket.close()
 
     def half_close(self) -> bool:
         """Send an end of file and keep receiving; return False if impossible. Not a checkpoint."""
@@ -126,11 +142,12 @@ class Wire(trio.abc.Stream):
 
     async def cut(self) -> None:
         """Abort the connection."""
-        self._ended()
+        self.ended()
         self._descriptor = None
         await trio.aclose_forcefully(self._inner)
 
-    def _ended(self) -> None:
+    def ended(self) -> None:
+        """Note that the peer has gone."""
         self.eof = True
         if self.on_eof is not None:
             self.on_eof()

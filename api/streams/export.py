@@ -25,12 +25,12 @@ from api.ratelimit import counted
 from api.streams.reader import EventFilter, FellBehind
 from storage.records.event import Stored
 from storage.records.identity import Seq
-from storage.records.key import Session
+from storage.records.key import Holder, Session
 from storage.sql.stores.log import EventLog
 
 if TYPE_CHECKING:
     from api.streams.keepalives import Writer
-    from api.streams.reader import Holder
+    from storage.records.key import Holder
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

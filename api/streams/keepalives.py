@@ -32,20 +32,23 @@ class Writer(Protocol):
     async def send(self, rest: bytes) -> None:
         """Write a rest, within a deadline. Raises trio.BrokenResourceError, trio.TooSlowError."""
 
+    async def finish(self) -> None:
+        """Write the end of the body, as `send` does."""
+
 
 class Pulse:
     """One stream's keepalive state. silence: seconds after which it needs a keepalive.
 
-    `waits`: its task waits for events and nothing is in flight, so others may write. `scope`: cancel it to make the
-    task send `rest` or the keepalive.
+    `waits`: it waits for events and nothing is in flight, so others may write. `scope`: cancel it to make the task send
+    `rest` or the keepalive. `parks`: it needs no task while it waits.
     """
 
-    __slots__ = ("form", "rest", "scope", "silence", "waits", "writer")
+    __slots__ = ("form", "parks", "rest", "scope", "silence", "waits", "writer")
 
     def __init__(self, form: Form, writer: Writer, silence: float) -> None:
         self.form, self.writer, self.silence = form, writer, silence
         self.scope: trio.CancelScope | None = None
-        self.waits = False
+        self.waits = self.parks = False
         self.rest = b""
 
     @property

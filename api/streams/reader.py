@@ -24,12 +24,10 @@ from api.streams.sse import Form, frame_of, frames
 from storage.append import Recent
 from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import Seq
-from storage.records.key import ApiKey, Session
 from storage.records.tiers import Kind
 from storage.sql.stores.log import EventLog
 from storage.tail import Tail
 
-Holder = ApiKey | Session
 """The owner of a stream or export: a program's key, or a dashboard session."""
 
 SEND_SIZE = 64 << 10
@@ -142,12 +140,12 @@ class EventFilter:
 class Reader:
     """One client's position in the log."""
 
-    __slots__ = ("_asks", "_filter", "_log", "_page", "_place", "_tail", "cursor", "form", "replay_from", "sent")
+    __slots__ = ("_asks", "_filter", "_log", "_page", "_place", "cursor", "form", "replay_from", "sent", "tail")
 
     def __init__(
         self, log: EventLog, tail: Tail, event_filter: EventFilter, *, cursor: Seq, form: Form, replay_from: str
     ) -> None:
-        self._log, self._tail, self._filter = log, tail, event_filter
+        self._log, self.tail, self._filter = log, tail, event_filter
         self._page: list[Stored] = []
         self._asks = PAGE
         self._place = cursor
@@ -162,12 +160,23 @@ class Reader:
 
         Waits only for the log. If cancelled, nothing has been taken. Raises FellBehind.
         """
+        if (taken := self.take_nowait()) is not None:
+            return taken
         if not self._page:
-            recent = self._tail.since(self.cursor)
+            recent = self.tail.since(self.cursor)
             if recent is not None:
-                return await self._of_ring(recent)
+                return await self._search_ring(recent)
             await self._read_page()
         return await self._of_page()
+
+    def take_nowait(self) -> bytes | None:
+        """Return what `take` would return, or None if that has to wait for the log or for a worker."""
+        recent = None if self._page else self.tail.since(self.cursor)
+        if recent is None:
+            return None
+        if self._filter.reads_text and any(self._filter.where.admits(event.stored) for event in recent):
+            return None
+        return self._of_ring(recent)
 
     def held(self) -> int:
         """Return the bytes of unread events that it holds."""
@@ -180,19 +189,17 @@ class Reader:
 
     def at_end(self) -> bool:
         """Return whether every published event has been read."""
-        return not self._page and self.cursor >= self._tail.head
+        return not self._page and self.cursor >= self.tail.head
 
     def wait(self) -> Awaitable[object]:
         """Wait until an event is published after the cursor."""
-        return self._tail.wait_past(self.cursor)
+        return self.tail.wait_past(self.cursor)
 
-    async def _of_ring(self, recent: Sequence[Recent]) -> bytes:
+    def _of_ring(self, recent: Sequence[Recent]) -> bytes:
         """Encode from the ring, and move the cursor over the events read."""
         if len(recent) == 1 and self._filter.everything and recent[0].stored.kind != Kind.HEARTBEAT:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)
-        if self._filter.reads_text:
-            return await self._search_ring(recent)
         taken, size = [], 0
         for event in recent[: self._filter.turn]:
             self.cursor = event.stored.seq
@@ -221,7 +228,7 @@ class Reader:
 
     async def _read_page(self) -> None:
         """Read the next page of the log. If it makes no progress, nothing is left below the head."""
-        head = self._tail.head
+        head = self.tail.head
         page = await self._log.read(self.cursor, self._asks, self._filter.where)
         if page.floor > self.cursor:
             raise FellBehind

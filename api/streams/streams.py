@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import assert_never
+from typing import Protocol, assert_never
 
 import trio
 
@@ -18,18 +18,17 @@ from actors.metrics import Gauge
 from actors.settings import Settings
 from actors.world import Jail
 from api.problems import Refusal
-from api.ratelimit import counted
 from api.streams.channels import Channels
 from api.streams.export import Exports
-from api.streams.keepalives import Pulse, Signs, Writer
-from api.streams.reader import Holder, Reader
+from api.streams.keepalives import Pulse, Signs
+from api.streams.reader import Reader
 from api.streams.searching import Texts
-from api.streams.sse import keepalive, opening
+from api.streams.sse import keepalive
 from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
 from storage.records.event import EVERYTHING, id_in
 from storage.records.identity import Seq, id_of
-from storage.records.key import ApiKey, Session
+from storage.records.key import ApiKey, Holder, Session
 from storage.sql.storage import Storage
 
 KEY_CHECK = 0.5
@@ -41,6 +40,12 @@ MOST_HELD = 32 << 20
 MAKING = 8
 """Pages of history made at once, at most 1 MiB each. The others wait and hold nothing."""
 GOLDEN = 0.618_033_988_749_895
+
+
+class Cancellable(Protocol):
+    """An open stream, as far as its limits go."""
+
+    def cancel(self) -> None: ...
 
 
 class Streams:
@@ -57,7 +62,7 @@ class Streams:
         self.signs = Signs(self._newest_known)
         self._storage, self._settings = storage, settings
         self._gauge = gauge or Gauge()
-        self._open: dict[trio.CancelScope, Holder] = {}
+        self._open: dict[Cancellable, Holder] = {}
         self._of_key: Counter[str] = Counter()
         self._some = trio.Event()
         self._newest: tuple[Seq, str] | None = None
@@ -82,23 +87,36 @@ class Streams:
     def place(self, key: Holder) -> Iterator[None]:
         """Take a slot within the block, before sending the answer's head. Raises Refusal."""
         self.check_room(key)
-        with counted(self._of_key, key.id):
+        self.keep_place(key)
+        try:
             yield
+        finally:
+            self.free_place(key)
 
-    @contextmanager
-    def opened(self, key: Holder) -> Iterator[trio.CancelScope]:
-        """List a stream within the block. Cancelling the scope ends it."""
-        with trio.CancelScope() as scope:
-            if self.ending:
-                scope.cancel()
-            self._open[scope] = key
-            self._gauge.value += 1  # the gauge also counts the admin socket's streams
-            self._some.set()
-            try:
-                yield scope
-            finally:
-                del self._open[scope]
-                self._gauge.value -= 1
+    def keep_place(self, key: Holder) -> None:
+        """Take one more slot, for a stream that outlives its block."""
+        self._of_key[key.id] += 1
+
+    def free_place(self, key: Holder) -> None:
+        self._of_key[key.id] -= 1
+        if not self._of_key[key.id]:
+            del self._of_key[key.id]
+
+    def add(self, stream: Cancellable, key: Holder) -> None:
+        """List a stream until `drop`. Cancelling it ends it."""
+        self._open[stream] = key
+        self._gauge.value += 1  # the gauge also counts the admin socket's streams
+        self._some.set()
+        if self.ending:
+            stream.cancel()
+
+    def drop(self, stream: Cancellable) -> None:
+        del self._open[stream]
+        self._gauge.value -= 1
+
+    def silence(self) -> float:
+        """Return the seconds after which a new stream needs a keepalive."""
+        return self._settings.keepalive * (1 - EARLY * self.spread())
 
     def spread(self) -> float:
         """Return the next number of a low-discrepancy sequence in [0, 1).
@@ -112,8 +130,8 @@ class Streams:
     def end_all(self) -> None:
         """End every open and future stream."""
         self.ending = True
-        for scope in self._open:
-            scope.cancel()
+        for stream in list(self._open):
+            stream.cancel()
 
     async def watch_keys(self) -> None:
         """End the streams of deleted keys and ended sessions, forever."""
@@ -146,29 +164,26 @@ class Streams:
             self._newest = (head, id_in(body) if body else id_of(head, 0))
         return self._newest[1]
 
-    async def feed(self, reader: Reader, writer: Writer) -> None:
-        """Write a stream: the opening, new events as they come, and keepalives. Ends when a send raises.
+    async def feed(self, reader: Reader, pulse: Pulse) -> None:
+        """Write a stream: new events as they come, and keepalives. Return at the end of the log if the stream parks.
 
         Raises the errors of `Writer.send`, and FellBehind. Bytes that a client does not take at once are sent outside
         the scope that a keepalive may cancel, since a send must not end in the middle.
         """
-        pulse = Pulse(reader.form, writer, self._settings.keepalive * (1 - EARLY * self.spread()))
-        rest = writer.send_nowait(opening(reader.form, reader.replay_from))
-        self.signs.add(pulse)
-        try:
-            while True:
-                if rest:
-                    with self._pages_of(reader):
-                        await writer.send(rest)
-                rest = b""
-                with trio.CancelScope() as pulse.scope:
-                    rest = await _feed_willing(reader, writer, pulse)
-                pulse.scope = None
-                rest = rest or pulse.take_rest()
-                if not rest and pulse.due:
-                    rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
-        finally:
-            self.signs.drop(pulse)
+        writer, rest = pulse.writer, pulse.take_rest()
+        while True:
+            if rest:
+                with self._pages_of(reader):
+                    await writer.send(rest)
+            rest = b""
+            with trio.CancelScope() as pulse.scope:
+                rest = await _feed_willing(reader, pulse)
+            pulse.scope = None
+            rest = rest or pulse.take_rest()
+            if not rest and pulse.due:
+                rest = writer.send_nowait(keepalive(reader.form, await self.newest_id()))
+            elif not rest and pulse.parks and reader.at_end():
+                return
 
     @contextmanager
     def _pages_of(self, reader: Reader) -> Iterator[None]:
@@ -206,15 +221,17 @@ class Streams:
                 assert_never(holder)
 
     def _end_key(self, hashed: str) -> None:
-        for scope, key in self._open.items():
+        for stream, key in list(self._open.items()):
             if key.sha256 == hashed:
-                scope.cancel()
+                stream.cancel()
 
 
-async def _feed_willing(reader: Reader, writer: Writer, pulse: Pulse) -> bytes:
-    """Feed a client while it takes everything at once; return the first rest."""
+async def _feed_willing(reader: Reader, pulse: Pulse) -> bytes:
+    """Feed a client while it takes everything at once; return the first rest, or b"" where it can park."""
     while True:
         if reader.at_end():
+            if pulse.parks:
+                return b""
             pulse.waits = True
             try:
                 await reader.wait()
@@ -226,5 +243,5 @@ async def _feed_willing(reader: Reader, writer: Writer, pulse: Pulse) -> bytes:
             await trio.lowlevel.checkpoint()
         frames = await reader.take()
         reader.sent += len(frames)
-        if frames and (rest := writer.send_nowait(frames)):
+        if frames and (rest := pulse.writer.send_nowait(frames)):
             return rest

@@ -106,18 +106,25 @@ class UpdateReader(Reader):
             await trio.sleep_forever()  # the client has another stream: notify once only
         await super().wait()
 
-    async def take(self) -> bytes:
-        """Return a notification for each changed resource, b"" if none."""
-        client, head = self._subscriber, self._tail.head
+    def take_nowait(self) -> bytes | None:
+        """Return a notification for each changed resource, b"" if none; None if only the log knows."""
+        client, head = self._subscriber, self.tail.head
         if self._replaced or not client.resources:
             self._move(max(head, self.cursor))
             return b""
-        where, recent = client.filter(), self._tail.since(self.cursor)
-        if recent is not None:
-            changed = [each.stored.source for each in recent if where.admits(each.stored)]
-            self._move(max(head, self.cursor))
-            return self._told(client.touched(changed))
-        page = await self._log.read(self.cursor, PAGE, where)
+        where, recent = client.filter(), self.tail.since(self.cursor)
+        if recent is None:
+            return None
+        changed = [each.stored.source for each in recent if where.admits(each.stored)]
+        self._move(max(head, self.cursor))
+        return self._told(client.touched(changed))
+
+    async def take(self) -> bytes:
+        """Return a notification for each changed resource, b"" if none."""
+        if (taken := self.take_nowait()) is not None:
+            return taken
+        client, head = self._subscriber, self.tail.head
+        page = await self._log.read(self.cursor, PAGE, client.filter())
         lost = page.floor > self.cursor
         self._move(page.scanned if page.scanned > self.cursor else max(self.cursor, head))
         return self._told(list(client.resources) if lost else client.touched([event.source for event in page.events]))

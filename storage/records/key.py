@@ -126,3 +126,7 @@ class KeptCall(Struct, frozen=True):
     id: str
     answer: bytes | None = None
     node: str = ""
+
+
+Holder = ApiKey | Session
+"""The owner of a stream or export: a program's key, or a dashboard session."""

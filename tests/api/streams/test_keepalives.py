@@ -7,7 +7,9 @@ import random
 import trio
 import trio.testing
 
+from api.streams.keepalives import Pulse
 from api.streams.reader import EventFilter, Reader
+from api.streams.sse import opening
 from api.streams.streams import Streams
 from storage.records.identity import START
 from storage.tail import Tail
@@ -38,12 +40,22 @@ class Taker:
         self._sending = False
         self.spoke = trio.current_time()
 
+    async def finish(self) -> None:
+        raise AssertionError("no stream ends here")
+
     def frames(self) -> list[bytes]:
         return self.got.split(b"\n\n")[2:-1]
 
 
 def streams_of(house: House) -> Streams:
     return Streams(house.storage, house.context.settings)
+
+
+async def feed(streams: Streams, reader: Reader, taker: Taker) -> None:
+    pulse = Pulse(reader.form, taker, streams.silence())
+    pulse.rest = taker.send_nowait(opening(reader.form, reader.replay_from))
+    streams.signs.add(pulse)
+    await streams.feed(reader, pulse)
 
 
 def a_reader(house: House) -> Reader:
@@ -58,7 +70,7 @@ async def test_one_task_gives_the_signs_of_streams_that_never_wake_for_them(auto
     async with trio.open_nursery() as nursery:
         nursery.start_soon(streams.signs.run)
         for taker in takers:
-            nursery.start_soon(streams.feed, a_reader(house), taker)
+            nursery.start_soon(feed, streams, a_reader(house), taker)
         await trio.testing.wait_all_tasks_blocked()
         trio.lowlevel.add_instrument(steps)
         await trio.sleep(4 * KEEPALIVE + 0.1)
@@ -89,7 +101,7 @@ async def test_signs_and_events_follow_each_other_whole_however_little_a_client_
         streams, taker, told = streams_of(house), Taker(chance), list[str]()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(streams.signs.run)
-            nursery.start_soon(streams.feed, a_reader(house), taker)
+            nursery.start_soon(feed, streams, a_reader(house), taker)
             await trio.testing.wait_all_tasks_blocked()
             for _ in range(60):
                 await trio.sleep(chance.choice((0.1, 4, 9.75, 10, 12.5, 16)))
@@ -121,7 +133,7 @@ async def test_a_reader_that_looks_for_something_rare_gives_its_sign_itself(auto
     reader = Endless(house.storage.log, Tail(START), EventFilter(), cursor=START, form="sse", replay_from="")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(streams.signs.run)
-        nursery.start_soon(streams.feed, reader, taker)
+        nursery.start_soon(feed, streams, reader, taker)
         await trio.sleep(2 * KEEPALIVE + 1)
         nursery.cancel_scope.cancel()
     assert len(taker.frames()) in (2, 3)
@@ -135,14 +147,14 @@ async def test_the_task_that_gives_signs_sleeps_until_one_is_due(autojump_clock:
     first, second = Taker(), Taker()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(streams.signs.run)
-        nursery.start_soon(streams.feed, a_reader(house), first)
+        nursery.start_soon(feed, streams, a_reader(house), first)
         await trio.testing.wait_all_tasks_blocked()
         trio.lowlevel.add_instrument(steps)
         await trio.sleep(KEEPALIVE - 1)
         assert not first.frames() and steps.of("run") == 0
         trio.lowlevel.remove_instrument(steps)
         for taker in (Taker(), second):  # the second draws the shortest interval of the three
-            nursery.start_soon(streams.feed, a_reader(house), taker)
+            nursery.start_soon(feed, streams, a_reader(house), taker)
         await trio.sleep(KEEPALIVE)
         assert first.frames() and second.frames()
         nursery.cancel_scope.cancel()

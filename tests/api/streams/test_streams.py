@@ -169,19 +169,24 @@ async def test_a_stream_that_opens_after_all_were_ended_ends_at_once(autojump_cl
     house = make_house()
     streams = Streams(house.storage, house.context.settings)
     streams.end_all()
-    with trio.fail_after(5), streams.opened(an_api_key()) as scope:
+    with trio.fail_after(5), trio.CancelScope() as scope:
+        streams.add(scope, an_api_key())
         await trio.sleep_forever()
     assert scope.cancelled_caught
+    streams.drop(scope)
     assert len(streams) == 0
 
 
 async def test_open_streams_are_counted() -> None:
     house, gauge = make_house(), Gauge()
     streams = Streams(house.storage, house.context.settings, gauge)
-    with streams.opened(None):
-        with streams.opened(None):
-            assert gauge.value == 2
-        assert gauge.value == 1
+    first, second = trio.CancelScope(), trio.CancelScope()
+    streams.add(first, an_api_key())
+    streams.add(second, an_api_key())
+    assert gauge.value == 2
+    streams.drop(first)
+    assert gauge.value == 1
+    streams.drop(second)
     assert gauge.value == 0
 
 

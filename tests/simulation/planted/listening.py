@@ -25,7 +25,7 @@ def filtered_resumes_off_by_one() -> AbstractContextManager[Any]:
     async def wrong(self: Reader) -> None:
         before = self.cursor
         await right(self)
-        if not self._filter.everything and before < self.cursor < self._tail.head:
+        if not self._filter.everything and before < self.cursor < self.tail.head:
             self.cursor = Seq(self.cursor + 1)
 
     return patch.object(Reader, "_read_page", wrong)
@@ -47,11 +47,11 @@ def filters_forgotten_in_the_ring() -> AbstractContextManager[Any]:
     """A filtered reader that has caught up gets the events of all sources."""
     right = Reader._of_ring
 
-    async def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
+    def wrong(self: Reader, recent: Sequence[Any]) -> bytes:
         asked, everything = self._filter.where, self._filter.everything
         self._filter.everything = everything or bool(asked.sources)
         try:
-            return await right(self, recent)
+            return right(self, recent)
         finally:
             self._filter.everything = everything
 

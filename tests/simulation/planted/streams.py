@@ -29,7 +29,7 @@ def live_without_replay() -> AbstractContextManager[Any]:
     """A reader with a cursor older than the ring goes live at once and skips the events between."""
 
     async def wrong(self: Reader) -> None:
-        self.cursor = self._tail.head
+        self.cursor = self.tail.head
 
     return patch.object(Reader, "_read_page", wrong)
 

@@ -33,7 +33,7 @@ def gaps_at_a_pages_end() -> AbstractContextManager[Any]:
 
     async def wrong(self: Reader) -> None:
         await right(self)
-        if self._page and self.cursor < self._tail.head:
-            self.cursor = Seq(min(self._tail.head, self.cursor + (1 << 20)))
+        if self._page and self.cursor < self.tail.head:
+            self.cursor = Seq(min(self.tail.head, self.cursor + (1 << 20)))
 
     return patch.object(Reader, "_read_page", wrong)
