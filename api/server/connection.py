@@ -91,7 +91,7 @@ class Connection(TCPServer):
             return b""
 
     async def _close(self) -> None:
-        """Close, unless a stream goes on. Discard a peer's remaining data for a moment first.
+        """Close, unless a stream continues. Discard a peer's remaining data for a moment first.
 
         Closing a socket with unread data resets the connection, and the peer loses the answer that explains the error.
         """

@@ -106,7 +106,7 @@ class Exchange:
         head["headers"] = [pair for pair in head["headers"] if pair[0].lower() != b"content-length"]
         key, source = scope[OPENED]
         if isinstance(source, Reader) and self._line.parks:
-            head["headers"].append((b"connection", b"close"))  # nobody reads another request from it
+            head["headers"].append((b"connection", b"close"))  # no further request is read
         asked = _asked(scope)
         await send(head)
         head["headers"] = scope["headers"] = []  # free them: a stream may run for weeks
@@ -118,7 +118,7 @@ class Exchange:
                 address = scope.get(ADDRESS, "")
                 stream = LiveStream(self._api, key, source, writer, self._line, address=address, asked=asked)
                 if stream.parks:
-                    self._line.stream, whole = stream, True  # the connection ends, the stream goes on
+                    self._line.stream, whole = stream, True  # the connection ends, the stream continues
                     return
                 whole = await stream.run()
         finally:

@@ -117,7 +117,7 @@ class LiveStream(Pulse):
         return b""
 
     def cancel(self) -> None:
-        """End the stream, whatever it does."""
+        """End the stream in any state."""
         if not self.ended:
             self.ended = True
             if self._scope is not None:
@@ -150,7 +150,7 @@ class LiveStream(Pulse):
             self._wake()
 
     def settle(self, park: Park) -> None:
-        """Go on without the connection."""
+        """Continue without the connection."""
         self._park = park
         self._wake()
 

@@ -158,7 +158,7 @@ class ServerConnections:
                 wire.hurry()
 
     async def _live(self, wire: Wire, nursery: trio.Nursery) -> None:
-        """Run one connection, up to its end or until only its stream goes on. Its errors stay its own."""
+        """Run one connection, up to its end or until only its stream continues. Its errors stay its own."""
         try:
             if await _is_agreed(wire):
                 await Connection(self.api, self._config, self._context, wire).run()

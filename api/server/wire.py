@@ -46,7 +46,7 @@ class Wire(trio.abc.Stream):
         self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # only if `plain`
         self.parks = plain and sys.platform == "linux"  # it needs epoll
         self.stream: Pulse | None = None
-        """The stream that goes on when the connection's tasks end."""
+        """The stream that continues when the connection's tasks end."""
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send everything. Cut the connection after the deadline, or if cancelled half way.

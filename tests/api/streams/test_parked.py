@@ -104,7 +104,7 @@ async def test_a_stream_without_chunks_and_one_of_lines_are_parked_too(house: Ho
     await trio.aclose_forcefully(old)
 
 
-async def test_a_replay_ends_where_the_parked_stream_goes_on(house: House) -> None:
+async def test_a_replay_ends_where_the_parked_stream_continues(house: House) -> None:
     events = await house.publish(*map(str, range(700)))
     async with listening(house, f"/v1/stream?since={ids(events)[0]}") as client:
         assert await client.titles(699) == [str(number) for number in range(1, 700)]
