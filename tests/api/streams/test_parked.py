@@ -308,7 +308,7 @@ async def test_a_fault_in_one_stream_ends_it_and_no_other(house: House, monkeypa
 
 
 async def test_a_stream_that_ends_while_an_event_is_shown_gets_it_no_more(house: House) -> None:
-    """Publishing to many parked streams pauses between groups, and some may end meanwhile."""
+    """Publishing to many parked streams pauses between groups, and some may end during a pause."""
     tail, told = house.storage.tail, list[str]()
 
     class Parked:
