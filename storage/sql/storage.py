@@ -79,13 +79,15 @@ class NoticingWriter:
         self._writer, self._damage, self._lease = writer, damage, lease
 
     async def submit(self, job: Job[T], **how: Any) -> T:
+        lease = self._lease
+
         def fenced(transaction: Transaction) -> T:
-            if self._lease is not None:
-                transaction.fence(self._lease)
+            assert lease is not None
+            transaction.fence(lease)
             return job(transaction)
 
         with self._damage.noted():
-            return await self._writer.submit(fenced, **how)
+            return await self._writer.submit(job if lease is None else fenced, **how)
 
 
 class NoticingReaders:

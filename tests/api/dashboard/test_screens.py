@@ -52,7 +52,7 @@ async def test_a_list_says_of_a_changed_page_what_changed(house: House, browser:
     for path in ("/", "/stream"):
         await browser.get(path)
         (item,) = browser.page.xpath("//ol[@id='events']/li")
-        assert [part.text_content() for part in item.xpath("p")[:2]] == ["The rope is cheaper", summary]
+        assert [part.text_content() for part in item.xpath("p")[:2]] == [f"{summary} · The rope is cheaper", summary]
 
 
 async def test_a_list_names_the_source_as_its_user_does_and_else_the_host(house: House, browser: Browser) -> None:

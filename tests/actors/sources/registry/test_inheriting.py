@@ -173,7 +173,7 @@ async def test_a_look_under_way_ends_by_the_settings_it_began_with(autojump_cloc
         read = reader.read
 
         async def slowly(*given: Any, **more: Any) -> Any:
-            told.append(str(given[1].selector))
+            told.append(str(given[1].source.selector))
             if len(told) == 1:
                 await put(service, selector="#price")
             return await read(*given, **more)
