@@ -67,7 +67,7 @@ async def test_a_push_source_that_is_busy_holds_up_no_change_of_alerts(autojump_
             nursery.cancel_scope.cancel()
 
 
-async def test_each_alert_hears_of_a_failing_source_in_its_own_time_and_of_the_end_if_it_did(
+async def test_each_alert_is_notified_of_a_failing_source_in_its_time_and_of_its_recovery(
     autojump_clock: object,
 ) -> None:
     async with trio.open_nursery() as nursery:

@@ -49,7 +49,7 @@ def test_a_tag_inherits_of_those_above_it_and_goes_before_them() -> None:
 
 
 @pytest.mark.parametrize("name", INHERITABLE)
-def test_of_a_setting_that_follows_no_tag_a_source_has_its_own_value_or_none(name: Inheritable) -> None:
+def test_a_setting_without_tag_defaults_has_the_sources_value_or_none(name: Inheritable) -> None:
     says = {"schedule": 900, "hours": "weekdays 08-18 UTC", "bar": 0.4, "selector": "main", "ignore": ("nav",)}
     source = a_page("label:a", own_only=(name,))
     found = effective(source, of("label:a", **says))

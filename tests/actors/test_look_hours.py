@@ -66,7 +66,7 @@ def test_invalid_input_is_refused_with_a_sentence(text: str, says: str) -> None:
         ("2026-10-23T19:00", "2026-10-26T08:00"),  # over the night when the clocks go back
     ],
 )
-def test_a_look_waits_for_the_hours(moment_of: str, opens: str) -> None:
+def test_a_check_waits_for_the_hours(moment_of: str, opens: str) -> None:
     assert open_from(read_hours(f"weekdays 08-18 {STOCKHOLM}"), at(moment_of)) == at(opens)
 
 

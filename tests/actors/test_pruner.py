@@ -130,7 +130,7 @@ async def test_heartbeats_push_no_event_out_and_only_a_bound_of_them_is_kept(
     assert (await storage.log.count(), len(left.events)) == (1_000, 3)
 
 
-async def test_a_full_disk_ends_the_round_and_is_told(autojump_clock: object) -> None:
+async def test_a_full_disk_ends_the_round_and_is_reported(autojump_clock: object) -> None:
     clock, disk = Clock(), Disk()
     storage = await a_log(clock, range(10), disk)
     pruner, logged = a_pruner(storage, clock, retention_days=1)
@@ -256,7 +256,7 @@ async def test_r7_the_bounds_in_events_hold_whatever_the_clock_shows(autojump_cl
     assert (await pruner.prune(), await storage.log.count()) == (2, 3)
 
 
-async def test_r7_what_has_really_aged_while_nothing_ran_goes_after_an_hour(autojump_clock: object) -> None:
+async def test_r7_events_that_aged_during_a_stop_go_after_an_hour(autojump_clock: object) -> None:
     clock = Clock()
     disk = Disk()
     storage = await a_log(clock, range(5), disk)
@@ -316,7 +316,7 @@ async def test_a_full_disk_ends_a_sweep_until_the_next_round(autojump_clock: obj
 
 
 @pytest.mark.parametrize(("at", "before"), [(None, 1), (41, 42), (98, 99), (99, 99), (200, 99)])
-async def test_r9_what_is_deleted_ends_with_the_very_event_that_was_matched_last(at: int | None, before: int) -> None:
+async def test_r9_deletion_stops_at_the_last_matched_event(at: int | None, before: int) -> None:
     disk = Disk()
     storage = InLoopStorage(disk, disk.start("test"))
     if at is not None:

@@ -76,7 +76,7 @@ def meets(event: Texts, query: str) -> bool:
     return matches(parse(query, "en"), event.of("change"))
 
 
-async def test_a_first_change_is_a_drop_from_what_stood_there_at_the_first_look() -> None:
+async def test_a_first_change_is_a_drop_from_the_value_of_the_first_check() -> None:
     source = await watched()
     event = await source.look(ADDED + DAY, price(399, 299))
     assert meets(event, "price.drop>=25%") and meets(event, "price.drop>=100") and meets(event, "price<300")
@@ -121,7 +121,7 @@ async def test_a_row_that_came_last_week_was_not_there_at_first() -> None:
     assert meets(event, "price.lowest:7d") and not meets(event, "price.lowest:8d")
 
 
-async def test_what_became_another_price_unseen_is_never_the_lowest_by_a_guess() -> None:
+async def test_an_unseen_price_is_never_guessed_to_be_the_lowest() -> None:
     source = await watched()
     await source.look(ADDED + DAY, price(500, 450))
     full = tuple(price(1, 2, f"Plan {number}") for number in range(MOST_CHANGES))

@@ -21,7 +21,7 @@ def test_a_series_begins_with_what_was_before_its_first_change() -> None:
     ]
 
 
-def test_what_came_and_what_has_no_number_is_of_no_series() -> None:
+def test_additions_and_values_without_number_join_no_series() -> None:
     text = TypedChange("text", before=Value("a"), after=Value("b"))
     came = TypedChange("added", after=Value("5", "money", 5, 0, "EUR"))
     assert series_of([(1, (text, came))], 0) == []
@@ -51,7 +51,7 @@ def came(number: int, kind: ChangeKind = "added", label: str = "Team") -> TypedC
     return TypedChange(kind, label, **{"after" if kind == "added" else "before": value})
 
 
-def test_what_a_page_was_before_it_was_watched_as_it_is_now_is_not_known() -> None:
+def test_a_price_before_the_present_settings_is_unknown() -> None:
     (series,) = series_of([(10, (price(5, 6),))], since=3, began=7)
     assert series.points == [Point(7, 5, 0), Point(10, 6, 0)]
     (series,) = series_of([(10, (price(5, 6),))], since=3, began=20)
@@ -79,7 +79,7 @@ def test_a_row_that_went_and_came_back_is_one_series() -> None:
     assert series.points == [Point(3, 2, 0, until=10), Point(10, 9, 0), Point(30, 5, 0)], "that it came was not told"
 
 
-def test_what_is_paid_in_another_currency_is_another_series_and_ends_the_first() -> None:
+def test_another_currency_is_another_series_and_ends_the_first() -> None:
     other = TypedChange(
         "price", "Team", before=Value("6", "money", 6, 0, "EUR"), after=Value("7", "money", 7, 0, "USD")
     )

@@ -120,7 +120,7 @@ async def test_a_recorder_that_does_not_move_is_not_ready_though_it_runs(autojum
         system.stop()
 
 
-async def test_looks_that_are_not_to_be_made_are_not_ready(autojump_clock: object) -> None:
+async def test_paused_checks_are_not_ready(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         system = await a_system(nursery, Disk(), [])
         nursery.start_soon(system.run)
@@ -157,7 +157,7 @@ async def test_a_crash_of_the_log_restarts_all_that_depends_on_it(times: int, au
         system.stop()
 
 
-async def test_signed_looks_are_signed_with_the_keys_that_are_published(autojump_clock: object) -> None:
+async def test_signed_checks_are_signed_with_the_keys_that_are_published(autojump_clock: object) -> None:
     seen: list[Asked] = []
     async with trio.open_nursery() as nursery:
         network = MemoryNetwork(nursery)
@@ -177,7 +177,7 @@ async def test_signed_looks_are_signed_with_the_keys_that_are_published(autojump
     assert asked.headers["signature-agent"] == 'sig1="https://watch.example"'
 
 
-async def test_looks_are_not_signed_unless_it_is_wanted(autojump_clock: object) -> None:
+async def test_checks_are_not_signed_by_default(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         system = await a_system(nursery, Disk(), [])
         assert system.context.look_keys is None and system.egress.http.sign is None

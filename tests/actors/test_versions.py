@@ -41,7 +41,7 @@ def test_every_version_of_a_history_is_had_whole_by_taking_back_its_deltas(histo
     assert sorted(gone) == sorted(history[0]), "each text of the older version stands there once"
 
 
-def test_what_was_altered_twice_is_one_change_with_the_place_that_the_events_told() -> None:
+def test_two_edits_of_a_place_are_one_change_with_its_reported_place() -> None:
     first, second, third = (["Plans", f"{count} seats", "end"] for count in (5, 7, 9))
     where = Where([Context(), SEATS, Context()], [Context(), SEATS, Context()])
     newest = [Paragraph(text) for text in third]
@@ -54,7 +54,7 @@ def test_what_was_altered_twice_is_one_change_with_the_place_that_the_events_tol
     assert compared(oldest, oldest) == [Step(text, text, step.context) for text, step in zip(first, steps, strict=True)]
 
 
-def test_what_came_and_went_again_is_no_difference_and_what_only_moved_is_none() -> None:
+def test_reverted_and_moved_text_is_no_difference() -> None:
     a, b, c = ["one", "two words", "end"], ["one", "end"], ["one", "end", "two words"]
     newest = [Paragraph(text) for text in c]
     middle = undone(newest, delta_of(b, c))

@@ -269,7 +269,7 @@ async def test_a_bug_is_a_500_without_details_and_is_logged(house: House) -> Non
     assert fault["request_id"] == answer.headers["x-request-id"]
 
 
-async def test_when_keys_cannot_be_looked_up_nothing_opens_and_the_address_is_counted(house: House) -> None:
+async def test_unreadable_keys_open_nothing_and_count_the_address(house: House) -> None:
     async def broken(_hash: str) -> None:
         raise Unavailable("the disk is gone")
 

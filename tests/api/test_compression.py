@@ -20,7 +20,7 @@ async def house(autojump_clock: object) -> AsyncIterator[House]:
 
 
 @pytest.mark.parametrize("accepts", ["gzip", "br, gzip;q=0.5", "*"])
-def test_a_reader_who_takes_gzip_gets_it(accepts: str) -> None:
+def test_a_reader_that_accepts_gzip_gets_it(accepts: str) -> None:
     body = b"a sentence. " * LEAST
     found, headers = fitting(body, Headers({"Accept-Encoding": accepts}))
     assert headers == {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
@@ -28,7 +28,7 @@ def test_a_reader_who_takes_gzip_gets_it(accepts: str) -> None:
 
 
 @pytest.mark.parametrize("accepts", ["", "br", "gzip;q=0", "identity", "gzip;q=nonsense"])
-def test_any_other_reader_gets_the_body_as_it_is_and_caches_are_told(accepts: str) -> None:
+def test_other_readers_get_the_plain_body_and_caches_a_vary_header(accepts: str) -> None:
     body = b"a sentence. " * LEAST
     assert fitting(body, Headers({"Accept-Encoding": accepts})) == (body, {"Vary": "Accept-Encoding"})
 

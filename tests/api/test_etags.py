@@ -115,7 +115,9 @@ async def test_an_invalid_list_of_tags_is_400(house: House, client: httpx.AsyncC
 
 
 @pytest.mark.parametrize("noun", ["alerts", "destinations"])
-async def test_of_many_editors_at_once_exactly_one_succeeds(house: House, client: httpx.AsyncClient, noun: str) -> None:
+async def test_exactly_one_of_many_concurrent_edits_succeeds(
+    house: House, client: httpx.AsyncClient, noun: str
+) -> None:
     path = await a_thing(house, client, noun)
     tag = (await client.get(path)).headers["etag"]
     statuses: list[int] = []

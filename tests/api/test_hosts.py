@@ -58,7 +58,7 @@ def test_s13_each_name_is_taken_or_not(host: str, base_url: str, taken: bool) ->
     assert is_ours(host, base_url, "bound.test") is taken
 
 
-async def test_s13_where_clients_see_https_every_answer_keeps_browsers_to_it(autojump_clock: object) -> None:
+async def test_s13_behind_https_every_response_has_hsts(autojump_clock: object) -> None:
     async with running(make_house(base_url="https://sanderling.test")) as house, house.stranger() as stranger:
         for path in ("/healthz", "/v1/sources", "/sign-in", "/keys", "/no-such-thing"):
             answer = await stranger.get(path)

@@ -127,7 +127,7 @@ async def test_the_word_null_is_no_absent_parameter(house: House, client: httpx.
     assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, "query.result")
 
 
-async def test_the_look_trail_is_paged_while_looks_go_on(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_trail_is_paged_while_checks_go_on(house: House, client: httpx.AsyncClient) -> None:
     trail = b""
     verdicts = (Verdict.CHANGED, Verdict.UNCHANGED, Verdict.THROTTLED, Verdict.CHANGED, Verdict.UNCHANGED)
     for number, verdict in enumerate(verdicts):

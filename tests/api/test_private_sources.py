@@ -135,7 +135,7 @@ async def test_a_private_source_is_on_no_face_until_it_is_included_by_name(house
         assert SECRET in await FACES[face](house, owner, True)
 
 
-async def test_a_channel_of_the_service_is_heard_without_private_sources(house: House) -> None:
+async def test_a_channel_of_the_service_leaves_out_private_sources(house: House) -> None:
     await house.publish("Tariff for all", source=OPEN)
     await house.publish(SECRET, source=MEMBERS)
     house.private.add(a_source_id(MEMBERS))

@@ -18,7 +18,7 @@ def a_page(text: str) -> bytes:
     return f"<html><title>Birds</title><body><h1>Birds</h1><p>{text}</p>{rows}</body></html>".encode()
 
 
-def test_a_look_that_is_in_doubt_gets_the_looks_that_settle_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_doubtful_check_gets_the_checks_that_settle_it(monkeypatch: pytest.MonkeyPatch) -> None:
     bodies = {
         "p/01": a_page("The hide at the harbour is open to all visitors from dawn until dusk every day."),
         "p/02": a_page("Please keep dogs on a lead while young terns are hatching near these dunes."),

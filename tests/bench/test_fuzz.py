@@ -21,7 +21,7 @@ SEED = 1
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_whatever_comes_what_must_hold_holds(name: str) -> None:
+def test_the_fuzzed_promises_hold_for_any_input(name: str) -> None:
     for number in range(TARGETS[name].cases):
         try:
             run(name, SEED, number)
@@ -48,7 +48,7 @@ def test_pieces_together_are_the_whole() -> None:
     assert all(b"".join(chance.cut(b"0123456789")) == b"0123456789" for _ in range(100))
 
 
-def test_a_finding_is_told_once_with_the_command_that_shows_it_again(
+def test_a_finding_is_reported_once_with_the_command_to_repeat_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def holds(case: object) -> None:
@@ -72,7 +72,7 @@ def test_a_case_that_takes_long_is_a_finding(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.real
-def test_the_driver_runs_for_as_long_as_it_is_told() -> None:
+def test_the_driver_runs_for_the_given_time() -> None:
     words = [sys.executable, "-m", "bench.fuzz", "--seconds", "0.1", "--seed", "1", "--only", "cursor"]
     ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
     assert ran.stdout.startswith("seed 1, 1 targets")

@@ -105,7 +105,7 @@ def test_the_rooms_and_their_tests_are_there() -> None:
         assert (ROOT / name).exists(), name
 
 
-def test_those_of_the_review_can_still_be_planted() -> None:
+def test_mutants_of_the_review_can_still_be_planted() -> None:
     found = named.named(ROOT)
     assert len(found) == 8
     assert all(is_another((ROOT / mutant.path).read_text("utf-8"), mutant) for mutant in found)
@@ -205,7 +205,7 @@ def test_worlds_are_simulated_until_one_breaks_that_is_whole_without_the_mutant(
 
 
 @pytest.mark.real
-def test_a_trial_is_held_in_a_copy_and_ends_with_who_noticed(
+def test_a_trial_runs_in_a_copy_and_names_what_noticed(
     tmp_path: Path, git_tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (git_tree / "actors/recorder/doubling.py").read_text()

@@ -26,22 +26,22 @@ def labels_of(page: Page, *looks: int) -> tuple[list[str], dict[int, int | None]
     return [one.label for one in told], labelled
 
 
-def test_a_labelled_look_is_told_by_one_of_the_four_after_it() -> None:
+def test_a_labelled_check_is_reported_by_one_of_the_next_four() -> None:
     assert labels_of(a_page({10: "real"}), 14) == (["real"], {10: 14})
     assert labels_of(a_page({10: "real"}), 15) == (["new"], {10: None})
 
 
-def test_a_telling_takes_the_best_label_of_what_was_untold() -> None:
+def test_a_report_takes_the_best_label_of_the_unreported() -> None:
     assert labels_of(a_page({10: "real", 12: "churn"}), 12) == (["real"], {10: 12, 12: 12})
     assert labels_of(a_page({10: "real", 12: "churn"}), 10, 12) == (["real", "churn"], {10: 10, 12: 12})
 
 
-def test_a_telling_just_before_a_label_is_of_that_difference() -> None:
+def test_a_report_just_before_a_label_belongs_to_that_difference() -> None:
     assert labels_of(a_page({10: "real"}), 9) == (["real"], {10: 9})
     assert labels_of(a_page({10: "real"}), 9, 10) == (["new", "real"], {10: 10})
 
 
-def test_what_is_told_while_learning_counts_for_nothing() -> None:
+def test_reports_during_learning_do_not_count() -> None:
     assert labels_of(a_page({}), 3) == (["early"], {})
 
 
@@ -64,7 +64,7 @@ def terms(more: str = "") -> str:
     return f"<html><title>Terms</title><body><main><h1>Terms</h1>{paragraphs}{more}</main></body></html>"
 
 
-def test_a_new_paragraph_of_a_natural_history_is_told_and_counted(tmp_path: Path) -> None:
+def test_a_new_paragraph_of_a_natural_history_is_reported_and_counted(tmp_path: Path) -> None:
     more = "<p>From the first of March the arbitration clause binds both parties in every dispute.</p>"
     (outcome,) = natural.run(a_folder(tmp_path, [terms()] * 10 + [terms(more)] * 3, {10: "real"}))
     figures = Figures([outcome])

@@ -30,7 +30,7 @@ def test_a_topic_names_the_product_that_it_measures_and_the_units_of_its_goals(n
             assert clause[3] or clause.string[clause.end() :].strip() == figure.unit, figure
 
 
-def test_titles_are_told_apart() -> None:
+def test_titles_are_distinguished() -> None:
     titles = [topic_of(name).title for name in names()]
     assert len(titles) == len(set(titles)) > 30
 

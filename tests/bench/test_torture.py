@@ -39,7 +39,7 @@ def a_scene(origin: Any) -> Scene:
     return scene
 
 
-def test_what_came_once_in_order_and_was_delivered_at_least_once_holds() -> None:
+def test_an_ordered_complete_delivered_run_passes_the_audit() -> None:
     log = {"1": ("s", "a"), "2": ("s", "b")}
     audit = counted(a_scene(Published("a", "b")), log, {"s": ["a", "b"]})
     assert audit.holds
@@ -57,7 +57,7 @@ def test_each_kind_of_loss_is_counted() -> None:
     assert not audit.holds
 
 
-def test_what_people_heard_in_two_messages_is_no_delivery_that_lacks() -> None:
+def test_an_event_split_over_two_messages_is_not_missing() -> None:
     scene, log = a_scene(Published("a", "b")), {"1": ("s", "a"), "2": ("s", "b")}
     scene.pager.bodies["2"] = [json.dumps({"payload": {"summary": "b"}}).encode()]
     audit = counted(scene, log, {"s": ["a", "b"]})

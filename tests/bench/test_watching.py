@@ -35,13 +35,13 @@ def test_every_kind_has_histories_in_both_halves_of_the_frames(every: list[Histo
     assert all(history.held_out == (history.frame.name not in tuning()) for history in every)
 
 
-def test_some_histories_are_looked_at_often_and_some_seldom(every: list[History]) -> None:
+def test_some_histories_are_checked_often_and_some_rarely(every: list[History]) -> None:
     spacings = Counter(history.spacing for history in every)
     assert spacings[USUAL] > spacings[OFTEN] > 50
     assert spacings[SELDOM] > 50
 
 
-def test_a_new_look_says_something_else_than_the_page_said_before(every: list[History]) -> None:
+def test_a_check_labelled_new_differs_from_the_page_before(every: list[History]) -> None:
     wrong = []
     for history in every:
         before = None
@@ -55,12 +55,12 @@ def test_a_new_look_says_something_else_than_the_page_said_before(every: list[Hi
     assert wrong == []
 
 
-def test_only_kinds_that_tell_have_new_looks_and_never_the_first(every: list[History]) -> None:
+def test_only_reporting_kinds_have_new_checks_and_never_the_first(every: list[History]) -> None:
     assert all(any(step.new for step in history.script.steps) == history.tells for history in every)
     assert not any(history.script.steps[0].new for history in every)
 
 
-def test_what_a_look_shows_holds_what_its_document_says(every: list[History]) -> None:
+def test_a_check_shows_what_its_document_says(every: list[History]) -> None:
     import html
 
     for history in every[::7]:
@@ -77,7 +77,7 @@ def test_the_same_histories_are_made_each_time(every: list[History]) -> None:
     assert all(a.html(n, again=b) == c.html(n, again=b) for a, c in pairs for n in (0, 5) for b in (False, True))
 
 
-def test_a_noise_is_drawn_anew_for_the_second_look(every: list[History]) -> None:
+def test_noise_is_drawn_again_for_the_second_check(every: list[History]) -> None:
     tokens = [history for history in every if history.kind == "token"]
     assert all(history.html(3) != history.html(3, again=True) for history in tokens)
 
@@ -125,7 +125,7 @@ def _sentences(words: Tongue) -> set[str]:
         (".......", "...t...", ((), (3,))),
     ],
 )
-def test_a_new_look_is_told_by_itself_or_one_of_the_three_after_it(
+def test_news_is_reported_by_its_check_or_one_of_the_next_three(
     labels: str, told: str, expected: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
     assert matched([mark == "n" for mark in labels], [mark == "t" for mark in told], 3) == expected

@@ -68,7 +68,7 @@ def test_the_example_of_a_type_is_a_record_and_the_record_is_the_example(subtest
                 assert said(written) == said(example)
 
 
-def test_what_a_later_version_adds_does_no_harm_and_what_it_lacks_is_an_error() -> None:
+def test_unknown_fields_are_ignored_and_missing_ones_are_an_error() -> None:
     example = DESCRIPTION["components"]["schemas"]["Event"]["examples"][0]
     later = {**example, "source_type": "of-a-later-version", "in_a_later_version": {"a": 1}}
     assert msgspec.convert(later, records.Event).source_type == "of-a-later-version"

@@ -146,7 +146,7 @@ def test_a_damaged_service_is_left_alone_for_a_minute() -> None:
         (418, "of-a-later-version", ProblemError),
     ],
 )
-def test_what_will_not_pass_is_raised_as_what_it_is(
+def test_a_permanent_error_is_raised_as_itself(
     waits: list[float], status: int, slug: str, kind: type[ProblemError]
 ) -> None:
     """After two events, as when a key is deleted or retention has overtaken the reader."""
@@ -158,14 +158,14 @@ def test_what_will_not_pass_is_raised_as_what_it_is(
     assert service.asked == [BEFORE, LOG[1].id]
 
 
-def test_what_passes_is_waited_for_as_long_as_it_says(waits: list[float]) -> None:
+def test_a_temporary_error_is_waited_out_as_told(waits: list[float]) -> None:
     refused = {0: a_problem(429, "rate-limited", **{"Retry-After": "17"}), 1: httpx.Response(502, content=b"<html>")}
     service = CutService(LOG, lambda number: None, refuse=refused.get)
     assert same(blocking(service, 3), LOG)
     assert waits[0] == 0.0 and 17 <= waits[1] <= 17 * 1.25 and 6 <= waits[2] <= 6 * 1.25
 
 
-def test_waits_double_to_a_bound_and_it_gives_up_after_as_many_as_it_was_told(waits: list[float]) -> None:
+def test_waits_double_to_a_bound_and_end_after_the_given_count(waits: list[float]) -> None:
     service = CutService(LOG, lambda number: None, refuse=lambda number: a_problem(503, "unavailable"))
     with pytest.raises(StreamLost) as lost:
         blocking(service, 1, give_up=7)

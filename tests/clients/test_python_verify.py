@@ -117,7 +117,7 @@ def test_a_key_that_is_none_verifies_nothing(change: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("event", ["", "[]", "7", b"\xff", {}, {"key_id": 7, "signature": 7}, "[" * 100_000])
-def test_what_is_no_event_is_not_verified(event: object) -> None:
+def test_a_document_that_is_no_event_does_not_verify(event: object) -> None:
     with pytest.raises(Unverified):
         verify_event(event, KEYS)
 

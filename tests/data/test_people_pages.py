@@ -10,7 +10,7 @@ from tests.data.people_pages import FILE, cases, played
 pytestmark = pytest.mark.data
 
 
-def test_reported_pages_tell_what_their_reports_wanted(subtests: pytest.Subtests) -> None:
+def test_reported_pages_satisfy_their_reports(subtests: pytest.Subtests) -> None:
     if not FILE.exists():
         reason = "no reported pages beside the project (../shared/findings/inputs-pages)"
         pytest.fail(reason) if in_ci() else pytest.skip(reason)

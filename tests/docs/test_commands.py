@@ -66,5 +66,5 @@ def test_commands_are_found_where_pages_print_them() -> None:
 
 
 @pytest.mark.parametrize("line", ["serve --prot 1", "frobnicate", "keys make", "tail --count x", "sources add"])
-def test_what_the_program_does_not_understand_is_found(line: str) -> None:
+def test_a_documented_command_that_fails_to_parse_is_found(line: str) -> None:
     assert refuse(line) or line == "sources add"

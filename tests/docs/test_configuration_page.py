@@ -89,7 +89,7 @@ async def test_the_example_of_a_group_is_applied_as_it_is_printed(autojump_clock
 
 
 @pytest.mark.parametrize("key", ["retention_days", "host", "retention"])
-async def test_a_setting_of_the_service_in_a_file_is_told_where_it_belongs(tmp_path: Path, key: str) -> None:
+async def test_a_service_setting_in_a_file_is_refused_with_its_right_place(tmp_path: Path, key: str) -> None:
     with pytest.raises(BadFiles) as bad:
         read_folder(files(tmp_path, odd=f"[{key}]\ndays = 9"), {})
     assert f"odd.toml:1: {key}: is a setting of the service, which reads it at its start" in str(bad.value.flaws[0])

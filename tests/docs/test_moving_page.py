@@ -105,5 +105,5 @@ def test_jobs_and_reporters_of_urlwatch_are_read_as_one_file(tmp_path: Path) -> 
         ),
     ],
 )
-def test_every_field_that_is_told_of_is_in_its_table(heading: str, names: Iterable[str]) -> None:
+def test_every_sent_field_is_in_its_table(heading: str, names: Iterable[str]) -> None:
     assert {name for name in names if f"`{name}`" not in under(heading)} == set()

@@ -129,7 +129,7 @@ async def test_calls_are_answered_as_their_pages_let_one_expect(tmp_path: Path) 
                 assert answer, block
 
 
-async def test_an_agent_that_is_told_what_its_page_says_is_let_in() -> None:
+async def test_an_agent_with_the_documented_set_up_is_let_in() -> None:
     named = json.loads(the("docs/agents.md", "json", '{"mcpServers": {"sanderling": {"url"'))["mcpServers"][
         "sanderling"
     ]
@@ -142,7 +142,7 @@ async def test_an_agent_that_is_told_what_its_page_says_is_let_in() -> None:
     assert answer.json()["result"]["serverInfo"]["name"] == "sanderling"
 
 
-async def test_the_alarm_of_the_page_on_operating_hears_heartbeats_and_their_silence(
+async def test_the_manuals_alarm_follows_heartbeats_and_their_silence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (alarm,) = of("docs/operating.md", "python")

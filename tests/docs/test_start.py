@@ -41,7 +41,7 @@ async def test_its_commands_end_with_an_event(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=name_of)
-def test_pictures_ask_for_nothing_and_are_told_to_those_who_do_not_see_them(picture: Path) -> None:
+def test_pictures_fetch_nothing_and_have_text_alternatives(picture: Path) -> None:
     text = picture.read_text("utf-8")
     assert ET.fromstring(text).find("{http://www.w3.org/2000/svg}title") is not None
     assert set(re.findall(r"https?://[^/\s\"<]+", text.replace("http://127.0.0.1", ""))) == {"http://www.w3.org"}

@@ -80,7 +80,7 @@ def test_a_field_of_an_alert_is_named_in_four_files() -> None:
     assert found == files
 
 
-def test_what_is_left_out_names_a_bar_of_its_own() -> None:
+def test_an_excluded_file_has_a_bar_of_its_own() -> None:
     assert [name for name in NOT_OF_A_SOURCE if "bar" not in (ROOT / name).read_text("utf-8")] == []
 
 

@@ -44,7 +44,7 @@ def looked(body: bytes, memory: bytes | None, at: int) -> PageLook:
 
 
 @pytest.mark.parametrize(("before", "now", "told"), examples())
-def test_an_example_is_told_when_the_page_says_so(before: str, now: str, told: str) -> None:
+def test_an_example_reports_when_its_page_says_so(before: str, now: str, told: str) -> None:
     at = 1_800_000_000_000
     memory = None
     for n in range(EARLY, -1, -1):

@@ -49,7 +49,7 @@ def balancing(nodes: Sequence[Service]) -> Front:
 @pytest.mark.real
 @needs_openssl
 @pytest.mark.skipif(CADDY.program is None, reason="caddy is not installed")
-async def test_who_knows_only_the_balancer_misses_nothing_while_nodes_die_and_leave(tmp_path: Path) -> None:
+async def test_a_client_of_the_balancer_misses_nothing_while_nodes_die(tmp_path: Path) -> None:
     named = await variables(tmp_path, durable())
     port, written = free_port(), Counter[str]()
     async with trio.open_nursery() as nursery, AsyncExitStack() as stack:

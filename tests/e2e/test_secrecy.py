@@ -155,7 +155,7 @@ async def test_x20_a_running_service_shows_its_secrets_nowhere(tmp_path: Path) -
     assert (folder / "sanderling.db-wal").stat().st_size > 0
 
 
-async def test_x20_a_lost_key_is_told_in_words_and_another_one_is_taken(tmp_path: Path) -> None:
+async def test_x20_a_lost_key_is_reported_in_words_and_another_is_taken(tmp_path: Path) -> None:
     folder, old, new = tmp_path / "data", key_file(tmp_path / "old", MASTER), key_file(tmp_path / "new", b"n" * 32)
     data = ("--data", str(folder))
     async with a_service(folder, **old) as service:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real
 BEGINNING = "00000000-0000-7000-8000-000000000000"
 
 
-async def test_what_is_added_is_listed_and_its_events_are_shown(tmp_path: Path) -> None:
+async def test_an_added_source_is_listed_and_its_events_are_shown(tmp_path: Path) -> None:
     origin, key = Origin(), a_key(tmp_path)
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)

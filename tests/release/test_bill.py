@@ -80,7 +80,7 @@ def test_a_native_part_has_the_sum_of_its_library_as_it_is_shipped(bill: dict[st
     )
 
 
-def test_what_is_inside_of_a_package_is_told_with_its_own_version(bill: dict[str, Any]) -> None:
+def test_bundled_code_is_listed_with_its_own_version(bill: dict[str, Any]) -> None:
     assert component(bill, "lxml/zlib")["version"] != ""
     (inside,) = (each["dependsOn"] for each in bill["dependencies"] if each["ref"] == "pypi/lxml")
     assert inside == ["lxml/libexslt", "lxml/libiconv", "lxml/libxml2", "lxml/libxslt", "lxml/zlib"]

@@ -22,11 +22,11 @@ def test_a_folder_may_lack_none_and_have_none_more() -> None:
     ]
 
 
-def test_of_single_files_the_others_are_not_missed() -> None:
+def test_checking_single_files_does_not_miss_the_others() -> None:
     assert judged({"one": A, "two": B}, {"one": A}, whole=False) == [Finding("one", True, WELL)]
 
 
-def test_what_is_no_file_is_not_well_whatever_it_leads_to() -> None:
+def test_a_path_that_is_no_file_fails_wherever_it_leads() -> None:
     found = judged({"one": A, "two": A}, {"one": Lies.LINK, "two": Lies.OTHER}, whole=True)
     assert [each.well for each in found] == [False, False]
     assert found[0].why.startswith("is a link")

@@ -31,7 +31,7 @@ def test_the_longer_name_goes_first_and_one_at_the_root_is_left() -> None:
     assert sys.prefix.encode() in found
 
 
-def test_what_python_knows_of_its_making_is_kept_but_for_the_folders() -> None:
+def test_build_metadata_is_kept_without_folders() -> None:
     name, text = build_variables()
     made: dict[str, dict[str, object]] = {}
     run: Callable[..., None] = exec
@@ -41,7 +41,7 @@ def test_what_python_knows_of_its_making_is_kept_but_for_the_folders() -> None:
     assert not [key for key, value in known.items() if "/" in str(value)]
 
 
-def test_an_archive_does_not_tell_in_which_order_it_was_met(tmp_path: Path) -> None:
+def test_an_archive_does_not_report_in_which_order_it_was_met(tmp_path: Path) -> None:
     members = {"b.pyc": b"b" * 99, "a.pyc": b"a", "re/c.pyc": b"c"}
     written = []
     for name, order in (("one.zip", list(members)), ("other.zip", sorted(members))):

@@ -64,7 +64,7 @@ def test_the_private_key_is_not_taken_for_the_public_one_nor_the_other_way() -> 
 
 
 @pytest.mark.parametrize("pem", ["", "key", PUBLIC * 2, PUBLIC.replace("END PUBLIC", "END OTHER"), f"more\n{PUBLIC}"])
-def test_what_is_no_single_key_is_refused(pem: str) -> None:
+def test_a_file_without_exactly_one_key_is_refused(pem: str) -> None:
     with pytest.raises(ValueError, match="is no key in PEM"):
         public_key(pem)
 

@@ -116,7 +116,7 @@ def test_a_folder_with_nothing_of_this_version_is_refused(tmp_path: Path) -> Non
         making.gather(tmp_path, tmp_path / "release")
 
 
-def test_what_a_checkout_with_changes_makes_is_not_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_of_a_changed_checkout_is_not_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "key.pem").write_text(PRIVATE)
     making.ready(tmp_path / "key.pem")
     monkeypatch.setattr(making, "_origin", lambda: ORIGIN._replace(changed=True))

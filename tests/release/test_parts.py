@@ -34,7 +34,7 @@ def test_the_table_names_every_package_that_is_pinned_or_asked_for() -> None:
     assert installed_with_it() <= set(PACKAGES)
 
 
-def test_what_is_frozen_has_the_driver_in_c_from_the_source_and_builds_it_against_the_systems_library() -> None:
+def test_the_binary_builds_the_c_driver_against_the_systems_library() -> None:
     pins = (ROOT / "requirements/build.txt").read_text("utf-8")
     (pin,) = re.findall(r"^psycopg-c==(\S+) .*\n    --hash=sha256:\w{64}$", pins, re.M)
     assert pin == PINS["psycopg"] and "psycopg-binary" not in pins
@@ -51,7 +51,7 @@ def test_every_expression_is_one_of_spdx() -> None:
     assert {each for each in expressions if canonicalize_license_expression(each) != each} == set()
 
 
-def test_every_package_that_is_asked_for_is_here_to_be_looked_at() -> None:
+def test_every_required_package_is_installed_for_inspection() -> None:
     assert installed_with_it() - {part.name for part in ALL} == set()
 
 
@@ -77,7 +77,7 @@ def test_the_metadata_come_before_the_table(tmp_path: Path, headers: list[str], 
     assert expression_of("tzdata", found) == (expression or "Apache-2.0")
 
 
-def test_a_package_without_a_text_or_an_expression_is_told(tmp_path: Path) -> None:
+def test_a_package_without_a_text_or_an_expression_is_reported(tmp_path: Path) -> None:
     found = installed(tmp_path, "License-Expression: MIT")
     assert package("thing", found).lacks == "a text"
     (tmp_path / "thing-1.0.dist-info/LICENCE").write_text("Do as you like.")
@@ -97,14 +97,14 @@ def test_texts_are_found_by_the_metadatas_word_and_by_their_names(tmp_path: Path
     assert places == ["COPYING", "licenses/AUTHORS", "licenses/inner/TERMS"]
 
 
-def test_every_package_of_compiled_code_was_looked_through_for_what_is_inside() -> None:
+def test_every_compiled_package_is_inspected_for_bundled_code() -> None:
     """A row of NATIVE lists its bundled libraries; ONLY_ITS_OWN marks a package without any."""
     here = {part.name for part in ALL if part.is_package}
     compiled = {name for name in here if any(file.suffix in {".so", ".pyd"} for file in metadata.files(name) or [])}
     assert compiled == {row.inside for row in NATIVE if row.inside in PACKAGES} | set(ONLY_ITS_OWN)
 
 
-def test_a_library_that_is_frozen_in_without_a_row_is_told() -> None:
+def test_a_frozen_library_without_a_row_is_reported() -> None:
     assert unlicensed(["libz.so.1", "libcrypto.so.3", "lxml/etree.so", "python3.11/lib-dynload/_ssl.so"]) == []
     assert unlicensed(["libz.so.1", "libstrange.so.2"]) == ["libstrange.so.2"]
 
@@ -145,7 +145,7 @@ def test_versions_that_only_the_table_knows_are_of_the_packages_that_are_pinned(
     assert known == {name: PINS[name] for name in known}
 
 
-def test_native_parts_tell_the_versions_that_they_really_have() -> None:
+def test_native_parts_report_the_versions_that_they_really_have() -> None:
     versions = {part.label: part.version for part in ALL if not part.is_package}
     assert versions["libxml2 (in lxml)"] == ".".join(map(str, etree.LIBXML_VERSION))
     asked = ["python", "openssl", "sqlite", "zlib", "expat", "libxslt (in lxml)", "libyaml (in pyyaml)"]
@@ -153,7 +153,7 @@ def test_native_parts_tell_the_versions_that_they_really_have() -> None:
     assert versions["unicode-cldr (in sanderling)"] == "47"
 
 
-def test_what_does_not_tell_its_version_is_listed_without_one() -> None:
+def test_a_library_without_version_is_listed_without_one() -> None:
     assert native.version_of("libuuid", "") == native.version_of("nothing", "") == ""
 
 

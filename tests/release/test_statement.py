@@ -69,7 +69,7 @@ def test_a_file_is_released_under_a_name_that_is_its_own_among_all_machines(name
     assert to is None or NAME.fullmatch(to)
 
 
-def test_what_a_machine_could_not_make_is_named() -> None:
+def test_parts_that_a_machine_could_not_build_are_named() -> None:
     assert lacking(["sanderling-0.1.0.tar.gz", "sanderling-0.1.0-py3-none-any.whl"], "0.1.0") == [
         kind for kind in KINDS if kind not in ("the sdist", "the wheel")
     ]

@@ -10,7 +10,7 @@ from release.signing import written
 A, B = "a" * 64, "b" * 64
 
 
-def test_what_is_written_is_read_and_is_in_the_order_of_names() -> None:
+def test_written_sums_are_read_back_in_order_of_names() -> None:
     text = written({"sanderling_0.1.0~rc1-1_amd64.deb": B, "NOTES.md": A})
     assert text == f"{A}  NOTES.md\n{B}  sanderling_0.1.0~rc1-1_amd64.deb\n"
     assert parsed(text) == {"NOTES.md": A, "sanderling_0.1.0~rc1-1_amd64.deb": B}
@@ -32,7 +32,7 @@ def test_a_name_that_is_no_plain_file_of_the_folder_is_refused(name: str) -> Non
 @pytest.mark.parametrize(
     "text", ["", "\n", "nothing", f"{A} one", f"{A.upper()}  one", f"{A[1:]}  one", f"{A}  one\r\n\n"]
 )
-def test_what_is_no_list_of_sums_is_refused(text: str) -> None:
+def test_a_file_that_is_no_list_of_sums_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="line 1 "):
         parsed(text)
 

@@ -23,7 +23,7 @@ def narrow_catches(nodes: Iterable[ast.AST]) -> Iterator[int]:
                 yield node.lineno
 
 
-def test_who_catches_what_cannot_be_decoded_catches_what_is_no_utf_8() -> None:
+def test_catching_a_decode_error_catches_invalid_utf_8() -> None:
     paths = modules(*ROOMS)
     assert len(paths) > 500
     assert [f"{name_of(path)}:{line}" for path in paths for line in narrow_catches(nodes_of(path))] == []

@@ -86,7 +86,7 @@ def way_to_an_effect(name: str) -> list[str]:
     return []
 
 
-def test_what_calls_itself_pure_reaches_no_effect() -> None:
+def test_pure_modules_reach_no_effect() -> None:
     assert [" -> ".join(way) for name in PURE if (way := way_to_an_effect(name))] == []
 
 

@@ -71,7 +71,7 @@ async def test_a_renewed_pair_is_taken_once(pair: tuple[Path, Path]) -> None:
     assert files.refresh() is None
 
 
-async def test_half_a_renewal_is_told_and_the_old_pair_stays_until_the_other_half(pair: tuple[Path, Path]) -> None:
+async def test_half_a_renewal_is_reported_and_the_old_pair_stays_until_the_other_half(pair: tuple[Path, Path]) -> None:
     files, first = CertificateFiles(*pair), trusting(pair[0])
     (pair[0].parent / "new").mkdir()
     certificate, key = make_certificate(pair[0].parent / "new", "renewed")

@@ -63,7 +63,7 @@ def test_its_help_has_those_that_people_need_first(capsys: pytest.CaptureFixture
         (["listen", "--status", "99"], Exit.USAGE),
     ],
 )
-def test_the_exit_code_tells_how_it_ended(arguments: list[str], code: Exit) -> None:
+def test_the_exit_code_says_how_it_ended(arguments: list[str], code: Exit) -> None:
     assert cli.run(arguments) == code
 
 
@@ -108,7 +108,7 @@ def test_settings_show_value_and_origin(capsys: pytest.CaptureFixture[str], tmp_
     assert rows["workers"] == ["3", str(tmp_path / "sanderling.toml")]
 
 
-def test_a_failure_inside_a_nursery_is_told_as_itself(
+def test_a_failure_inside_a_nursery_is_reported_as_itself(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def fail() -> None:

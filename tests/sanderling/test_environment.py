@@ -130,7 +130,7 @@ def test_a_bad_value_is_refused_in_words(flags: dict[str, str], variables: dict[
     assert words in refusal(flags, variables)
 
 
-def test_of_a_browsers_address_no_more_than_host_and_port_is_shown() -> None:
+def test_only_host_and_port_of_a_browsers_address_are_shown() -> None:
     for address, seen in (
         ("http://10.0.0.7:9222", "http://10.0.0.7:9222"),
         ("http://10.0.0.7:9222?token=s3cret", "http://10.0.0.7:9222/..."),

@@ -67,7 +67,7 @@ def test_every_command_that_prints_data_prints_it_as_json_too() -> None:
         "version",
     ],
 )
-def test_what_needs_no_service_is_json_line_by_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_offline_commands_print_json_lines(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     main.main([*line.split(), "--json"], standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     assert lines and all(isinstance(msgspec.json.decode(each), dict) for each in lines)

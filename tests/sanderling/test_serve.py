@@ -91,7 +91,7 @@ async def test_s5_a_tree_that_gives_up_is_70_and_says_why() -> None:
 
 @pytest.mark.real
 @pytest.mark.parametrize("setting", ["wanted", "demanded"])
-async def test_s5_where_the_kernels_hold_is_demanded_and_missing_the_start_is_refused(
+async def test_s5_a_required_but_missing_kernel_sandbox_refuses_the_start(
     setting: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def tried(variables: object) -> tuple[int, int, str]:

@@ -30,7 +30,7 @@ async def test_a_document_is_asked_for_until_it_is_given(autojump_clock: MockClo
     assert user.unheard == []
 
 
-async def test_what_came_instead_of_a_document_is_said(autojump_clock: MockClock) -> None:
+async def test_a_missing_document_is_explained(autojump_clock: MockClock) -> None:
     trace = Trace()
     user = User(Deaf(None), trace)  # type: ignore[arg-type]  # it only asks
     assert await user.learn("/keys") is None

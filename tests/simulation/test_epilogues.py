@@ -29,7 +29,7 @@ def test_r10_a_service_that_meets_damage_at_its_start_says_so_and_stands(table: 
     assert afterwards.ready[0] == 503
 
 
-def test_after_a_restore_no_id_is_given_twice_and_a_cursor_from_the_future_hears_all_that_is_new() -> None:
+def test_after_a_restore_ids_are_unique_and_a_future_cursor_gets_all_news() -> None:
     result = simulate_program(draw_epilogue("1", "restore"), patience=3600.0)
     assert [str(violation) for violation in result.violations] == []
     afterwards = result.facts.afterwards
@@ -49,7 +49,7 @@ def test_a_standby_takes_over_what_it_promised_and_the_other_service_stops(kind:
 
 
 @pytest.mark.parametrize("without", ["", " WITHOUT ROWID"])
-def test_a_bent_page_is_noticed_by_who_reads_it(without: str) -> None:
+def test_a_damaged_page_is_noticed_by_its_reader(without: str) -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute(f"CREATE TABLE things(id INTEGER PRIMARY KEY, body BLOB){without}")
         connection.executemany("INSERT INTO things VALUES(?, ?)", [(number, b"x" * 500) for number in range(200)])

@@ -34,7 +34,7 @@ def test_d1_every_matched_event_is_taken_or_visibly_given_up(seed: str) -> None:
 
 
 @pytest.mark.parametrize("seed", ["4", "6", "7"])
-def test_d1_people_are_told_by_messengers_and_by_mail(seed: str) -> None:
+def test_d1_people_are_notified_by_messenger_and_mail(seed: str) -> None:
     result = simulate_program(draw_kinds(seed, days=0.5))
     assert [str(violation) for violation in result.violations] == []
     letters = result.facts.letters
@@ -52,7 +52,7 @@ def test_a_revocation_that_was_put_right_between_two_glances_is_known_by_the_ans
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "3", "4", "5"])
-def test_readers_of_a_feed_are_told_by_the_hub(seed: str) -> None:
+def test_the_hub_notifies_readers_of_a_feed(seed: str) -> None:
     result = simulate_program(draw_hub(seed))
     assert [str(violation) for violation in result.violations] == []
     letters = result.facts.letters

@@ -55,7 +55,7 @@ async def test_a_sender_waits_while_too_much_is_under_way(network: SimNetwork, a
     assert len(await far.receive_some(ROOM)) == ROOM
 
 
-async def test_the_peer_of_a_closed_end_is_told_so(network: SimNetwork, autojump_clock: MockClock) -> None:
+async def test_a_closed_ends_peer_learns_of_it(network: SimNetwork, autojump_clock: MockClock) -> None:
     _, near, far = await pair(network)
     await far.aclose()
     with pytest.raises(trio.BrokenResourceError):
@@ -126,7 +126,7 @@ async def test_a_reset_comes_in_the_middle_of_a_body(network: SimNetwork, autoju
         await near.receive_some()
 
 
-async def test_an_unknown_name_and_a_dead_resolver_are_told_apart(
+async def test_an_unknown_name_and_a_dead_resolver_are_distinguished(
     network: SimNetwork, autojump_clock: MockClock
 ) -> None:
     client = network.side("client.org")

@@ -15,7 +15,7 @@ def test_nodes_that_are_hurt_keep_every_promise_and_a_seed_gives_one_trace() -> 
     assert len(facts.log) > 50 and facts.receipts
 
 
-def test_what_one_node_has_to_deliver_others_take_over() -> None:
+def test_other_nodes_take_over_a_nodes_deliveries() -> None:
     """Seed 9 met a node that slept for less than the clock can count, again and again, before it parked."""
     result = simulate_program(draw_letters_of_nodes("9"))
     assert [str(violation) for violation in result.violations] == []

@@ -69,7 +69,7 @@ def test_a_release_of_trio_without_the_hook_is_refused(monkeypatch: pytest.Monke
         run("a", trio.sleep_forever, ends=1)
 
 
-def test_what_the_caller_holds_in_context_variables_is_not_seen() -> None:
+def test_the_callers_context_variables_are_not_visible() -> None:
     left = ContextVar("left", default="nothing")
 
     async def look() -> str:

@@ -49,7 +49,7 @@ def test_a_seed_keeps_every_promise(seed: str) -> None:
 
 
 @pytest.mark.parametrize("seed", ["2", "3"])
-def test_what_a_page_means_is_told_as_its_reader_wants_it(seed: str) -> None:
+def test_an_example_reports_as_its_reader_wants(seed: str) -> None:
     program = draw_meaning(seed)
     result = simulate_program(program, patience=4 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
@@ -70,7 +70,7 @@ def test_a_disk_that_is_seldom_well_loses_and_repeats_nothing(seed: str) -> None
 
 
 @pytest.mark.parametrize("seed", ["3"])
-def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -> None:
+def test_sources_that_are_changed_under_a_check_report_everything_once(seed: str) -> None:
     """Seed 3 met frames that had arrived but were unread when their connection closed."""
     result = simulate_program(draw_meddled(seed), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
@@ -79,13 +79,13 @@ def test_sources_that_are_changed_under_a_look_tell_everything_once(seed: str) -
 
 
 @pytest.mark.parametrize("seed", ["1"])
-def test_whoever_is_overtaken_by_retention_is_told_so_and_nobody_else(seed: str) -> None:
+def test_only_a_reader_overtaken_by_retention_learns_of_it(seed: str) -> None:
     result = simulate_program(draw_tight(seed), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
     assert any(result.facts.expired.values())
 
 
-def test_what_is_behind_a_page_is_followed_renewed_shown_and_picked() -> None:
+def test_linked_pages_are_followed_renewed_shown_and_picked() -> None:
     result = simulate_program(draw_members("1"), patience=6 * 3600.0)
     assert [str(violation) for violation in result.violations] == []
     facts = result.facts

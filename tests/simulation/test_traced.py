@@ -71,7 +71,7 @@ def received(result: Result) -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "broken"), [(COLLECTOR, 0), (HOOK, 0), ("feed0.shore.org", 1)])
-def test_a_node_that_is_cut_off_still_sends_spans_and_deliveries_and_looks_at_nothing(name: str, broken: int) -> None:
+def test_a_node_that_is_cut_off_still_sends_spans_and_deliveries_and_reads_nothing(name: str, broken: int) -> None:
     """O4 knows the unwatched machines."""
     program = draw_nodes("1")
     trouble = next(each for each in program.troubles if each.kind == "cut")

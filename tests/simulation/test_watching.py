@@ -28,12 +28,12 @@ def facts_of(*looks: float, robots: Seen | None = None) -> Facts:
     return Facts(program, {page.url: AddedSource("id", 1.0, 1.0)}, seen={"page.example": seen}, ends=24 * HOUR)
 
 
-def test_a_page_that_is_well_again_and_not_looked_at_is_a_broken_promise() -> None:
+def test_a_recovered_page_without_a_check_breaks_a_promise() -> None:
     assert list(recovery(facts_of(9 * HOUR)))
     assert not list(recovery(facts_of(9 * HOUR, 10 * HOUR + 0.9 * BACK_WITHIN)))
 
 
-def test_of_a_source_that_was_added_anew_nothing_is_asked_that_was_before() -> None:
+def test_a_source_added_again_is_not_held_to_its_earlier_life() -> None:
     facts = facts_of(9 * HOUR, 10 * HOUR + 0.5 * BACK_WITHIN, 20 * HOUR)
     (url,) = facts.added
     facts.added = {url: AddedSource("id", 15 * HOUR, 15 * HOUR)}
@@ -71,5 +71,5 @@ def told_by_lot(times: int, apart: int, *clock: tuple[float, float]) -> Facts:
     ],
     ids=["nine stays", "ten", "a brief one", "a clock that is ahead", "one that was set before", "one set meanwhile"],
 )
-def test_editions_by_lot_are_told_after_a_stay_and_not_for_ever(facts: Facts, wrong: int) -> None:
+def test_random_editions_are_reported_once_they_stay_and_not_for_ever(facts: Facts, wrong: int) -> None:
     assert len(list(real(facts))) == wrong

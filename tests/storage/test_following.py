@@ -68,7 +68,7 @@ async def test_commits_that_join_on_are_shown_without_reading_the_log() -> None:
         assert (house.shown(), house.log.reads) == ([3, 4, 7], 0)
 
 
-async def test_what_a_commit_does_not_join_on_to_is_read_from_the_log() -> None:
+async def test_a_gap_before_a_commit_is_read_from_the_log() -> None:
     async with following() as house:
         house.log.events += [stored(3)]  # by another node
         house.commit(7, after=3)
@@ -85,7 +85,7 @@ async def test_a_position_that_was_given_and_not_kept_holds_nothing_up() -> None
         assert house.shown() == [7, 9]
 
 
-async def test_a_commit_that_may_have_happened_is_looked_for_at_once() -> None:
+async def test_a_commit_that_may_have_happened_is_looked_up_at_once() -> None:
     async with following() as house:
         house.log.events += [stored(3)]
         house.follower.unknown()
@@ -93,7 +93,7 @@ async def test_a_commit_that_may_have_happened_is_looked_for_at_once() -> None:
         assert house.shown() == [3]
 
 
-async def test_what_becomes_unknown_while_the_log_is_read_is_looked_for_again() -> None:
+async def test_an_outcome_lost_while_reading_the_log_is_looked_up_again() -> None:
     async with following() as house:
 
         def meanwhile() -> None:

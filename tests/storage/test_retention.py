@@ -113,7 +113,7 @@ def test_r7_a_pause_of_a_day_and_a_clock_that_is_behind_and_an_empty_log_are_no_
 
 
 @pytest.mark.parametrize(("age", "count", "most"), [(90 * 24 * HOUR, 5_000_000, 250_000), (None, 10, LEAST)])
-def test_r7_what_goes_by_age_in_a_round_is_a_part_of_the_log(age: Any, count: int, most: int) -> None:
+def test_r7_a_round_deletes_a_part_of_the_log_by_age(age: Any, count: int, most: int) -> None:
     assert most_aged(Keep(age=age), count, 600) == most
 
 

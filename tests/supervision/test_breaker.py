@@ -47,7 +47,7 @@ def test_it_opens_at_the_third_failure_in_a_row_and_not_before() -> None:
     assert repr(opened()) == "<Breaker open until 60, opening 1>"
 
 
-def test_what_will_not_mend_by_itself_opens_at_once() -> None:
+def test_a_failure_that_can_not_mend_opens_at_once() -> None:
     assert failed(Breaker(), RULE, 0, EXACT, at_once=True) == Breaker(Phase.OPEN, openings=1, until=60.0)
 
 

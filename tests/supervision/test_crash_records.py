@@ -57,5 +57,5 @@ def test_a_group_shows_what_is_in_it() -> None:
     assert message.startswith("several (2 sub-exceptions): ValueError: a; ExceptionGroup: inner")
 
 
-def test_an_escalation_says_who_and_why() -> None:
+def test_an_escalation_names_the_actor_and_the_reason() -> None:
     assert str(Escalate("root/inner", "bad", "was bad")) == "root/inner/bad: was bad"

@@ -210,7 +210,7 @@ async def test_a_question_left_without_an_answer_fails(nursery: trio.Nursery) ->
         await box.ask(lambda reply: ("b", reply))
 
 
-async def test_a_crash_between_taking_and_answering_is_told_to_the_asker_and_to_nobody_else(
+async def test_a_crash_between_taking_and_answering_is_reported_to_the_asker_only(
     many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
 ) -> None:
     box: Mailbox[Ask] = Mailbox("box", 5)
@@ -355,7 +355,7 @@ async def test_no_question_is_ever_without_an_end_under_random_crashes(
     many.stop()
 
 
-async def test_r5_work_for_an_asker_who_leaves_is_cancelled_unless_it_is_committed(autojump_clock: object) -> None:
+async def test_r5_work_for_a_cancelled_request_is_cancelled_unless_committed(autojump_clock: object) -> None:
     done: list[str] = []
     mailbox: Mailbox[tuple[str, Reply[None]]] = Mailbox("m", 4)
 
@@ -377,7 +377,7 @@ async def test_r5_work_for_an_asker_who_leaves_is_cancelled_unless_it_is_committ
     assert done == ["ended", "committed"]
 
 
-async def test_r5_work_begun_for_an_asker_who_has_left_ends_at_its_first_checkpoint() -> None:
+async def test_r5_work_for_a_cancelled_request_ends_at_its_first_checkpoint() -> None:
     reply: Reply[None] = Reply()
     reply.leave()
     done = False

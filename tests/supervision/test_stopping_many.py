@@ -247,7 +247,7 @@ async def test_s10_a_stop_that_takes_longer_than_its_budget_leaves_nobody_out(nu
     await trio.to_thread.run_sync(lambda: trio.run(main, clock=Slow()))
 
 
-async def test_s14_the_end_tells_of_the_last_life_and_not_of_a_former_one(
+async def test_s14_the_end_describes_the_last_life_and_not_a_former_one(
     many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
 ) -> None:
     async def second_time_lucky(child: Child) -> None:

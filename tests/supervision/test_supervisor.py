@@ -54,7 +54,7 @@ async def crash_after_a_second(child: Child) -> None:
     raise Boom("again")
 
 
-async def test_s1_a_child_is_one_task_named_by_its_path_and_every_change_is_told(
+async def test_s1_a_child_is_one_task_named_by_its_path_and_every_change_is_reported(
     chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
     changes: list[Change] = []

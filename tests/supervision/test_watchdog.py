@@ -111,7 +111,7 @@ async def test_slow_steps_are_remembered_as_long_as_the_task_lives(nursery: trio
     many.stop()
 
 
-def test_a_watchdog_that_looks_too_seldom_is_refused() -> None:
+def test_a_watchdog_with_too_long_an_interval_is_refused() -> None:
     with pytest.raises(ValueError, match="more often than its limit"):
         Watchdog(clock=time.perf_counter, report=print, limit=1, interval=2)
 

@@ -76,7 +76,7 @@ async def test_a_crash_before_the_sync_takes_the_commit_whole(autojump_clock: tr
     assert (found.base, found.hot.events) == (b"", 0)
 
 
-async def test_a_crash_may_keep_the_commit_whole_and_still_tells_nobody(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_crash_may_leave_a_whole_commit_unannounced(autojump_clock: trio.testing.MockClock) -> None:
     """An unacknowledged write may survive a crash: both outcomes must occur."""
     outcomes = set()
     for seed in range(8):

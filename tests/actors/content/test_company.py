@@ -46,7 +46,7 @@ def test_headlines_between_boxes_of_links_are_content() -> None:
     assert not any(traits[f"{job} wanted at the shore"] & FURNITURE for job in JOBS)
 
 
-def test_what_goes_with_a_menu_that_is_known_as_one_now_went_with_the_menu() -> None:
+def test_a_block_that_went_with_a_known_menu_went_with_the_menu() -> None:
     was = html(f"<ul>{LIST}</ul>", around=menu("What is new on this shore this year", tag="div") + "{}")
     now = html(f"<ul>{LIST}</ul>", around=menu() + "{}")
     assert after(was, now).kind in SILENT
@@ -106,7 +106,7 @@ def test_a_removal_from_a_rotating_place_is_not_reported() -> None:
     assert look(memory, *JOBS, number=number + 1).kind in SILENT
 
 
-def test_a_release_that_is_taken_back_at_once_is_told_as_reverted() -> None:
+def test_a_release_withdrawn_at_once_is_reported_as_reverted() -> None:
     steps = tuple(f"<li>Step {n} of the way to count ringed birds at high tide</li>" for n in range(4))
     old, new = "3.2.3 is the latest release of our counter.", "3.3.0 is the latest release of our counter."
     many = tuple(f"{text} On stretch {n}." for n in range(3) for text in PROSE)

@@ -26,7 +26,7 @@ def test_a_feed_served_as_html_is_a_feed_and_the_evidence_says_both() -> None:
     assert finding.evidence == 'root element <rss version="2.0">, 1 item; served as text/html'
 
 
-def test_what_a_feed_says_comes_with_what_it_is() -> None:
+def test_a_detected_feed_comes_with_its_evidence() -> None:
     assert detect(RSS, "", URL).feed == read_feed(RSS, "", URL)
     assert detect(html(*PROSE), "", URL).feed is None
 

@@ -31,7 +31,7 @@ def judged(memory: PageMemory | None, blocks: list[str], around: str = "{}", num
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(pages, min_size=2, max_size=6))
-def test_a_change_is_never_empty_and_the_deltas_rebuild_what_was_told(looks: list[list[str]]) -> None:
+def test_a_change_is_never_empty_and_its_deltas_rebuild_the_page(looks: list[list[str]]) -> None:
     verdict = judged(None, looks[0])
     client = settled_of(verdict.memory).texts
     for blocks in looks[1:]:
@@ -80,7 +80,7 @@ def test_a_return_is_reported_only_if_the_first_change_was(one: list[str], other
 
 
 @given(pages, pages)
-def test_a_c_is_told_whatever_lay_between(one: list[str], between: list[str]) -> None:
+def test_a_third_text_is_reported_whatever_came_between(one: list[str], between: list[str]) -> None:
     news = (
         "Volunteers are wanted on the last Saturday of the month, when the boardwalk is to be laid anew by all of us."
     )
@@ -94,7 +94,7 @@ def test_a_c_is_told_whatever_lay_between(one: list[str], between: list[str]) ->
 
 
 @given(pages, pages)
-def test_everything_that_came_or_went_is_told_or_withheld_with_a_reason(one: list[str], other: list[str]) -> None:
+def test_every_added_or_removed_block_is_reported_or_withheld_with_a_reason(one: list[str], other: list[str]) -> None:
     first = judged(None, one)
     verdict = judged(first.memory, other)
     assert all(block.rule for block in verdict.withheld)

@@ -54,11 +54,11 @@ def items(*texts: str) -> str:
         ("Delayed until 21:20", "On time"),
     ],
 )
-def test_a_short_text_that_replaces_a_short_text_in_its_place_is_told(was: str, now: str) -> None:
+def test_a_short_text_replaced_in_its_place_is_reported(was: str, now: str) -> None:
     assert Watched(was).kinds(now) == ["changed"]
 
 
-def test_of_equal_labels_the_one_that_changed_is_told() -> None:
+def test_the_changed_one_of_equal_labels_is_reported() -> None:
     states = items("Operational"), items("Web: up", "Operational", "Outage", "Operational")
     page = Watched(items("Web: up", "Operational", "Operational", "Operational"))
     assert states and page.look(states[1]).kind == "changed"
@@ -67,7 +67,7 @@ def test_of_equal_labels_the_one_that_changed_is_told() -> None:
     assert back.delta.ops[0].para == 5
 
 
-def test_entries_come_and_go_one_by_one_and_each_is_told() -> None:
+def test_entries_come_and_go_one_by_one_and_each_is_reported() -> None:
     page = Watched(items("Head of Sales", "Recruiter"))
     lists = [("Head of Sales", "Recruiter", "Clerk"), ("Recruiter", "Clerk"), ("Recruiter", "Clerk", "Data Analyst")]
     assert page.kinds(*(items(*names) for names in lists)) == ["changed"] * 3
@@ -81,7 +81,7 @@ def test_small_changes_add_up_until_they_are_reported() -> None:
 
 
 @pytest.mark.parametrize("figure", ["{} users", "{} seats taken", "{}"])
-def test_a_figure_counts_once_it_has_stayed_and_never_when_it_changes_at_every_look(figure: str) -> None:
+def test_a_figure_counts_once_it_stays_and_never_if_it_changes_at_each_check(figure: str) -> None:
     first = Watched(figure.format(10)).look(figure.format(5))
     assert (first.kind, first.unsettled) == ("churn", True)
     stays, runs = Watched(figure.format(10)), Watched(figure.format(10))
@@ -89,7 +89,7 @@ def test_a_figure_counts_once_it_has_stayed_and_never_when_it_changes_at_every_l
     assert "changed" not in runs.kinds(*(figure.format(n) for n in range(11, 19)))
 
 
-def test_a_status_that_goes_to_and_fro_is_told_each_time_and_says_that_it_is_back() -> None:
+def test_a_status_that_alternates_is_reported_each_time_as_reverted() -> None:
     page = Watched("Operational")
     told = []
     for state in ("Outage", "Operational", "Outage", "Operational"):
@@ -120,7 +120,7 @@ def test_a_place_that_shows_something_else_each_time_is_restless() -> None:
     assert "changes at nearly every check" in {block.rule[11:] for block in verdicts[-1].withheld}.pop()
 
 
-def test_a_date_that_changes_at_each_check_is_told_when_it_stays() -> None:
+def test_a_date_that_changes_at_each_check_is_reported_once_it_stays() -> None:
     days = [f"Version in force on {day} May 2026" for day in range(2, 12)]
     page = Watched(days[0])
     assert page.kinds(*days[1:]) == ["held", *["churn"] * 8]
@@ -144,7 +144,7 @@ def test_all_dates_of_a_page_moved_by_one_day_are_a_time_zone_and_one_of_them_is
     assert Watched(dates(3, 9, 12)).look(dates(4, 9, 12)).kind == "changed"
 
 
-def test_another_page_in_the_place_that_goes_again_is_never_told() -> None:
+def test_another_page_in_the_place_that_goes_again_is_never_reported() -> None:
     page = Watched(items("A jar", "A mug", "A pan"))
     for looks in (1, 2, 3):
         away = [page.look(*HOME, title="Northfield", address="https://shore.example/").kind for _ in range(looks)]
@@ -161,14 +161,14 @@ def test_another_page_that_stays_at_another_address_has_moved_and_says_where() -
     assert page.look(*HOME, title="Northfield", address="https://shore.example/new").kind == "unchanged"
 
 
-def test_a_page_rewritten_under_its_title_and_address_needs_a_second_look_only() -> None:
+def test_a_page_rewritten_under_its_title_and_address_needs_a_second_check_only() -> None:
     prose = [f"Paragraph {n} says what the society did in the {n}th year of its being." for n in range(8)]
     other = [f"Section {n}: in plain words, what we promise to those who come in year {n}." for n in range(8)]
     page = Watched(*prose)
     assert [page.look(*other).kind, page.look(*other, after=1).kind] == ["held", "changed"]
 
 
-def test_a_page_that_says_it_is_an_error_is_never_told_and_fails_from_the_twelfth_look_on() -> None:
+def test_an_error_page_is_never_reported_and_fails_from_the_twelfth_check_on() -> None:
     page = Watched(*(f"Offer number {n}, a fine thing for the house and the garden of yours" for n in range(12)))
     error = (
         "Something went wrong",
@@ -179,13 +179,13 @@ def test_a_page_that_says_it_is_an_error_is_never_told_and_fails_from_the_twelft
     assert [verdict.trouble is not None for verdict in verdicts] == [*[False] * 12, True, True]
 
 
-def test_a_look_that_is_numbered_by_who_asks_changes_no_memory_when_nothing_is_new() -> None:
+def test_a_check_numbered_by_its_caller_changes_no_memory_without_news() -> None:
     first = judge(None, reading(html(*FRAME)), when=When(1, 0))
     later = judge(first.memory, reading(html(*FRAME)), when=When(77, 0))
     assert later.memory == first.memory
 
 
-def test_in_a_part_of_a_few_blocks_that_the_user_chose_every_look_counts() -> None:
+def test_in_a_small_chosen_part_every_check_counts() -> None:
     memory: PageMemory | None = None
     kinds = []
     for n, value in enumerate(("3", "7", "3", "12 readers", "Closed", "3")):
@@ -196,7 +196,7 @@ def test_in_a_part_of_a_few_blocks_that_the_user_chose_every_look_counts() -> No
     assert kinds == ["baseline", *["changed"] * 5]
 
 
-def test_a_chosen_list_that_is_empty_for_a_look_is_held_and_not_told() -> None:
+def test_a_chosen_list_that_is_empty_once_is_held_and_not_reported() -> None:
     def look(memory: PageMemory | None, n: int, *names: str) -> Verdict:
         page = html(*FRAME, f"<div class=list>{items(*names)}</div>")
         return judge(memory, reading(page, ".list"), when=When(0, n * 20 * MINUTE), chosen=True)

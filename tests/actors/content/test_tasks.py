@@ -33,7 +33,7 @@ def test_each_task_answers_its_request() -> None:
     assert frame.content == "hello"
 
 
-def test_a_look_reads_and_judges_in_one_call() -> None:
+def test_a_check_reads_and_judges_in_one_call() -> None:
     first = msgspec.msgpack.decode(run("look_page", PageRequest(html(*PROSE), "", URL)), type=PageLook)
     assert (first.kind, first.trouble) == ("baseline", None)
     assert first.content_hash == content_hash(first.content)
@@ -51,7 +51,7 @@ def test_a_look_reads_and_judges_in_one_call() -> None:
     assert (quiet.kind, quiet.content, quiet.memory) == ("unchanged", "", answer.memory)
 
 
-def test_a_wall_at_the_first_look_is_refused_and_later_a_failed_look_that_keeps_the_memory() -> None:
+def test_a_wall_is_refused_at_first_and_later_fails_the_check_with_its_memory() -> None:
     wall = PageRequest(html("wait", title="Just a moment..."), "", URL)
     with pytest.raises(ContentError, match="challenge"):
         run("look_page", wall)
@@ -61,7 +61,7 @@ def test_a_wall_at_the_first_look_is_refused_and_later_a_failed_look_that_keeps_
     assert later.memory == first.memory
 
 
-def test_a_chosen_part_that_goes_is_told_at_the_second_check_and_so_is_its_return() -> None:
+def test_a_vanished_part_is_reported_at_the_second_check_and_so_is_its_return() -> None:
     page = b"<html><body><main><h1>Prices</h1><p class=fee>Adults pay 12 euros a day.</p></main></body></html>"
     asked = PageRequest(page, "text/html", "https://shore.example/", selector="p.fee")
     memory = look_page(asked).memory

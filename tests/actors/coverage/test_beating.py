@@ -191,7 +191,7 @@ async def test_a_write_without_an_answer_comes_once(autojump_clock: object) -> N
     assert len(beats) == 3
 
 
-async def test_of_two_nodes_that_both_believe_it_is_theirs_one_writes_each(autojump_clock: object) -> None:
+async def test_of_two_nodes_that_claim_heartbeats_one_writes_each(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         service = Service(nursery)
         trees = service.live(), service.live()

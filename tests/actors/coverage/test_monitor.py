@@ -79,7 +79,7 @@ async def test_none_comes_while_something_is_wrong_and_the_next_soon_after(autoj
 
 
 @pytest.mark.parametrize("status", [0, 404, 503, 302])
-async def test_one_that_does_not_arrive_is_sent_again_once_and_told(autojump_clock: object, status: int) -> None:
+async def test_an_undelivered_call_is_repeated_once_and_reported(autojump_clock: object, status: int) -> None:
     async with trio.open_nursery() as nursery:
         watched = Watched(nursery)
         watched.monitor.status = status

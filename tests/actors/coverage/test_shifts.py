@@ -199,7 +199,7 @@ async def test_a_shift_that_the_storage_refuses_for_good_is_said(autojump_clock:
     assert shift.until is None
 
 
-async def test_a_shift_that_a_clock_has_ended_is_stored_with_the_next_or_a_crash_would_look_like_a_stop(
+async def test_a_shift_ended_by_a_clock_step_is_stored_with_the_next(
     autojump_clock: object, nursery: trio.Nursery
 ) -> None:
     machine = Machine(nursery)
@@ -220,7 +220,7 @@ async def test_a_shift_that_a_clock_has_ended_is_stored_with_the_next_or_a_crash
     assert record.resting == []
 
 
-async def test_a_look_ahead_of_the_clock_says_that_it_was_set_back_before_the_crash(
+async def test_a_check_ahead_of_the_clock_says_that_it_was_set_back_before_the_crash(
     autojump_clock: object, nursery: trio.Nursery
 ) -> None:
     machine = Machine(nursery)
@@ -241,7 +241,7 @@ async def test_a_look_ahead_of_the_clock_says_that_it_was_set_back_before_the_cr
         life.cancel()
 
 
-async def test_a_look_before_the_crash_makes_nothing_else_unknown(
+async def test_a_check_before_the_crash_makes_nothing_else_unknown(
     autojump_clock: object, nursery: trio.Nursery
 ) -> None:
     machine = Machine(nursery)
@@ -281,9 +281,7 @@ async def test_a_sweep_while_a_set_clock_is_being_stored_is_stored_after_it(
     assert crash[0] == 1021, "what the sweep had stored is known"
 
 
-async def test_a_look_that_is_heard_of_while_the_one_before_it_is_being_stored_is_stored_after_it(
-    autojump_clock: object, nursery: trio.Nursery
-) -> None:
+async def test_a_check_noted_during_a_store_is_stored_after_it(autojump_clock: object, nursery: trio.Nursery) -> None:
     machine = Machine(nursery)
     _, _, life = await machine.start()
     await trio.sleep(1200)

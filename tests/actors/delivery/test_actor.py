@@ -192,7 +192,7 @@ async def test_d11_during_a_rotation_two_tokens_are_sent_and_then_one(autojump_c
     assert [each.headers["webhook-signature"].count("v1,") for each in rig.arrivals] == [2, 1]
 
 
-async def test_d12_a_test_goes_the_same_way_and_is_told_only_by_its_content(autojump_clock: MockClock) -> None:
+async def test_d12_a_test_takes_the_same_way_and_differs_in_content_only(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
     async with rig.running():

@@ -161,7 +161,7 @@ async def test_empty_lanes_are_forgotten(autojump_clock: MockClock) -> None:
     assert repr(room) == "<ConcurrencyLimiter 0/200 taken, 0 by slow ones, 0 lanes>"
 
 
-async def test_of_too_many_that_are_slow_the_one_that_was_so_longest_ago_is_forgotten(
+async def test_the_slow_url_of_longest_ago_is_forgotten_first(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("actors.delivery.concurrency.REMEMBERED", 2)

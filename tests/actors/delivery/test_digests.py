@@ -147,7 +147,7 @@ async def test_d10_over_crashes_and_changes_of_mode_every_event_is_under_one_id_
     assert await rig.storage.outbox.backlog("hook") == 0
 
 
-async def test_d10_what_was_gathered_waits_over_a_restart(autojump_clock: MockClock) -> None:
+async def test_d10_a_gathered_digest_survives_a_restart(autojump_clock: MockClock) -> None:
     first = Rig()
     await first.prepare("hook", delivery_mode="hourly")
     async with first.running():

@@ -81,7 +81,7 @@ async def test_an_outcome_that_can_not_be_written_is_kept_and_nothing_is_sent_me
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_a_change_of_state_is_stored_and_told_once_when_storage_is_back(
+async def test_a_change_of_state_is_stored_and_reported_once_when_storage_is_back(
     autojump_clock: MockClock, trouble: Trouble
 ) -> None:
     rig = Rig()
@@ -141,7 +141,7 @@ async def test_a_storage_that_can_not_say_when_the_next_is_due_is_asked_again_so
     assert len(rig.arrivals) == 2, "the second try came in time, though nobody could say when it was due"
 
 
-async def test_what_a_wrong_clock_has_named_is_looked_for_once_an_hour(
+async def test_dates_from_a_wrong_clock_are_rechecked_hourly(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = Rig()

@@ -32,7 +32,7 @@ def told(rig: Rig) -> Counter[str]:
 
 @pytest.mark.parametrize("first", ["instant", "15min", "hourly"])
 @pytest.mark.parametrize("second", ["instant", "15min", "daily"])
-async def test_d10_with_rows_waiting_a_change_of_mode_tells_each_event_once(
+async def test_d10_a_mode_change_with_waiting_rows_delivers_each_event_once(
     autojump_clock: MockClock, first: DeliveryMode, second: DeliveryMode
 ) -> None:
     rig = Rig()
@@ -51,7 +51,7 @@ async def test_d10_with_rows_waiting_a_change_of_mode_tells_each_event_once(
     assert await rig.storage.outbox.backlog("hook") == 0
 
 
-async def test_d10_what_waits_for_another_try_goes_into_the_digest_and_is_told_there(
+async def test_d10_a_row_waiting_for_a_retry_goes_into_the_digest(
     autojump_clock: MockClock,
 ) -> None:
     rig = Rig()
@@ -80,7 +80,7 @@ async def test_a_new_url_is_for_the_next_request_also_while_many_wait(autojump_c
     assert Counter(arrival.host for arrival in rig.arrivals) == {"hook.example": 4, "new.example": 26}
 
 
-async def test_d10_what_was_claimed_when_a_destination_was_disabled_goes_in_the_way_of_when_it_is_enabled(
+async def test_d10_rows_claimed_before_a_disable_go_out_in_the_mode_of_the_enable(
     autojump_clock: MockClock,
 ) -> None:
     rig = Rig()
@@ -115,7 +115,7 @@ async def test_claimed_deliveries_go_to_the_url_at_the_time_of_resuming(
     assert len(set(rig.ids("elsewhere.example"))) == 12
 
 
-async def test_d6_what_waits_when_a_destination_is_disabled_goes_out_when_it_is_enabled_again(
+async def test_d6_rows_waiting_at_a_disable_go_out_at_the_enable(
     autojump_clock: MockClock,
 ) -> None:
     rig = Rig()

@@ -37,7 +37,7 @@ async def committed(rig: Rig, hours: float) -> list[Stored]:
     return events
 
 
-async def test_d6_a_failing_destination_is_told_of_after_an_hour_and_half_way_and_at_its_end(
+async def test_d6_a_failing_destination_is_reported_after_an_hour_half_way_and_at_the_end(
     autojump_clock: MockClock,
 ) -> None:
     rig = Rig()
@@ -61,7 +61,7 @@ async def test_d6_a_failing_destination_is_told_of_after_an_hour_and_half_way_an
     assert ((await hook_of(rig)).state, (await hook_of(rig)).owes) == ("disabled", None)
 
 
-async def test_d5_d6_gone_is_told_at_once_and_once(autojump_clock: MockClock) -> None:
+async def test_d5_d6_gone_is_reported_at_once_and_once(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
     rig.receivers["hook.example"] = answers(410)
@@ -75,7 +75,7 @@ async def test_d5_d6_gone_is_told_at_once_and_once(autojump_clock: MockClock) ->
         assert rig.records == []
 
 
-async def test_d6_a_notice_is_owed_over_a_crash_and_told_by_the_next_life(autojump_clock: MockClock) -> None:
+async def test_d6_a_notice_survives_a_crash_and_is_sent_by_the_next_life(autojump_clock: MockClock) -> None:
     first = Rig()
     await first.prepare("hook")
     first.receivers["hook.example"] = answers(410)
@@ -126,7 +126,7 @@ async def test_d6_a_destination_that_is_well_again_before_its_notice_is_in_the_l
         assert rig.records == []
 
 
-async def test_a_notice_that_comes_up_during_a_reading_is_told(autojump_clock: MockClock) -> None:
+async def test_a_notice_that_comes_up_during_a_reading_is_reported(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
     publisher = NoticePublisher(rig.world, rig.storage, rig.records.append, "https://sanderling.test")

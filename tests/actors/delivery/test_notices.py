@@ -16,5 +16,5 @@ def test_a_notice_is_a_draft_of_the_kind_notice_whatever_its_tier(alert_type: Al
     assert (found.alert_type, found.source_type, found.fetched_at) == (alert_type, "feed", NOW)
 
 
-def test_what_an_alert_is_told_by_default_are_notices_that_exist() -> None:
+def test_an_alerts_default_notices_exist() -> None:
     assert {*Alert("a", "a", "", "en", (), NOW, NOW).notices} <= {*ALERT_TYPES}

@@ -88,7 +88,7 @@ async def test_r12_after_a_step_that_was_noticed_it_comes_at_once(autojump_clock
         assert "delivery.clamped" in rig.logged
 
 
-async def test_r12_a_step_while_waits_are_capped_is_heard(autojump_clock: object) -> None:
+async def test_r12_a_clock_step_during_a_clamp_is_kept(autojump_clock: object) -> None:
     """The end of a slow request noticed the step during the write, and the end of the write forgot it."""
     rig = Stepping()
     await rig.prepare("hook")
@@ -138,7 +138,7 @@ async def test_r12_an_event_of_a_moment_in_the_future_is_in_todays_digest(autoju
         assert len(rig.arrivals) == 1
 
 
-async def test_r12_what_waits_as_the_schedule_says_is_left_alone(autojump_clock: object) -> None:
+async def test_r12_rows_that_wait_by_the_schedule_are_left_alone(autojump_clock: object) -> None:
     rig = Stepping()
     await rig.prepare("hook")
     (event,) = await rig.match("hook", "a", nudge=False)

@@ -67,7 +67,7 @@ def test_disabled_stays_disabled_whatever_still_arrives() -> None:
     ("notice_after", "hours"),
     [(0, [0, 60]), (3600, [1, 60]), (59 * 3600, [59, 60]), (60 * 3600, [60]), (604_800, [60])],
 )
-def test_d6_a_failing_destination_is_told_of_after_its_alerts_time_and_half_way(
+def test_d6_a_failing_destination_is_reported_after_its_alerts_time_and_half_way(
     notice_after: int, hours: list[int]
 ) -> None:
     standing, told = Standing("failing", Millis(0), 5), []
@@ -96,7 +96,7 @@ def test_a_failing_destination_stays_failing_after_a_restart_and_is_not_reported
     assert with_standing(record, Standing(), None, START) == a_destination(), "well again, it owes nothing"
 
 
-def test_r12_a_row_of_failures_that_began_by_a_clock_ahead_is_told_and_ends_in_time() -> None:
+def test_r12_failures_that_began_on_a_fast_clock_are_reported_and_end_in_time() -> None:
     ahead = 30 * 24 * HOUR
     standing, told = lived([*[(BAD, ahead + n) for n in range(5)], *[(BAD, n * HOUR) for n in range(130)]])
     assert standing.state == "disabled"

@@ -95,7 +95,7 @@ async def test_a_digest_in_a_bin_is_checked_event_by_event_and_by_verify_too(aut
     assert (dict(counts), len(said), len(list(items(answer.content)))) == ({"verified": 1}, 3, 1)
 
 
-async def test_what_was_changed_on_its_way_to_a_bin_is_said_to_be(autojump_clock: object) -> None:
+async def test_a_request_altered_on_its_way_to_a_bin_is_marked(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:
@@ -211,7 +211,7 @@ class Nowhere:
     ("base_url", "reachable"),
     [("http://h.test/a/b", True), ("http://h.test:22/a/b", False), ("http://h.test:0", False)],
 )
-def test_what_is_an_address_of_a_bin_is_a_matter_of_the_public_address(base_url: str, reachable: bool) -> None:
+def test_bin_addresses_follow_the_public_address(base_url: str, reachable: bool) -> None:
     nothing: Any = None
     bins = Bins(nothing, nothing, base_url)
     address = bins.address(Bin("id", "token", NOW, NOW))

@@ -60,14 +60,14 @@ def test_notices_have_a_type_of_their_own(alert_type: object, kind: str) -> None
     assert json.loads(enveloped(ID, body))["type"] == f"sanderling.{kind}"
 
 
-def test_what_the_service_says_of_itself_is_a_notice_and_no_digest() -> None:
+def test_a_service_notice_is_no_digest() -> None:
     body = SIGNER.sign(an_event(source_id=SERVICE, alert_type="watching_stalled"), AT)
     told = json.loads(enveloped(ID, body))
     assert (told["type"], told["source"]) == ("sanderling.notice", f"urn:uuid:{SERVICE}")
 
 
 @given(EVENTS)
-def test_of_any_event_the_attributes_are_what_the_specification_asks_for(event: object) -> None:
+def test_any_events_attributes_meet_the_specification(event: object) -> None:
     told = json.loads(enveloped(ID, SIGNER.sign(event, AT)))  # type: ignore[arg-type]
     assert all(re.fullmatch(r"[a-z0-9]{1,20}", name) for name in told)
     assert all(isinstance(told[name], str) and told[name] for name in told if name != "data")

@@ -32,7 +32,7 @@ def test_a_renewed_cookie_stands_in_the_place_of_the_one_that_was_given_whatever
 
 
 @pytest.mark.parametrize("end", ["Max-Age=0", "Max-Age=-5", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
-def test_what_the_server_takes_back_is_sent_no_more(end: str) -> None:
+def test_a_cookie_that_the_server_deletes_is_not_sent(end: str) -> None:
     jar = after(f"session=; {end}")
     assert sent(jar) == "theme=dark"
     assert cookies.read(cookies.written(jar)) == jar
@@ -76,11 +76,11 @@ def test_a_cookie_goes_to_its_path_and_longer_paths_go_first() -> None:
         f"a={'x' * 4096}",
     ],
 )
-def test_what_a_host_may_not_set_is_left_out(line: str) -> None:
+def test_a_cookie_that_a_host_may_not_set_is_left_out(line: str) -> None:
     assert after(line) == GIVEN
 
 
-def test_what_keeps_its_promises_is_taken() -> None:
+def test_a_cookie_with_a_kept_prefix_is_taken() -> None:
     lines = (
         "__Secure-a=1; Secure; Path=/",
         "__Host-b=2; secure; path=/",
@@ -125,12 +125,12 @@ def test_it_is_known_since_when_what_the_user_gave_is_over() -> None:
     assert cookies.over_since(jar, NOW + DAY) == NOW + 60_000, "nobody signed in with the other one"
 
 
-def test_what_can_not_be_read_is_no_jar() -> None:
+def test_an_unreadable_jar_is_no_jar() -> None:
     assert cookies.read("") is None and cookies.read("[[1]]") is None and cookies.read("[]") == ()
     assert "new" not in repr(after("session=new"))
 
 
-def test_of_two_jars_that_may_be_good_the_newer_is_sent_until_one_is_known_to_be() -> None:
+def test_the_newer_of_two_possible_jars_is_sent_until_one_is_confirmed() -> None:
     old, new = cookies.written(GIVEN), cookies.written(after("session=new"))
     kept = cookies.written(after("session=new"), GIVEN)
     assert (cookies.read(kept), cookies.doubted(kept)) == (cookies.read(new), GIVEN)
@@ -140,7 +140,7 @@ def test_of_two_jars_that_may_be_good_the_newer_is_sent_until_one_is_known_to_be
     assert not cookies.is_renewed(kept, new) and cookies.is_renewed(kept, old)
 
 
-def test_what_an_answer_sets_is_read_line_by_line_and_within_a_bound() -> None:
+def test_cookies_are_read_line_by_line_within_a_bound() -> None:
     raw = [(b"Set-Cookie", b"a=1, 2"), (b"x", b"y"), (b"set-cookie", b"b=\xe9")] + [(b"set-cookie", b"c=1")] * 99
     said = cookies.set_by(raw, 100.0, 90.0)
     assert (said.lines[:2], said.ahead, len(said.lines)) == (("a=1, 2", "b=\xe9"), 10_000, MOST)
@@ -166,7 +166,7 @@ def test_dates_are_read_as_browsers_read_them(text: str, seconds: int | None) ->
 
 
 @drawn(st.lists(st.text(max_size=60), max_size=8), st.text(max_size=40))
-def test_whatever_is_set_the_jar_can_be_kept_and_sent(lines: list[str], given: str) -> None:
+def test_a_jar_of_any_cookies_can_be_kept_and_sent(lines: list[str], given: str) -> None:
     latin = tuple(line.encode("latin-1", "ignore").decode("latin-1") for line in lines)
     plain = "".join(sign for sign in given if " " <= sign <= "~")
     jar = cookies.taken(cookies.given(plain), URL, SetCookies(latin), NOW)

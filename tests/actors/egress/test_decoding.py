@@ -31,7 +31,7 @@ ENCODERS = {"": bytes, "identity": bytes, "gzip": gzip.compress, "X-GZIP": gzip.
 
 
 @given(st.sampled_from(sorted(ENCODERS)), st.binary(max_size=3000), st.integers(1, 500))
-def test_what_was_encoded_comes_back(coding: str, data: bytes, step: int) -> None:
+def test_an_encoded_body_decodes_to_itself(coding: str, data: bytes, step: int) -> None:
     assert decode(coding, ENCODERS[coding](data), step=step) == data
 
 
@@ -87,7 +87,7 @@ def test_a_body_without_its_end_says_so() -> None:
 @pytest.mark.parametrize(
     "data", [b"\x00\x01not text", gzip.compress(b"x" * 99, mtime=0)[:12] + b"\xff" * 9, b"\x1f\x8b\x08\x00"]
 )
-def test_damaged_bodies_are_told_apart(data: bytes) -> None:
+def test_damaged_bodies_are_distinguished(data: bytes) -> None:
     with pytest.raises(BadCoding):
         decode("gzip", data)
 

@@ -25,7 +25,7 @@ from actors.egress.headers import LOOKS_OWN, given_request, wrong_headers, wrong
         ("\n".join(f"X-{number}: a" for number in range(11)), ["at most 10"]),
     ],
 )
-def test_what_is_wrong_is_said(text: str, says: list[str]) -> None:
+def test_a_wrong_header_names_its_error(text: str, says: list[str]) -> None:
     assert list(wrong_headers(text, LOOKS_OWN, "the look")) == says
 
 
@@ -60,5 +60,5 @@ def test_a_first_line_says_that_a_body_is_posted(
         ("Content-Type: text/plain", ["Content-Type is set by the look itself"]),
     ],
 )
-def test_what_is_wrong_with_a_request_is_said(text: str, says: list[str]) -> None:
+def test_a_wrong_request_names_its_error(text: str, says: list[str]) -> None:
     assert list(wrong_request(text, LOOKS_OWN, "the look")) == says

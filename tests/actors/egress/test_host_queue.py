@@ -23,13 +23,13 @@ def names(queue: Queue) -> list[str]:
     return found
 
 
-def test_who_was_looked_at_longest_ago_is_next_and_among_equals_who_came_first() -> None:
+def test_the_source_checked_longest_ago_is_next_then_the_first_to_come() -> None:
     queue = Queue()
     join(queue, Ticket("new", 5.0), Ticket("old", 1.0), Ticket("first", 3.0), Ticket("second", 3.0))
     assert names(queue) == ["old", "first", "second", "new"]
 
 
-def test_what_is_asked_for_goes_first_but_leaves_every_fourth_turn_to_the_others() -> None:
+def test_a_users_request_goes_first_and_leaves_every_fourth_turn_to_others() -> None:
     queue = Queue()
     join(queue, *(Ticket(f"s{number}", number) for number in range(3)), *(ASKED for _ in range(8)))
     assert names(queue) == [*[""] * IN_A_ROW, "s0", *[""] * IN_A_ROW, "s1", "", "", "s2"]
@@ -61,7 +61,7 @@ def test_a_queue_that_is_absorbed_leaves_nobody_behind_and_keeps_the_order() -> 
 @given(
     st.lists(st.tuples(st.sampled_from(["join", "asked", "leave", "next", "hurry"]), st.integers(0, 9)), max_size=80)
 )
-def test_whoever_joins_is_called_once_unless_he_leaves(steps: list[tuple[str, int]]) -> None:
+def test_a_waiter_is_called_once_unless_it_leaves(steps: list[tuple[str, int]]) -> None:
     queue, waiting = Queue(), list[Waiter]()
     for number, (step, which) in enumerate(steps):
         if step in ("join", "asked"):
@@ -83,7 +83,7 @@ def test_whoever_joins_is_called_once_unless_he_leaves(steps: list[tuple[str, in
     assert sorted(names(queue)) == sorted(waiter.claim.name for waiter in waiting)
 
 
-def test_many_who_give_up_cost_no_memory() -> None:
+def test_many_waiters_that_give_up_cost_no_memory() -> None:
     queue = Queue()
     for waiter in join(queue, *(Ticket(f"s{number}", number) for number in range(10_000))):
         queue.leave(waiter)
@@ -115,7 +115,7 @@ def test_ten_thousand_sources_of_one_host_share_it_evenly() -> None:
     assert set(looks.values()) == {5}
 
 
-def test_whoever_wants_less_than_a_share_gets_it_all_and_the_others_share_the_rest() -> None:
+def test_a_small_waiter_gets_all_it_wants_and_the_others_share_the_rest() -> None:
     """Max-min: 10 sources want 0.01 turns a second in all; 300 greedy ones want five times the rest."""
     looks = shares([1000.0] * 10 + [60.0] * 300, 40_000)
     modest, greedy = [looks[number] for number in range(10)], [looks[number] for number in range(10, 310)]

@@ -98,7 +98,7 @@ async def test_a_message_arrives_byte_by_byte(autojump_clock: trio.abc.Clock, nu
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_what_breaks_the_rules_ends_the_session_with_a_reason(
+async def test_a_protocol_violation_ends_the_session_with_a_reason(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, chunk: bytes, blame: Blame, words: str
 ) -> None:
     failed = await end_of(nursery, [raw(TEXT, b"a good one"), chunk])
@@ -108,7 +108,7 @@ async def test_what_breaks_the_rules_ends_the_session_with_a_reason(
     assert (failed.code is None) == ("1005" not in words)
 
 
-async def test_the_server_is_told_why(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+async def test_the_server_gets_the_reason(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
     heard: list[bytes] = []
     await failure_of(nursery, saying([raw(TEXT, b"x" * (MESSAGE_LIMIT + 1))], heard=heard))
     assert heard[-1][0] == 0x80 | CLOSE
@@ -181,7 +181,7 @@ async def test_others_run_while_a_flood_is_read(autojump_clock: trio.abc.Clock, 
 
 
 @pytest.mark.parametrize("size", [10, 10_000, MESSAGE_LIMIT])
-async def test_what_is_read_ahead_of_a_busy_caller_is_little(
+async def test_little_is_read_ahead_of_a_busy_caller(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, size: int
 ) -> None:
     network = a_network(nursery, saying([raw(TEXT, b"x" * size)] * (8 * MESSAGE_LIMIT // max(size, 1_000))))
@@ -235,7 +235,7 @@ async def test_a_server_that_goes_on_after_our_close_is_left_within_seconds(
 
 
 @pytest.mark.parametrize("deaf", [False, True], ids=["the server closed", "the server does not read"])
-async def test_what_was_read_ahead_is_left_at_the_end(
+async def test_data_read_ahead_is_left_at_the_end(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, deaf: bool
 ) -> None:
     texts = [str(number) for number in range(50)]
@@ -312,7 +312,7 @@ async def test_a_server_that_pings_and_never_reads_is_given_up(
     ],
     ids=["extension", "subprotocol", "not ascii", "accept", "long"],
 )
-async def test_a_handshake_that_breaks_the_rules_fails_the_look(
+async def test_a_handshake_that_breaks_the_rules_fails_the_check(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, answer: bytes, words: str, blame: Blame
 ) -> None:
     async def serve(stream: trio.abc.Stream) -> None:

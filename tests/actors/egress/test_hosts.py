@@ -133,7 +133,7 @@ async def test_a_host_that_asked_for_quiet_is_left_alone_for_so_long(autojump_cl
     await visit(hosts, "a.example")
 
 
-async def test_who_waits_already_is_refused_when_the_host_asks_for_quiet(autojump_clock: Clock, hosts: Hosts) -> None:
+async def test_queued_requests_are_refused_when_the_host_asks_for_quiet(autojump_clock: Clock, hosts: Hosts) -> None:
     refused: list[HostOpen] = []
 
     async def look() -> None:
@@ -245,9 +245,7 @@ def become_twins(hosts: Hosts) -> None:
     hosts.met("a.example", ["93.184.216.1"])
 
 
-async def test_b2_what_either_twin_was_known_for_holds_for_both_once_they_are_one(
-    autojump_clock: Clock, hosts: Hosts
-) -> None:
+async def test_b2_merged_host_aliases_keep_the_limits_of_both(autojump_clock: Clock, hosts: Hosts) -> None:
     hosts.hold("www.a.example", 120.0)
     await fail(hosts, "a.example", *["s1", "s2"] * 3)
     failing_until = trio.current_time() + hosts.resting("a.example")
@@ -289,7 +287,7 @@ async def test_twins_that_meet_in_full_swing_go_on_at_one_hosts_pace(autojump_cl
     assert (hosts.statistics().waiting, hosts.statistics().busy) == (0, 0)
 
 
-async def test_what_somebody_waits_for_is_not_behind_ten_thousand_looks(autojump_clock: Clock, hosts: Hosts) -> None:
+async def test_an_interactive_request_is_not_behind_ten_thousand_checks(autojump_clock: Clock, hosts: Hosts) -> None:
     async def look(number: int) -> None:
         async with hosts.turn("a.example", Ticket(f"s{number}", 1.0 + number)):
             pass

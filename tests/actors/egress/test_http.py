@@ -61,7 +61,7 @@ def _pages(site: Site, origin: str) -> Callable[[Asked], Answer]:
     return answer
 
 
-async def test_a_look_brings_the_body_and_what_the_headers_say(autojump_clock: Clock, site: Site) -> None:
+async def test_a_check_returns_the_body_and_what_the_headers_say(autojump_clock: Clock, site: Site) -> None:
     headers = {
         "Content-Type": "application/rss+xml",
         "ETag": '"v1"',
@@ -78,7 +78,7 @@ async def test_a_look_brings_the_body_and_what_the_headers_say(autojump_clock: C
     assert (found.wire_bytes, found.elapsed_ms, found.hops) == (len(packed), 1500, ())
 
 
-async def test_a_request_says_who_asks_and_nothing_else(autojump_clock: Clock, site: Site) -> None:
+async def test_a_request_identifies_us_and_says_nothing_else(autojump_clock: Clock, site: Site) -> None:
     site.pages["http://a.example/"] = Answer(200, b"x", {"Set-Cookie": "id=1; Path=/"})
     for _ in range(2):
         await site.get("http://a.example/")
@@ -198,7 +198,7 @@ async def test_x2_each_connection_is_guarded_anew(autojump_clock: Clock, site: S
         (Answer(200, b"x", pause=31), Blame.REMOTE_TRANSIENT),
     ],
 )
-async def test_what_is_not_a_good_answer_fails_by_whose_fault_it_is(
+async def test_a_bad_response_is_blamed_on_the_right_side(
     autojump_clock: Clock, site: Site, answer: Answer, blame: Blame
 ) -> None:
     site.pages["http://a.example/"] = answer
@@ -240,7 +240,7 @@ async def test_an_endless_drip_is_stopped_by_the_deadline(autojump_clock: Clock,
     "said",
     [b"", b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\r\nA" + b"a" * 200_000, b"HTTP/1.1 99\r\n\r\n"],
 )
-async def test_what_is_not_http_is_the_servers_fault(autojump_clock: Clock, site: Site, said: bytes) -> None:
+async def test_a_response_that_is_not_http_is_the_servers_fault(autojump_clock: Clock, site: Site, said: bytes) -> None:
     async def talk(stream: trio.abc.Stream) -> None:
         await stream.receive_some(10_000)
         await stream.send_all(said)
@@ -249,7 +249,7 @@ async def test_what_is_not_http_is_the_servers_fault(autojump_clock: Clock, site
     assert (await site.failure("http://a.example/")).blame is Blame.REMOTE_TRANSIENT
 
 
-async def test_a_cancelled_look_closes_its_connection(autojump_clock: Clock, site: Site) -> None:
+async def test_a_cancelled_check_closes_its_connection(autojump_clock: Clock, site: Site) -> None:
     site.pages["http://a.example/"] = Answer(200, b"x", after=20)
     with trio.move_on_after(5) as scope:
         await site.get("http://a.example/")
@@ -258,7 +258,7 @@ async def test_a_cancelled_look_closes_its_connection(autojump_clock: Clock, sit
     assert site.network.open_streams == 0
 
 
-async def test_nothing_of_the_environment_is_heard(
+async def test_nothing_of_the_environment_reaches_the_worker(
     autojump_clock: Clock, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
@@ -390,7 +390,7 @@ async def test_an_idle_connection_serves_its_own_host_only(nursery: trio.Nursery
     await client.aclose()
 
 
-async def test_a_look_over_https_is_signed_anew_at_each_hop_and_one_in_the_clear_is_not(
+async def test_a_check_over_https_is_signed_at_each_hop_and_over_http_it_is_not(
     site: Site, autojump_clock: Clock
 ) -> None:
     async def sign(method: str, url: Url) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ def test_b3_half_of_twenty_hosts_failing_is_our_own_outage() -> None:
     ],
     ids=["too few", "under half", "one host often", "spread over time", "four local", "local among many good"],
 )
-def test_b3_what_is_no_outage(words: list[tuple[str, Word, float]]) -> None:
+def test_b3_cases_that_are_no_outage(words: list[tuple[str, Word, float]]) -> None:
     state, turns = after(*words)
     assert not state.down
     assert set(turns) == {Turn.NOTHING}

@@ -98,7 +98,7 @@ async def test_a_refusal_says_what_and_is_permanent(autojump_clock: Clock, site:
     assert failed.reason == "robots.txt of http://a.example forbids /no/1"
 
 
-async def test_a_crawl_delay_is_told(autojump_clock: Clock, site: Site) -> None:
+async def test_a_crawl_delay_is_reported(autojump_clock: Clock, site: Site) -> None:
     site.says("User-agent: *\nCrawl-delay: 7.5\nDisallow: /x\n")
     assert (await site.verdict()).crawl_delay == 7.5
 
@@ -229,7 +229,7 @@ async def test_a_fault_of_our_own_is_no_verdict(autojump_clock: Clock, site: Sit
     assert caught.value.blame is Blame.LOCAL
 
 
-async def test_those_who_ask_at_once_share_one_fetch(autojump_clock: Clock, site: Site) -> None:
+async def test_concurrent_requests_share_one_fetch(autojump_clock: Clock, site: Site) -> None:
     site.answer = Answer(200, OURS.encode(), after=3)
     found: list[RobotsVerdict] = []
 
@@ -315,7 +315,7 @@ async def test_s10_a_short_file_takes_no_worker(autojump_clock: Clock, site: Sit
     assert site.jail.calls == 0
 
 
-async def test_s10_a_file_that_no_worker_can_read_is_the_sites_fault_and_not_asked_for_at_each_look(
+async def test_s10_an_unreadable_file_is_the_sites_fault_and_not_fetched_each_time(
     autojump_clock: Clock, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def slow(*args: Any, **more: Any) -> bytes:
@@ -367,7 +367,7 @@ async def test_an_answer_serves_as_long_as_it_says_and_at_most_a_day(
 
 
 @pytest.mark.parametrize("status", [500, 503, 520])
-async def test_one_that_is_out_of_reach_is_asked_for_again_soon_whatever_its_error_says(
+async def test_an_unreachable_robots_txt_is_fetched_again_soon_after_any_error(
     autojump_clock: Clock, site: Site, status: int
 ) -> None:
     site.says("", status, cache_control="max-age=86400")

@@ -54,7 +54,9 @@ async def test_p10_a_dead_resolver_does_not_starve_other_threads(monkeypatch: py
 @pytest.mark.parametrize(
     ("code", "local"), [(socket.EAI_NONAME, False), (socket.EAI_AGAIN, True), (socket.EAI_FAIL, True)]
 )
-async def test_no_such_name_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, code: int, local: bool) -> None:
+async def test_an_unknown_name_is_distinguished_from_silence(
+    monkeypatch: pytest.MonkeyPatch, code: int, local: bool
+) -> None:
     def fail(host: str) -> list[object]:
         raise socket.gaierror(code, "planted")
 

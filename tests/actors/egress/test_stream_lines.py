@@ -59,7 +59,7 @@ def test_retry_is_milliseconds_in_digits(value: str) -> None:
     assert lines.retry == {"3000": 3.0, "0": 0.0}.get(value)
 
 
-def test_what_is_too_large_is_skipped_and_the_next_event_is_read() -> None:
+def test_an_oversized_event_is_skipped_and_the_next_one_read() -> None:
     for kind, large in (("sse", b"id: 1\ndata: "), ("lines", b"")):
         lines = StreamLines(kind)  # type: ignore[arg-type]
         found = fed(lines, large)

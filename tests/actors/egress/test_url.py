@@ -139,7 +139,7 @@ def test_links_written_by_hand_are_forgiven_their_spaces_and_nothing_else() -> N
             join(base, reference)
 
 
-def test_a_route_tells_pages_apart_and_is_never_sent_nor_inherited_by_what_a_page_leads_to() -> None:
+def test_a_route_distinguishes_pages_and_is_neither_sent_nor_inherited() -> None:
     url = parse_url("https://a.example/app?x=1#/prices")
     assert (url.route, url.sent, url.target) == ("#/prices", "https://a.example/app?x=1", "/app?x=1")
     assert (parse_url("https://a.example/#top").route, parse_url("https://a.example/#top").sent) == (

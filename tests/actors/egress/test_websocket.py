@@ -117,7 +117,7 @@ async def test_a_frame_over_the_cap_ends_the_session_as_content(
         (4000, Blame.REMOTE_TRANSIENT),
     ],
 )
-async def test_the_close_code_tells_whose_fault_it_is(
+async def test_the_close_code_says_whose_fault_it_is(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, code: int, blame: Blame
 ) -> None:
     failed = await failure_of(nursery, accepting(lambda connection: connection.aclose(code, "because")))
@@ -239,7 +239,7 @@ async def test_a_handshake_that_never_ends_is_given_up(autojump_clock: trio.abc.
     assert trio.current_time() - before == pytest.approx(30)
 
 
-async def test_an_answer_that_is_no_websocket_fails_the_look(
+async def test_an_answer_that_is_no_websocket_fails_the_check(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery
 ) -> None:
     async def garbage(stream: trio.abc.Stream) -> None:
@@ -260,7 +260,9 @@ async def test_x2_a_private_address_is_refused_before_anything_is_sent(
     assert network.connected == []
 
 
-async def test_what_the_block_raises_comes_out_unwrapped(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+async def test_an_exception_of_the_block_comes_out_unwrapped(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
     network = a_network(nursery, accepting(rest))
     with pytest.raises(ZeroDivisionError):
         async with opened(network):
@@ -285,7 +287,7 @@ async def test_a_redirected_handshake_is_not_followed_and_says_where_it_leads(
     assert network.resolved == ["push.example"]
 
 
-async def test_what_is_said_after_the_handshake_reaches_the_server(
+async def test_a_message_after_the_handshake_reaches_the_server(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery
 ) -> None:
     async def session(connection: WebSocketConnection) -> None:

@@ -119,7 +119,7 @@ async def test_s5_a_worker_that_the_kernel_does_not_hold_works_and_says_so() -> 
     assert said == [("jail.weaker", {"level": "warning", "lacks": WEAK})]
 
 
-async def test_s5_where_the_kernels_hold_is_demanded_no_other_worker_is_used() -> None:
+async def test_s5_a_required_kernel_sandbox_allows_no_other_worker() -> None:
     command = [
         sys.executable,
         "-c",

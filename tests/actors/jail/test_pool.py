@@ -144,7 +144,7 @@ async def test_a_refusal_keeps_its_reason_and_its_worker() -> None:
         assert jail.statistics().killed == 0
 
 
-async def test_an_unexpected_exception_is_told_and_ends_the_worker() -> None:
+async def test_an_unexpected_exception_is_reported_and_ends_the_worker() -> None:
     async with a_jail() as jail:
         with pytest.raises(WorkerDied, match="bug: KeyError: 'planted'"):
             await jail.call("bug", b"")

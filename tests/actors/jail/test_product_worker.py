@@ -124,7 +124,7 @@ async def test_a_message_template_that_would_go_on_for_ever_is_ended_and_the_nex
         assert await made("{{ title }}") == "seen"
 
 
-async def test_x8_whatever_it_is_fed_it_ends_at_the_deadline_and_the_next_is_served() -> None:
+async def test_x8_a_worker_ends_at_the_deadline_for_any_input_and_serves_the_next() -> None:
     settings = Settings()
     async with a_jail(WORKER, workers=2, memory=settings.worker_memory) as jail:
         assert await jail.call("look_feed", feed(FEED), deadline=10)

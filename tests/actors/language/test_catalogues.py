@@ -48,7 +48,7 @@ def test_a_catalogue_is_as_the_tool_writes_it(file: Path) -> None:
     assert updated(text) == text, f"{file.name} has texts that are gone, or another order. {FULL.format(file.name)}"
 
 
-def test_what_is_said_has_the_placeholders_and_the_tags_of_the_english(file: Path) -> None:
+def test_a_translation_has_the_placeholders_and_tags_of_the_english(file: Path) -> None:
     for entry in entries_of(file.read_text("utf-8")):
         for words in entry.said if entry.text else ():
             assert same_places(entry, words), f"placeholders of {entry.text!r}: {words!r}"

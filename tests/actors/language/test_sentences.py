@@ -103,7 +103,7 @@ def test_the_notice_of_a_destination_is_said(owes: Notice, status: int) -> None:
         assert not _english(told.content, translated_lines(told.content))
 
 
-def test_of_several_lines_each_is_said_that_is_ours() -> None:
+def test_each_line_of_ours_is_translated() -> None:
     with speaking("sv"):
         assert translated_lines("The first of them:\nTides (https://a.test/)") == (
             "De första av dem:\nTides (https://a.test/)"

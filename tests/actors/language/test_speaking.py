@@ -48,7 +48,7 @@ def test_figures_days_and_distances_are_written_as_the_language_does() -> None:
     assert (dated(3, 5), distance(7_200_000)) == ("3 maj", "för 2 tim sedan")
 
 
-def test_a_text_that_means_two_things_is_told_apart_by_what_it_is() -> None:
+def test_a_text_that_means_two_things_is_distinguished_by_what_it_is() -> None:
     assert (say_as("month", "May"), say("May")) == ("maj", "May")
 
 

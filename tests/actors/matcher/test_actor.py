@@ -62,7 +62,7 @@ async def test_the_cursor_passes_events_without_a_match_within_a_second_and_in_o
         assert rig.points.count("matcher/after advance") == 1
 
 
-async def test_what_the_tail_holds_is_matched_without_reading_the_log() -> None:
+async def test_events_in_the_tail_are_matched_without_reading_the_log() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     async with running(rig):
@@ -81,7 +81,7 @@ async def test_what_the_tail_holds_is_matched_without_reading_the_log() -> None:
         assert (reads, len(rig.outbox()["alert-hook"])) == (0, 5)
 
 
-async def test_what_was_committed_before_the_matcher_started_is_matched() -> None:
+async def test_events_committed_before_the_matcher_started_are_matched() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     await rig.commit(*[f"price {number}" for number in range(450)])
@@ -90,7 +90,7 @@ async def test_what_was_committed_before_the_matcher_started_is_matched() -> Non
         assert await rig.is_settled()
 
 
-async def test_what_the_tail_no_longer_holds_is_read_from_the_log() -> None:
+async def test_events_beyond_the_tail_are_read_from_the_log() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     rig.storage.tail.since = lambda after: None if after < rig.disk.head() else ()  # type: ignore[method-assign]
@@ -121,7 +121,7 @@ async def test_an_alert_is_matched_only_on_its_own_sources() -> None:
         assert rig.outbox() == {"alert-hook": ["price 2"]}
 
 
-async def test_an_alert_over_a_tag_is_matched_on_what_has_it_when_it_is_told_whichever_source_it_is_of() -> None:
+async def test_an_alert_over_a_tag_matches_sources_that_have_it_at_the_event() -> None:
     rig = Rig()
     await rig.prepare(
         an_alert("tag", tags=("label:shop",)),
@@ -359,7 +359,7 @@ async def test_a_crash_at_either_side_of_the_commit_repeats_whole_events_only() 
             assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
 
 
-async def test_what_an_alert_has_met_is_counted_in_the_cursors_own_transaction() -> None:
+async def test_matches_are_counted_in_the_cursors_transaction() -> None:
     """Alerts without a destination count too. A crash must count nothing twice."""
     rig = Rig()
     await rig.prepare(an_alert("delivered"))
@@ -408,7 +408,7 @@ async def test_a_disk_that_takes_nothing_holds_the_matcher_up_and_breaks_nothing
         assert "matcher.parked" in rig.logged
 
 
-async def test_what_is_only_practice_is_for_alerts_that_name_its_source() -> None:
+async def test_practice_events_match_only_alerts_that_name_the_source() -> None:
     rig = Rig()
     own = an_alert("own", source_ids=(a_source_id(1),))
     await rig.prepare(an_alert("all"), own, an_alert("other", source_ids=(a_source_id(2),)))
@@ -418,7 +418,7 @@ async def test_what_is_only_practice_is_for_alerts_that_name_its_source() -> Non
         assert rig.outbox() == {"own-hook": ["A practised price"]}
 
 
-async def test_what_a_reset_held_is_for_no_alert_even_one_that_names_its_source_and_wants_everything() -> None:
+async def test_events_held_at_a_reset_match_no_alert_at_all() -> None:
     rig = Rig()
     await rig.prepare(an_alert("all", ""), an_alert("own", "price", source_ids=(a_source_id(),)))
     async with running(rig):
@@ -428,7 +428,7 @@ async def test_what_a_reset_held_is_for_no_alert_even_one_that_names_its_source_
         assert await rig.is_settled()
 
 
-async def test_whoever_goes_by_the_alerts_has_them_before_a_change_is_acknowledged() -> None:
+async def test_users_of_the_alerts_have_a_change_before_it_is_acknowledged() -> None:
     rig = Rig()
     await rig.prepare(an_alert("a"))
     heard: list[list[str]] = []

@@ -33,7 +33,7 @@ async def test_an_alert_on_the_change_meets_what_came_or_went_and_one_on_the_pag
         }
 
 
-async def test_what_an_alert_is_about_can_be_changed_from_the_next_event_on() -> None:
+async def test_an_alerts_scope_changes_from_the_next_event_on() -> None:
     rig = Rig()
     await rig.prepare(an_alert(query="fees", match="page"))
     page = a_draft("one", content="Fees. Arbitration.", source_type="html", diff=Diff(("Arbitration.",), (), ()))

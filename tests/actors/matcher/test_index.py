@@ -104,7 +104,7 @@ def test_an_alert_bound_to_sources_costs_nothing_on_others() -> None:
     assert index.match(Analysed("x", ""), "b") == []
 
 
-def test_what_stands_on_both_sides_of_a_change_is_found_on_neither() -> None:
+def test_words_on_both_sides_of_a_change_match_neither() -> None:
     index = StandingQueries()
     queries = ("price", "nine", "price nine", "title", "pri*", '"price nine"')
     for query in queries:

@@ -30,7 +30,7 @@ async def test_r2_the_lag_counts_what_waits_and_takes_the_age_of_the_oldest() ->
     assert lag_of(tail, START, 0, START, at(-5)) == Lag(3, 0.0)  # the clock went back
 
 
-def test_r2_what_memory_no_longer_holds_is_told_as_it_was_counted() -> None:
+def test_r2_dropped_rows_are_reported_as_counted() -> None:
     tail = Tail(seq(500))
     assert lag_of(tail, seq(100), 700, seq(50), at(400)) == Lag(700, 300.0)
     assert lag_of(tail, START, 700, seq(50), at(400)) == Lag(700, 350.0)
@@ -38,7 +38,7 @@ def test_r2_what_memory_no_longer_holds_is_told_as_it_was_counted() -> None:
     assert lag_of(tail, START, 0, START, at(400)).says() == ""  # nothing is known yet
 
 
-def test_r2_people_are_told_of_a_lag_only_when_it_is_more_than_a_burst() -> None:
+def test_r2_people_are_notified_of_a_lag_only_beyond_a_burst() -> None:
     assert Lag(900, SHOWN - 1).says() == ""
     assert Lag(1, SHOWN).says().startswith("1 event not matched with alerts yet, the oldest of 60 s ago")
     assert Lag(1_234_567, 4000).says().startswith("1,234,567 events not matched with alerts yet, the oldest of 4,000 s")

@@ -16,7 +16,7 @@ from tests.storage.contract.builders import an_alert
 from tests.support.disks import set_cursor
 
 
-async def test_r4_an_alert_whose_maker_left_before_anybody_was_told_is_in_force_for_the_next_event() -> None:
+async def test_r4_an_alert_of_a_cancelled_request_applies_to_the_next_event() -> None:
     rig = Rig()
     await rig.prepare(an_alert("old"))
     async with running(rig):
@@ -27,7 +27,7 @@ async def test_r4_an_alert_whose_maker_left_before_anybody_was_told_is_in_force_
         assert await rig.is_settled()
 
 
-async def test_r6_what_found_the_matcher_busy_is_matched_without_another_event(autojump_clock: object) -> None:
+async def test_r6_an_event_during_a_busy_matcher_is_matched_without_another_one(autojump_clock: object) -> None:
     rig = Rig(bound=2)
     await rig.prepare(an_alert(filter_query=""))
     async with running(rig):
@@ -59,7 +59,7 @@ async def test_r2_a_backlog_that_nobody_wants_delays_no_start_and_is_not_read_tw
         assert rig.points.count("matcher/after advance") == 4
 
 
-async def test_r9_what_retention_took_before_it_was_matched_is_said(autojump_clock: object) -> None:
+async def test_r9_events_deleted_before_matching_are_reported(autojump_clock: object) -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     first = await rig.commit("price 1")

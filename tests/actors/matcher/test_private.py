@@ -22,7 +22,7 @@ OVER = {
 
 
 @pytest.mark.parametrize("over", OVER)
-async def test_an_alert_tells_nothing_of_a_source_that_becomes_private_until_it_names_it(over: str) -> None:
+async def test_an_alert_reports_nothing_of_a_source_that_becomes_private_until_it_names_it(over: str) -> None:
     rig, private = Rig(), set[str]()
 
     async def private_since(source: str) -> Millis | None:
@@ -40,7 +40,7 @@ async def test_an_alert_tells_nothing_of_a_source_that_becomes_private_until_it_
         assert rig.outbox()["alert-hook"] == ["price 1", *(["price 2"] if included else []), "notice"]
 
 
-async def test_a_story_that_a_private_source_told_first_is_told_by_the_next_one() -> None:
+async def test_a_story_first_seen_privately_is_reported_by_the_next_source() -> None:
     rig = Rig()
 
     async def private_since(source: str) -> Millis | None:

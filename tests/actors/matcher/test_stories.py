@@ -42,7 +42,7 @@ async def test_an_alert_meets_the_first_event_that_it_matches_not_the_first_of_t
         assert rig.outbox() == {"any-hook": ["price 2"], "two-hook": ["price 3"]}
 
 
-async def test_what_an_alert_did_not_meet_while_it_was_off_or_met_all_is_no_reason_to_pass_over_anything() -> None:
+async def test_an_alert_that_was_off_or_met_every_event_skips_no_story() -> None:
     rig = Rig()
     await rig.prepare(an_alert("off", once_per_story=True, enabled=False), an_alert("all"))
     async with running(rig):

@@ -243,7 +243,7 @@ def test_the_plain_text_beside_a_template_in_html_is_without_its_tags() -> None:
     assert plain_of(told._replace(written=written), limits) == "<i>1 < 2</i>\n& more"
 
 
-def test_what_is_marked_up_already_is_plain_text_once_it_was_altered() -> None:
+def test_text_already_marked_up_becomes_plain_when_altered() -> None:
     told = notification_of("0190", an_event(title="<b>Fares</b>"))
     limits = TextLimits(text=4000, dialect="html", titled=True)
     assert "<strong>" in made("{{ text }}", told, limits)
@@ -278,7 +278,7 @@ PIECES = st.sampled_from(
     lines=st.lists(st.tuples(NASTY, NASTY), max_size=6),
     repeated=st.sampled_from([1, 1, 40]),
 )
-def test_whatever_a_page_says_a_text_is_short_enough_and_holds_no_markup_of_it(
+def test_a_message_of_any_page_is_short_and_without_its_markup(
     name: DialectName,
     unit: Unit,
     most: int,

@@ -168,7 +168,7 @@ def test_a_digest_says_how_many_are_left_out(number: int, more: int, most: int, 
     assert len(text_of(told, name, most)) <= most
 
 
-def test_a_digest_of_one_and_of_none_and_of_one_site_are_told_as_what_they_are() -> None:
+def test_a_digest_of_one_none_or_one_site_is_worded_as_such() -> None:
     assert notification_of("x", a_digest(1)).title == "1 event of news.test"
     assert notification_of("x", a_digest(3)).title == "3 events of news.test"
     empty = notification_of("x", a_digest(0))
@@ -234,7 +234,7 @@ def test_a_row_of_another_version_stops_nothing() -> None:
     assert notification_of("x", a_digest(2).replace(b'"Title 1"', b"1")).items[1].title == "Something new"
 
 
-def test_what_python_calls_printable_needs_no_care() -> None:
+def test_printable_characters_are_not_escaped() -> None:
     # `paragraphs` and `one_line` return such text at once, so no printable letter may need care.
     text = "".join(map(chr, range(sys.maxunicode + 1)))
     assert not [

@@ -42,7 +42,7 @@ async def test_the_tree_has_parts_sources_and_destinations(autojump_clock: objec
             assert log["mailbox"]["bound"] == 1024 and log["awaiting"].endswith(" in receive")
 
 
-async def test_a_row_says_what_waits_what_the_last_looks_came_to_and_why_a_destination_fails(
+async def test_a_row_shows_queue_last_results_and_failing_destinations(
     autojump_clock: object,
 ) -> None:
     async with trio.open_nursery() as nursery:
@@ -113,7 +113,7 @@ async def test_a_restart_of_a_part_takes_along_what_depends_on_it_and_loses_noth
             assert [event["title"] for event in history] == ["After"]
 
 
-async def test_drained_no_look_is_made_and_resumed_they_are_within_a_minute(autojump_clock: object) -> None:
+async def test_a_drained_node_checks_nothing_and_resumes_within_a_minute(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:
@@ -131,7 +131,7 @@ async def test_drained_no_look_is_made_and_resumed_they_are_within_a_minute(auto
             assert (await client.get("/readyz")).status_code == 200
 
 
-async def test_what_happens_is_counted(autojump_clock: object) -> None:
+async def test_checks_events_and_matches_are_counted(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:

@@ -29,7 +29,7 @@ def a_row(**changes: Any) -> Row:
     return Row(**plain | changes)
 
 
-def test_what_is_worse_comes_first() -> None:
+def test_the_worst_state_comes_first() -> None:
     rows = [
         a_row(state="quarantined"),
         a_row(state="backoff"),

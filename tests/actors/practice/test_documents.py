@@ -26,7 +26,7 @@ def entries(step: int) -> dict[str, str]:
     return {entry.key: entry.title for entry in reading.entries}
 
 
-def test_each_change_of_the_page_is_told_at_once_and_with_its_difference() -> None:
+def test_each_change_of_the_page_is_reported_at_once_and_with_its_difference() -> None:
     memory = looked(0, None).memory
     for step in STEPS:
         look = looked(step, memory)

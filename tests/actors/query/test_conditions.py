@@ -114,7 +114,7 @@ def test_a_condition_is_met_or_not(query: str, change: TypedChange, met: bool) -
     assert query.startswith("-") or holds(query, change, match="added") == met
 
 
-def test_where_narrows_the_conditions_beside_it_to_one_change() -> None:
+def test_where_limits_its_conditions_to_one_change() -> None:
     assert holds("label:Team price<300", DROP, RISE)
     assert not holds("label:Max price>300", TypedChange("price", "Team", after=money(400)), RISE)
     assert holds("label:Max kind:price kind:availability", RISE, GONE)

@@ -47,7 +47,7 @@ def test_every_word_of_any_text_has_its_place(text: str) -> None:
         assert word in words.plain(text[start:end]).replace(",", ".")
 
 
-def test_whatever_composes_stays_together() -> None:
+def test_composed_characters_stay_together() -> None:
     """Each pair of Unicode's canonical compositions, between two letters."""
     for code in range(0x80, 0x20000):
         parts = unicodedata.decomposition(chr(code))

@@ -99,7 +99,7 @@ def test_the_content_stands_in_for_what_a_cut_diff_does_not_have() -> None:
 
 
 @pytest.mark.parametrize("source_type", ["feed", "push", "html"])
-def test_what_has_no_diff_is_matched_by_title_and_content_whatever_an_alert_is_about(source_type: str) -> None:
+def test_an_event_without_diff_is_matched_by_title_and_content(source_type: str) -> None:
     told = EventView(title="Acme", content="a price", source_type=source_type)
     assert modes(told, "acme price") == list(get_args(Match))
 
@@ -122,7 +122,7 @@ def test_each_text_is_made_once_and_one_for_all_where_there_is_no_diff() -> None
         ("simple", "京都", "東京の天気", "東京都の天気", ["change", "added"]),
     ],
 )
-def test_what_came_and_went_is_judged_in_the_language_of_the_alert(
+def test_added_and_removed_words_are_compared_in_the_alerts_language(
     language: str, query: str, before: str, after: str, expected: list[str]
 ) -> None:
     code = "simple" if language == "ja" else language
@@ -162,12 +162,12 @@ def test_marks_say_in_which_part_of_the_diff_they_are() -> None:
     assert why("ticket", "page") == [("content", 0, ["ticket"])]
 
 
-def test_what_is_met_without_a_word_shows_the_first_text_of_the_change() -> None:
+def test_a_match_without_words_shows_the_changes_first_text() -> None:
     assert why("", "change") == [("added", 0, [])]
     assert why("-x", "removed") == [("removed", 0, [])]
 
 
-def test_a_preview_counts_and_explains_what_the_alert_would_look_at() -> None:
+def test_a_preview_counts_and_explains_the_alerts_parts() -> None:
     page = {"title": "Acme", "content": "price", "source_type": "html"}
     bodies = tuple(
         msgspec.json.encode(page | {"diff": {"added": added, "removed": [], "changed": []}})

@@ -144,7 +144,7 @@ async def test_the_answer_comes_only_after_the_commit_is_durable() -> None:
         assert order == ["durable", "answered"]
 
 
-async def test_what_is_committed_is_shown_to_waiting_readers() -> None:
+async def test_a_committed_event_reaches_waiting_readers() -> None:
     async with running() as bench:
         (event,) = await bench.record(a_harvest(a_source_id(), "a"))
         assert await bench.storage.tail.wait_past(START) == event.seq
@@ -165,7 +165,7 @@ async def test_a_harvest_of_a_deleted_source_is_skipped_and_the_others_keep_thei
         assert await bench.titles() == ["of 2"]
 
 
-async def test_a_full_disk_is_told_to_the_senders_and_the_recorder_lives_on(autojump_clock: object) -> None:
+async def test_a_full_disk_is_reported_to_the_senders_and_the_recorder_lives_on(autojump_clock: object) -> None:
     disk = Disk()
     await trio.sleep(86_400)  # the process has run for a while
     async with running(disk=disk) as bench:
@@ -227,7 +227,7 @@ async def test_a_parked_recorder_is_reported_within_three_seconds_until_storage_
         assert bench.recorder.says() == "" and bench.logged[-1] == "recorder.goes_on"
 
 
-async def test_r8_what_was_committed_without_an_answer_is_shown_before_the_next_event(autojump_clock: object) -> None:
+async def test_r8_an_event_committed_without_an_answer_comes_before_the_next(autojump_clock: object) -> None:
     disk = Disk()
     async with running(disk=disk) as bench:
         disk.silent = "after"
@@ -317,7 +317,7 @@ async def test_events_committed_just_before_a_crash_reach_live_readers_after_the
         assert recent[0].stored.seq == head
 
 
-async def test_whatever_storage_refuses_the_asker_is_told_and_the_recorder_begins_anew(
+async def test_any_refusal_of_storage_reaches_the_asker_and_the_recorder_restarts(
     autojump_clock: object,
 ) -> None:
     async with running() as bench:

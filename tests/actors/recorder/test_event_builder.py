@@ -50,7 +50,7 @@ def test_without_a_summary_of_its_own_an_event_has_its_title_its_content_or_its_
     assert len(str(wire(title="w " * 200)["summary"])) <= MOST_SUMMARY
 
 
-def test_what_is_absent_is_null_empty_or_left_out_as_the_contract_types_it() -> None:
+def test_absent_fields_are_null_empty_or_left_out_by_the_contract() -> None:
     event = wire(title="", published_at=None)
     assert (event["title"], event["author"], event["published_at"]) == ("", "", None)
     assert not {"diff", "delta", "signature", "key_id", "signed_at", "alert_type", "content_truncated"} & set(event)

@@ -46,7 +46,7 @@ async def test_one_link_is_one_story_though_the_text_is_cut() -> None:
     assert await stories((1, news(1)), (2, again)) == ["0", "0"]
 
 
-async def test_what_a_source_says_again_or_edits_is_a_story_of_its_own() -> None:
+async def test_a_sources_repeats_and_edits_are_stories_of_their_own() -> None:
     edited = news(1, EDITED, tags=(UPDATED,))
     assert await stories((1, news(1)), (1, edited), (2, edited), (1, news(1))) == ["0", "1", "2", "3"]
 

@@ -89,6 +89,6 @@ def test_numbers_are_written_as_in_the_rfcs_table(bits: int, text: str) -> None:
 @pytest.mark.parametrize(
     "value", [float("nan"), float("inf"), 2**53 + 1, 10**400, "\ud800", {"\ud800": 1}, object(), {1, 2}]
 )
-def test_what_i_json_has_no_room_for_is_refused(value: object) -> None:
+def test_values_outside_i_json_are_refused(value: object) -> None:
     with pytest.raises(ValueError, match=r".+"):
         canonical_json(value)

@@ -52,7 +52,7 @@ def test_it_says_in_a_sentence_what_is_known() -> None:
     assert str(said(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
 
 
-def test_what_it_proves_is_said_and_what_not() -> None:
+def test_a_receipt_says_what_it_proves_and_what_not() -> None:
     quiet = known(Span(START, Millis(START + 1000), "clock"), looks=(5, 0, 0, 0, 0, 0, 0, 0))
     lines = list(explained(decode(signed(quiet))))
     assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")
@@ -62,7 +62,7 @@ def test_what_it_proves_is_said_and_what_not() -> None:
     assert "No recorded check found a change to report." not in list(explained(decode(signed(known()))))
 
 
-def test_what_is_no_receipt_is_none() -> None:
+def test_a_document_that_is_no_receipt_is_refused() -> None:
     assert not is_receipt({"type": "coverage"})
     assert not is_receipt({"id": "x", "signature": "y"})
     assert list(explained({"type": "coverage", "unknown": [3, {}], "outcomes": 4}))

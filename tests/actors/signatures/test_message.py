@@ -61,7 +61,7 @@ def test_it_holds_for_no_other_request(other: dict[str, str]) -> None:
         checked(headers, components(**other), directory([signer]))
 
 
-def test_looks_and_events_are_signed_with_different_keys() -> None:
+def test_checks_and_events_are_signed_with_different_keys() -> None:
     signer = MessageSigner(KEY)
     (published,) = json.loads(directory([signer]))["keys"]
     assert published["kid"] == signer.key.key_id != KEY.key_id

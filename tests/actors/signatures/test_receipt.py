@@ -100,7 +100,7 @@ def test_a_body_with_more_in_it_is_changed_and_not_re_serialised() -> None:
     assert received(body, headers(BODY)).webhook.cause is Cause.CHANGED
 
 
-def test_with_the_event_as_witness_another_secret_is_told_from_another_body() -> None:
+def test_an_event_distinguishes_a_wrong_secret_from_another_body() -> None:
     assert received(secrets=(ANOTHER,)).webhook.cause is Cause.WRONG_SECRET
     altered = BODY.replace(b"42", b"43")
     found = received(altered, headers(BODY))
@@ -112,7 +112,7 @@ def test_without_a_witness_it_does_not_pretend_to_know() -> None:
     assert received(BODY.replace(b"42", b"43"), headers(BODY), None).webhook.cause is Cause.NO_MATCH
 
 
-def test_a_changed_id_is_told() -> None:
+def test_a_changed_id_is_reported() -> None:
     found = received(given=headers() | {"webhook-id": "another"})
     assert (found.webhook.cause, ID in found.webhook.reason) == (Cause.ID_CHANGED, True)
 
@@ -125,7 +125,7 @@ def test_a_stale_delivery_says_by_how_much_and_that_only_the_time_is_wrong(apart
     assert "itself" not in received(at=NOW + apart, secrets=(ANOTHER,)).webhook.reason
 
 
-def test_the_second_token_of_a_rotation_is_told() -> None:
+def test_the_second_token_of_a_rotation_is_recognised() -> None:
     found = received(secrets=(ANOTHER, SECRET))
     assert (found.webhook.cause, found.webhook.valid) == (Cause.ROTATED, True)
     assert "token 2 of 2" in found.webhook.reason
@@ -150,7 +150,7 @@ def test_an_unknown_key_a_missing_signature_and_nothing_to_check_with_are_three_
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"[" * 100_000, b"\xff", b'{"events":[]}', b'{"a":1,"a":2}', b"7"])
-def test_whatever_else_comes_is_no_delivery_even_when_its_mac_holds(body: bytes) -> None:
+def test_any_other_body_is_no_delivery_even_with_a_valid_mac(body: bytes) -> None:
     found = received(body, headers(body))
     assert (found.shape, found.webhook.valid, found.failed) == ("other", True, True)
 

@@ -59,7 +59,7 @@ def test_a_frame_is_admitted_when_one_query_matches(queries: list[str], text: st
     assert wanted(*queries).admits(text, "") is expected
 
 
-def test_queries_of_words_alone_cost_one_look_a_language() -> None:
+def test_word_queries_cost_one_lookup_a_language() -> None:
     assert wanted(*(f"word{n} OR other{n}" for n in range(5_000))).cost == 1
     assert (wanted().nothing, wanted("").nothing, wanted("a").nothing) == (True, False, False)
 
@@ -95,7 +95,7 @@ async def test_the_first_reading_is_awaited_and_later_ones_are_not(
     assert admission.version == 1
 
 
-async def test_what_is_known_holds_while_storage_is_in_trouble(autojump_clock: object) -> None:
+async def test_known_admissions_hold_while_storage_fails(autojump_clock: object) -> None:
     alerts = Alerts("tide")
     admission = Admission(alerts)  # type: ignore[arg-type]  # it is the whole interface
     alerts.broken = True

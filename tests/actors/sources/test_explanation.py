@@ -47,7 +47,7 @@ def test_the_parts_of_a_failing_source_multiply_to_its_score() -> None:
     assert found[0].says == hot.health.said and "8 checks in a row have failed" in hot.health.reason
 
 
-def test_what_can_not_be_read_costs_under_its_own_name() -> None:
+def test_unreadable_content_costs_health_under_its_own_name() -> None:
     hot, beat = SourceRuntime(last_look_at=NOW), pulse.Pulse()
     health = hot.health
     for number in range(1, 5):
@@ -83,11 +83,11 @@ def test_what_can_not_be_read_costs_under_its_own_name() -> None:
         (a_view(next_look_at=Millis(NOW + 44 * MINUTE), interval=2700.0), "45 min, the longest interval"),
     ],
 )
-def test_the_next_look_has_its_reason(view: SourceView, words: str) -> None:
+def test_the_next_check_has_its_reason(view: SourceView, words: str) -> None:
     assert words in says(view)
 
 
-def test_what_the_user_and_the_origin_ask_for_is_said() -> None:
+def test_requests_of_the_user_and_the_origin_are_explained() -> None:
     assert "fixed interval of 10 min" in says(a_view(), limits=Limits(schedule=600.0))
     assert "Cache-Control" in says(a_view(), hints=Hints(max_age=1800.0))
     assert "as its feed asks" in says(a_view(), hints=Hints(max_age=1200.0, ttl=1800.0))
@@ -96,7 +96,7 @@ def test_what_the_user_and_the_origin_ask_for_is_said() -> None:
     assert says(a_view(), gap=None) == "Its pace is not known yet. The next check is after 10 min."
 
 
-def test_the_mean_gap_is_told_once_two_changes_are_known() -> None:
+def test_the_mean_gap_is_reported_once_two_changes_are_known() -> None:
     for events, gap in ((1.0, None), (4.0, 900.0)):
         rhythm = Rhythm(events=events, seconds=3600.0)
         view = a_view(pace=pace.encode(Pace(rhythm)))

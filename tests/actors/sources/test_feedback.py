@@ -24,7 +24,7 @@ async def teach(service: Watching, source: SourceId, *texts: str, noise: bool = 
     return await service.registry_box.ask(lambda reply: Teach(source, texts, noise, reply))
 
 
-async def test_a_block_that_was_called_noise_is_told_no_more_and_other_news_is(autojump_clock: object) -> None:
+async def test_an_ignored_block_is_reported_no_more_and_other_news_is(autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
@@ -44,7 +44,7 @@ async def test_a_block_that_was_called_noise_is_told_no_more_and_other_news_is(a
         assert NEWS in event["diff"]["added"]
 
 
-async def test_what_is_real_after_all_is_told_again(autojump_clock: object) -> None:
+async def test_a_block_unmarked_as_noise_is_reported_again(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(URL)).view.source.id
@@ -75,7 +75,7 @@ async def test_only_a_page_learns(autojump_clock: object) -> None:
             await teach(service, source, "a")
 
 
-async def test_a_higher_bar_tells_less_and_null_is_the_default_again(autojump_clock: object) -> None:
+async def test_a_higher_bar_reports_less_and_null_restores_the_default(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(URL, bar=0.9)).view.source.id

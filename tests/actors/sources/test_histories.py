@@ -147,11 +147,11 @@ async def live_through(style: str, seed: int, looks: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(STYLES), st.integers(0, 10**9))
-def test_nothing_is_told_twice_and_nothing_missed_that_a_look_could_see(style: str, seed: int) -> None:
+def test_every_visible_change_is_reported_exactly_once(style: str, seed: int) -> None:
     trio.run(live_through, style, seed, 20)
 
 
-async def test_a_feed_of_five_thousand_entries_tells_the_one_that_is_new() -> None:
+async def test_a_feed_of_five_thousand_entries_reports_the_new_one() -> None:
     items = [f"<item><guid>{n}</guid><title>{word(n)}</title></item>" for n in range(5_000)]
     before, after = "".join(items[1:]), "".join(items)
     _, base = await look(b"", f"<rss version='2.0'><channel>{before}</channel></rss>".encode(), NOW)

@@ -233,11 +233,11 @@ def looks_and_late_writes() -> Sequence[Sequence[int]]:
 
 @pytest.mark.parametrize("row", ["", "b"])
 @pytest.mark.parametrize("borrowed", [True, False])
-def test_no_order_of_looks_and_an_edit_loses_a_session_or_brings_an_old_one_back(row: str, borrowed: bool) -> None:
+def test_no_order_of_checks_and_an_edit_loses_a_session_or_brings_an_old_one_back(row: str, borrowed: bool) -> None:
     assert looks_and_an_edit(row, borrowed=borrowed) == []
 
 
-def test_no_order_of_looks_and_commits_writes_an_old_session_over_a_newer_one() -> None:
+def test_no_order_of_checks_and_commits_writes_an_old_session_over_a_newer_one() -> None:
     assert looks_and_late_writes() == []
 
 
@@ -263,7 +263,7 @@ def test_two_nodes_that_check_at_once_keep_the_session_that_works(row: str) -> N
         assert not lost(site, owner), order
 
 
-def test_what_is_lost_where_an_edit_copies_the_cookies_or_storage_takes_any_is_found(
+def test_lost_cookies_are_found_if_an_edit_copies_them_or_storage_takes_any(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as planted:

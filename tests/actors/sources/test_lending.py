@@ -63,7 +63,7 @@ def hot_of(run: Watching, source: SourceId) -> SourceRuntime:
     return run.registry.table.describe(source).hot
 
 
-async def test_sources_without_headers_are_looked_at_with_those_that_one_lends_and_no_others_are(
+async def test_only_sources_without_headers_borrow_them(
     autojump_clock: object,
 ) -> None:
     async with watching() as (run, _):
@@ -108,7 +108,7 @@ async def test_a_trial_borrows_for_readers_at_the_lenders_own_origin_only(
         assert [(one.headers["host"], one.target) for one in site.asked if "cookie" in one.headers] == sent
 
 
-async def test_a_source_is_classified_without_headers_for_who_may_not_read_and_checked_with_them(
+async def test_a_source_is_classified_without_headers_for_keys_that_may_not_read(
     autojump_clock: object,
 ) -> None:
     async with watching() as (run, _):
@@ -145,7 +145,7 @@ async def test_starting_or_ending_shared_headers_starts_a_new_baseline(
         assert await run.news() == []
 
 
-async def test_being_signed_out_is_told_at_each_and_new_headers_of_the_lender_open_all_at_once(
+async def test_a_lost_login_is_reported_at_each_source_and_new_headers_reopen_all(
     autojump_clock: object,
 ) -> None:
     async with watching() as (run, _):
@@ -256,7 +256,7 @@ def a_lender(number: int, url: str, *places: str) -> LiveSource:
     return LiveSource(a_source(number, url=url, headers="X: 1", headers_for=places), SourceRuntime())
 
 
-def test_of_several_sharing_sources_the_most_specific_is_used() -> None:
+def test_the_most_specific_of_several_lenders_is_used() -> None:
     lenders = Lenders()
     for number, url, places in (
         (1, "https://one.example/", ("*.example.com",)),

@@ -62,7 +62,7 @@ async def test_a_source_that_wants_little_of_a_crowded_host_gets_all_of_it(autoj
         assert len(origin.asked) > 2900
 
 
-async def test_what_a_user_asks_for_does_not_wait_behind_a_crowded_hosts_queue(autojump_clock: object) -> None:
+async def test_a_users_request_does_not_wait_behind_a_crowded_hosts_queue(autojump_clock: object) -> None:
     async with watching(disk=crowd(2000)) as (service, origin):
         origin.bodies |= {f"/{number}": rss("a") for number in range(2001)}
         await trio.sleep(400)
@@ -92,7 +92,7 @@ async def test_a_request_during_a_check_gets_the_result_of_that_check(autojump_c
         assert len(origin.asked) == 1
 
 
-async def test_a_dead_host_costs_its_sources_no_looks_but_their_health_says_so(autojump_clock: object) -> None:
+async def test_a_dead_host_costs_no_checks_and_shows_in_health(autojump_clock: object) -> None:
     async with watching(disk=crowd(50)) as (service, _):
         del service.network.servers[ADDRESS, 443]
         await trio.sleep(24 * 3600)

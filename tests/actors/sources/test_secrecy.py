@@ -77,7 +77,7 @@ def logged(service: Watching) -> list[str]:
     return stream.getvalue().splitlines()
 
 
-async def test_x20_a_secret_in_a_url_is_in_nothing_that_is_logged_or_told_of_a_source(autojump_clock: object) -> None:
+async def test_x20_a_secret_in_a_url_is_never_logged_or_shown(autojump_clock: object) -> None:
     origin = Hostile()
     async with watching(origin, host_rate=100.0) as (service, _):
         service.network.names["forbids.example"] = [(ADDRESS,)]

@@ -52,7 +52,9 @@ def after(*looks: Blame | str) -> SourceRuntime:
         ((WORKED, Blame.LOCAL), "ok"),
     ],
 )
-def test_the_state_is_that_of_the_last_look_and_the_breaker(looks: tuple[Blame | str, ...], state: SourceState) -> None:
+def test_the_state_is_that_of_the_last_check_and_the_breaker(
+    looks: tuple[Blame | str, ...], state: SourceState
+) -> None:
     assert state_of(a_source(), after(*looks), overdue=False) == state
 
 
@@ -62,7 +64,7 @@ def test_a_404_is_failing_at_once_and_the_score_keeps_its_patience() -> None:
     assert (hot.health.score, hot.health.flag) == (1.0, "ok")
 
 
-def test_a_host_that_is_down_fails_its_sources_without_a_look() -> None:
+def test_a_host_that_is_down_fails_its_sources_without_a_check() -> None:
     hot = progress.unreached(after(WORKED), NOW, "the host does not answer")
     assert state_of(a_source(), hot, overdue=False) == "failing"
 

@@ -85,9 +85,7 @@ async def looked(service: Watching, source: Any) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wished", [None, "html"])
-async def test_what_is_new_in_a_document_is_told_with_its_difference(
-    form: str, wished: Any, autojump_clock: object
-) -> None:
+async def test_news_in_a_document_is_reported_with_its_diff(form: str, wished: Any, autojump_clock: object) -> None:
     before, after, evidence, news = FORMS[form]
     async with watching() as (service, origin):
         origin.bodies["/document"] = as_bytes(before)
@@ -120,7 +118,7 @@ async def test_a_feed_that_is_declared_a_page_is_watched_as_one(autojump_clock: 
 
 @pytest.mark.parametrize("was", ["page", *FORMS])
 @pytest.mark.parametrize("now", ["page", *FORMS, "binary"])
-async def test_a_document_that_becomes_another_kind_has_lost_its_type_and_tells_nothing(
+async def test_a_document_of_another_kind_has_lost_its_type_and_reports_nothing(
     was: str, now: str, autojump_clock: object
 ) -> None:
     bodies = {name: as_bytes(text) for name, (text, *_) in FORMS.items()} | {

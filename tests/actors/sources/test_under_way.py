@@ -71,7 +71,7 @@ def slow_commits(service: Watching, seconds: float = 20) -> trio.Event:
 
 
 @pytest.mark.parametrize("change", [tag, pause, refused, restart, nothing])
-async def test_r3_an_edit_while_a_harvest_waits_behind_a_slow_commit_tells_it_once(
+async def test_r3_an_edit_while_a_harvest_waits_behind_a_slow_commit_reports_it_once(
     autojump_clock: object, change: Change
 ) -> None:
     async with watching() as (service, origin):
@@ -92,7 +92,7 @@ async def test_r3_an_edit_while_a_harvest_waits_behind_a_slow_commit_tells_it_on
 
 @pytest.mark.parametrize("change", [tag, pause, refused, restart, nothing])
 @pytest.mark.parametrize("wait", [0.0, 15.0])
-async def test_r3_each_frame_is_told_once_when_a_push_source_changes_behind_a_slow_commit(
+async def test_r3_each_frame_is_reported_once_when_a_push_source_changes_behind_a_slow_commit(
     autojump_clock: object, change: Change, wait: float
 ) -> None:
     async with watching() as (service, _):
@@ -130,7 +130,7 @@ async def test_unread_frames_are_reported_at_a_stop(autojump_clock: object, chan
         assert [event["content"] for event in await service.events()] == ["one", "two", "three"]
 
 
-async def test_r3_frames_are_told_once_through_two_changes_and_a_storage_that_can_not_be_read(
+async def test_r3_frames_are_reported_once_through_two_changes_and_a_storage_that_can_not_be_read(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with watching() as (service, _):
@@ -156,7 +156,7 @@ async def test_r3_frames_are_told_once_through_two_changes_and_a_storage_that_ca
         assert [event["content"] for event in await service.events()] == ["one", "two"]
 
 
-async def test_r3_a_lesson_while_a_pages_harvest_waits_behind_a_slow_commit_tells_it_once(
+async def test_r3_a_lesson_while_a_pages_harvest_waits_behind_a_slow_commit_reports_it_once(
     autojump_clock: object,
 ) -> None:
     news = "A second paragraph of this page that is long enough to be told as news by itself."
@@ -200,7 +200,7 @@ async def test_another_part_of_a_page_whose_change_waits_behind_a_slow_commit_sw
         assert [event["content"].count(news) for event in await service.events()] == [1]
 
 
-async def test_r3_after_a_delete_nothing_of_the_source_is_told(autojump_clock: object) -> None:
+async def test_r3_a_deleted_source_reports_nothing(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/f1"] = rss("x1")
         source = (await service.add(f"https://{SITE}/f1")).view.source.id
@@ -215,7 +215,7 @@ async def test_r3_after_a_delete_nothing_of_the_source_is_told(autojump_clock: o
         assert await service.news() == before and not await service.storage.sources.page(None, 10)
 
 
-async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_told_once(
+async def test_a_harvest_committed_without_an_answer_is_read_back_and_reported_once(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -245,7 +245,7 @@ async def test_a_harvest_that_was_committed_without_an_answer_is_read_back_and_t
         assert len(unanswered) == 1  # it read the truth back: no later harvest started from another version
 
 
-async def test_an_edit_takes_over_what_looks_without_news_have_learned_and_nobody_has_stored_yet(
+async def test_an_edit_keeps_unstored_state_of_checks_without_news(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -267,7 +267,7 @@ async def add_header(service: Watching, source: SourceId) -> None:
 
 @pytest.mark.parametrize("change", [tag, pause, nothing, add_header])
 @pytest.mark.parametrize("status", [429, 503])
-async def test_p4_a_wish_to_be_left_alone_holds_when_its_look_is_cut_by_an_edit(
+async def test_p4_a_retry_after_holds_if_an_edit_cuts_its_check(
     autojump_clock: object, change: Change, status: int
 ) -> None:
     async with watching() as (service, origin):

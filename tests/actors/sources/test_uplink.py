@@ -130,7 +130,7 @@ async def test_b3_an_outage_of_ours_blames_no_source_and_its_end_is_no_stampede(
         assert all(view.hot.last_success_at is not None for view in views)
 
 
-async def test_b3_an_outage_that_looks_like_the_hosts_fault_is_ours_when_it_is_everywhere(
+async def test_b3_an_outage_on_all_hosts_is_our_uplinks(
     autojump_clock: object,
 ) -> None:
     library = Library(120, every=120.0)
@@ -213,7 +213,7 @@ async def test_s2_sources_that_never_answered_hold_nothing_however_many(autojump
         assert set(library.first) == {f"site{number}.test" for number in range(20)}
 
 
-async def test_s2_what_a_person_names_says_nothing_of_our_line_though_it_has_answered_once(
+async def test_s2_a_url_that_a_person_enters_says_nothing_about_the_uplink(
     autojump_clock: object,
 ) -> None:
     async with watching(**MORE) as (service, _):

@@ -72,7 +72,7 @@ def test_a_bare_domain_has_one_spelling(text: str, name: str) -> None:
         ("xn--pypal-4ve.com", "different scripts"),
     ],
 )
-def test_what_is_no_bare_domain_is_refused_with_a_word_about_it(text: str, says: str) -> None:
+def test_a_value_that_is_no_bare_domain_is_refused_with_a_hint(text: str, says: str) -> None:
     with pytest.raises(NoDomain, match=says):
         read_domain(text)
 
@@ -81,7 +81,7 @@ TEXTS = st.text(max_size=40) | st.text("ab.-:/@*[]0189éß\u200b", max_size=20)
 
 
 @given(TEXTS | st.from_regex(r"[a-z0-9.-]{1,30}\.[a-z]{1,5}"))
-def test_what_is_taken_is_the_host_of_a_url_and_stays_as_it_is(text: str) -> None:
+def test_an_accepted_domain_is_the_host_of_a_url_unchanged(text: str) -> None:
     try:
         name = read_domain(text)
     except NoDomain:

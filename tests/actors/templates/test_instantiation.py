@@ -150,7 +150,7 @@ async def silent(stream: trio.abc.Stream) -> None:
     await trio.sleep_forever()
 
 
-async def test_what_is_not_done_in_time_says_so_and_the_next_call_finishes_it(autojump_clock: object) -> None:
+async def test_an_unfinished_instantiation_says_so_and_the_next_call_finishes_it(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example")
         market.site("slow.example")
@@ -208,7 +208,7 @@ async def test_no_more_than_some_sources_are_asked_for_at_once_by_all_calls(auto
         assert most == instantiation.AT_ONCE
 
 
-async def test_a_full_library_is_told_apart_from_other_failures(autojump_clock: object) -> None:
+async def test_a_full_library_is_distinguished_from_other_failures(autojump_clock: object) -> None:
     async with a_market(max_sources=2) as market:
         market.site("a.example", without=("pricing",))
         report = await market.attach("a.example")
@@ -270,7 +270,7 @@ async def test_an_alert_is_never_made_over_no_source(autojump_clock: object) -> 
         assert await market.service.storage.alerts.all() == []
 
 
-async def test_what_its_owner_has_made_of_an_alert_stays(autojump_clock: object) -> None:
+async def test_the_owners_changes_to_an_alert_stay(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example")
         market.site("b.example")

@@ -33,7 +33,7 @@ def test_a_template_is_what_its_file_says() -> None:
 
 
 @pytest.mark.parametrize("match", get_args(Matching))
-def test_an_alert_of_a_template_says_at_what_of_a_page_it_looks(match: str) -> None:
+def test_an_alert_of_a_template_names_its_part_of_a_page(match: str) -> None:
     assert a_template(PAGE, ALERT).alerts[0].match == "change"
     assert a_template(PAGE, ALERT + f'\nmatch = "{match}"').alerts[0].match == match
 
@@ -59,7 +59,7 @@ def test_an_alert_of_a_template_says_at_what_of_a_page_it_looks(match: str) -> N
         ),
     ],
 )
-def test_what_can_not_be_read_names_its_line(text: str, flaw: str) -> None:
+def test_an_unreadable_template_names_its_line(text: str, flaw: str) -> None:
     assert flaws(text) == [flaw]
 
 
@@ -90,7 +90,7 @@ def test_what_can_not_be_read_names_its_line(text: str, flaw: str) -> None:
         ((PAGE, ALERT + '\nchannel = "own"'), 15, "alerts[0].channel: own is a channel already"),
     ],
 )
-def test_what_makes_no_sense_names_its_line_and_what_to_do(tables: tuple[str, ...], line: int, says: str) -> None:
+def test_a_wrong_template_names_its_line_and_what_to_do(tables: tuple[str, ...], line: int, says: str) -> None:
     (flaw,) = flaws(a_text(*tables))
     assert flaw.startswith(f"own.toml:{line}: {says}"), flaw
 
@@ -113,7 +113,7 @@ def test_the_example_of_the_documentation_is_a_template() -> None:
     assert read_template(example, "templates.md").id == "harbours"
 
 
-def test_all_flaws_are_told_at_once_in_the_order_of_the_lines() -> None:
+def test_all_flaws_are_reported_at_once_in_the_order_of_the_lines() -> None:
     found = flaws(
         a_text(
             PAGE.replace("https", "ftp"), ALERT.replace('"x"', '"("'), ALERT.replace('"k"', '"l"') + "\nlanguage='q'"

@@ -46,9 +46,7 @@ SHOP = """<!doctype html><meta charset=utf-8><title>Shore shop</title><body><nav
 """
 
 
-def test_what_is_watched_is_chosen_from_the_pages_own_blocks_and_a_price_becomes_an_alert(
-    new_tab: NewTab, origin: Origin
-) -> None:
+def test_a_block_is_picked_from_the_page_and_a_price_becomes_an_alert(new_tab: NewTab, origin: Origin) -> None:
     origin.says["/shop"] = Answer(SHOP + "A long text, and then more of it. " * 40)
     tab = new_tab(viewport={"width": 390, "height": 844})
     tab.open("/sources/add").fill(urls=f"{origin.url}/shop").press("Preview").press("Choose on the page")

@@ -102,7 +102,7 @@ async def test_a_long_body_is_shown_by_its_beginning(browser: Browser, house: Ho
     assert "Send it again" not in browser.text
 
 
-async def test_x12_whatever_is_sent_stays_text(browser: Browser, house: House) -> None:
+async def test_x12_any_request_to_a_bin_stays_text(browser: Browser, house: House) -> None:
     bin = await minted(browser)
     await send(house, bin, HOSTILE.encode(), behind=f"/{HOSTILE}", **{"X-Bad": HOSTILE})
     for path in (f"/webhook-bins/{bin.id}", f"/webhook-bins/{bin.id}/captures/1"):

@@ -49,7 +49,7 @@ async def test_the_preview_says_what_is_new_and_what_is_there_and_does_nothing(b
     assert await house.storage.alerts.all() == []
 
 
-async def test_a_template_and_its_preview_say_at_what_of_a_page_an_alert_looks() -> None:
+async def test_a_template_and_its_preview_name_the_alerts_part_of_a_page() -> None:
     own = '[[alerts]]\nkey = "k"\nname = "N"\nquery = "x"\nmatch = "removed"'
     catalogue = Catalogue([Entry(a_template(PAGE, own), "own.toml")])
     async with running(make_house(catalogue=catalogue)) as house:
@@ -146,7 +146,7 @@ query = '<script>alert'
 """
 
 
-async def test_x12_whatever_a_template_says_stays_text(autojump_clock: object) -> None:
+async def test_x12_any_text_of_a_template_stays_text(autojump_clock: object) -> None:
     catalogue = Catalogue([Entry(read_template(ODD, "odd.toml"), "odd.toml")])
     async with running(make_house(catalogue=catalogue)) as house:
         browser = await signed_in(house)

@@ -233,7 +233,7 @@ async def put(house: House) -> None:
             await house.storage.sources.add(view.source, state, house.storage.lease)
 
 
-async def test_x12_what_an_event_says_stays_text(browser: Browser) -> None:
+async def test_x12_an_events_text_stays_text(browser: Browser) -> None:
     await browser.get(PATH)
     await changed(browser, a_change(HOSTILE, HOSTILE + "2"))
     assert not browser.page.xpath("//main//script | //main//img")

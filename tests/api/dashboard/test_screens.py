@@ -86,7 +86,7 @@ async def test_r2_today_says_that_deliveries_come_later(house: House, browser: B
     assert "Needs attention" in browser.text and "84,210 events not matched with alerts yet" in browser.text
 
 
-async def test_today_says_that_more_looks_than_the_budget_are_made(house: House, browser: Browser) -> None:
+async def test_today_says_that_checks_exceed_the_budget(house: House, browser: Browser) -> None:
     await browser.get("/")
     assert "looks_per_second" not in browser.text
     house.spent = LookRate(40.0, 10.0, 240.0)

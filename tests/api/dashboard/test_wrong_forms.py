@@ -111,9 +111,7 @@ async def test_the_ways_in_answer_a_stranger_so_too(house: House, stranger: Brow
     assert not wrong
 
 
-async def test_what_was_ticked_and_typed_for_many_sources_stands_again_on_the_page_where_it_was(
-    house: House, browser: Browser
-) -> None:
+async def test_ticks_and_input_for_many_sources_return_to_their_page(house: House, browser: Browser) -> None:
     await furnished(house)
     one = str(a_source_id(1))
     fields = {"source": one, "act": "schedule", "schedule": "soon", "back": "/sources?q=site1&size=60"}

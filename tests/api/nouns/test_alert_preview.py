@@ -49,9 +49,7 @@ async def test_matches_come_newest_first_with_what_was_found_and_where(house: Ho
     assert found["warnings"] == [] and newest["source_id"] == a_source_id(1)
 
 
-async def test_it_looks_at_the_newest_events_of_the_sources_and_never_at_notices(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_the_preview_reads_the_newest_events_and_no_notices(house: House, client: httpx.AsyncClient) -> None:
     await house.publish(*(f"price {number}" for number in range(120)))
     await house.publish("price elsewhere", source=2)
     await house.publish(a_draft("price of silence", alert_type="source_quiet"))
@@ -182,7 +180,7 @@ async def test_a_worker_that_dies_is_503(autojump_clock: object) -> None:
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
 
 
-async def test_a_preview_looks_at_what_the_alert_would_look_at_and_says_in_which_part_the_words_are(
+async def test_a_preview_reads_the_alerts_part_and_says_where_the_words_are(
     house: House, client: httpx.AsyncClient
 ) -> None:
     diff = Diff(("Fees rise",), ("No fees",), (Change("5 euros", "6 euros"),))

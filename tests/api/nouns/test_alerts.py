@@ -151,7 +151,7 @@ async def test_alerts_are_listed_oldest_first_in_pages_with_their_figures(
     assert (seen[1]["match_count"], seen[1]["last_match_at"]) == (7, "2026-05-28T20:26:40.000Z")
 
 
-async def test_the_mode_of_the_first_destination_is_told_by_the_alert(client: httpx.AsyncClient) -> None:
+async def test_the_alert_shows_its_first_destinations_mode(client: httpx.AsyncClient) -> None:
     record = await made(client)
     path = f"/v1/alerts/{record['id']}"
     for mode in ("hourly", "daily"):

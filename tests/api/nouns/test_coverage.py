@@ -53,7 +53,7 @@ async def test_a_receipt_verifies_and_says_what_is_unknown(house: House, client:
     assert found["unknown"][0]["to"] == rfc3339(house.context.world.now())
 
 
-async def test_one_that_was_altered_does_not_verify(house: House, client: httpx.AsyncClient) -> None:
+async def test_an_altered_receipt_does_not_verify(house: House, client: httpx.AsyncClient) -> None:
     await watched(house)
     found = await receipt(client)
     for change in ({"looks": 5}, {"unknown": []}, {"url": "https://other.example/"}):

@@ -31,7 +31,7 @@ async def hooked(client: httpx.AsyncClient, **changes: Any) -> dict[str, Any]:
     return record
 
 
-async def test_a_destination_has_every_field_and_its_secret_is_told_once(
+async def test_a_destination_has_every_field_and_its_secret_is_shown_once(
     house: House, client: httpx.AsyncClient
 ) -> None:
     record = await hooked(client, url="HTTPS://Hook.test:443/in")
@@ -256,7 +256,7 @@ async def test_a_malformed_destination_is_400(client: httpx.AsyncClient, change:
     assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, f"body.{next(iter(change))}")
 
 
-async def test_what_is_not_there_is_404(client: httpx.AsyncClient) -> None:
+async def test_a_missing_destination_is_404(client: httpx.AsyncClient) -> None:
     record = await hooked(client)
     path = f"/v1/destinations/{record['id']}"
     assert (await client.delete(path)).status_code == 204
@@ -341,7 +341,7 @@ async def test_attempts_are_listed_newest_first_and_count_as_failures(house: Hou
     assert found["last_delivery_at"] == "2026-05-28T20:26:45.000Z"
 
 
-async def test_d11_a_rotation_tells_the_new_secret_once_and_the_old_one_signs_for_a_day(
+async def test_d11_a_rotation_shows_the_new_secret_once_and_the_old_one_signs_for_a_day(
     house: House, client: httpx.AsyncClient
 ) -> None:
     record = await hooked(client)
@@ -409,7 +409,7 @@ async def test_a_full_disk_is_503_with_retry_after_and_changes_nothing(house: Ho
 OWN = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
 
 
-async def test_a_secret_may_be_ones_own_and_is_not_told_again(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_secret_may_be_given_and_is_not_shown_again(house: House, client: httpx.AsyncClient) -> None:
     record = await hooked(client, secret=OWN)
     assert "secret" not in record
     (kept,) = await house.storage.alerts.destinations()
@@ -444,7 +444,7 @@ async def test_a_secret_of_a_kind_that_signs_nothing_or_that_could_be_guessed_is
         assert short not in answer.text
 
 
-async def test_a_record_says_who_set_it_last_and_whose_files_describe_it(client: httpx.AsyncClient) -> None:
+async def test_a_record_names_its_last_editor_and_its_files(client: httpx.AsyncClient) -> None:
     mark = {"workspace": "shop", "name": "prices/hook", "applied": "url=5b0e6a3c"}
     record = await hooked(client, managed=mark)
     assert (record["managed"], record["updated_by"]) == (mark, "test")

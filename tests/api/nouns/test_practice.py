@@ -73,7 +73,7 @@ async def test_no_tag_of_a_user_or_of_a_publisher_makes_an_event_practice(
     assert answer.status_code == 422
 
 
-async def test_an_alert_hears_of_practice_only_when_it_names_the_source(
+async def test_an_alert_gets_practice_events_only_if_it_names_the_source(
     house: House, client: httpx.AsyncClient
 ) -> None:
     await house.publish("first")

@@ -36,7 +36,7 @@ async def waiting(house: House, hook: str) -> list[str]:
     return [delivery.event_id for delivery in claimed]
 
 
-async def test_d13_what_matches_since_an_event_is_queued_under_its_own_id_and_the_actor_is_woken(
+async def test_d13_a_replay_queues_matches_under_their_ids_and_wakes_the_actor(
     house: House, client: httpx.AsyncClient
 ) -> None:
     hook, box = await prepared(house, client)
@@ -58,7 +58,7 @@ async def test_d13_since_a_time_includes_it_and_what_waits_already_is_not_added(
     assert await waiting(house, hook) == ids(events)
 
 
-async def test_of_a_story_that_was_met_only_that_event_is_replayed(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_replay_of_a_story_takes_the_matched_event_only(house: House, client: httpx.AsyncClient) -> None:
     hook, _ = await prepared(house, client)
     storage = house.storage
     (alert,) = await storage.alerts.all()
@@ -129,7 +129,7 @@ async def test_d6_enabling_a_destination_offers_a_replay_from_what_it_first_miss
     assert await waiting(house, hook) == events
 
 
-async def test_d1_what_was_given_up_is_listed_and_offered_until_it_is_replayed_or_declined(
+async def test_d1_given_up_deliveries_are_listed_until_replayed_or_declined(
     house: House, client: httpx.AsyncClient
 ) -> None:
     hook, _ = await prepared(house, client)

@@ -18,7 +18,7 @@ async def same(client: httpx.AsyncClient, *supposed: tuple[str, str, str, str]) 
     return found
 
 
-async def test_secrets_of_sources_and_destinations_are_compared_and_none_is_told(client: httpx.AsyncClient) -> None:
+async def test_secrets_are_compared_and_never_shown(client: httpx.AsyncClient) -> None:
     source = (await client.post("/v1/sources", json={"url": "https://a.test/", "headers": HEADERS})).json()["id"]
     alert = (await client.post("/v1/alerts", json={"filter_query": "price"})).json()["id"]
     path = f"/v1/alerts/{alert}/destinations"

@@ -77,12 +77,12 @@ async def test_security_txt_names_the_contact_or_is_not_there(house: House) -> N
     assert fields["Canonical"].endswith("/.well-known/security.txt") and fields["Expires"].endswith("Z")
 
 
-async def test_the_keys_of_looks_are_not_there_where_looks_are_not_signed(house: House) -> None:
+async def test_unsigned_checks_publish_no_keys(house: House) -> None:
     async with house.stranger() as client:
         assert (await client.get(LOOK_KEYS)).status_code == 404
 
 
-async def test_the_keys_of_looks_come_with_the_proof_of_who_publishes_them(house: House) -> None:
+async def test_keys_of_checks_come_with_proof_of_their_publisher(house: House) -> None:
     asked = []
 
     async def published(authority: str, at: int) -> Directory:

@@ -280,7 +280,7 @@ async def test_a_channel_of_an_alert_carries_its_matches_live_and_in_replay(hous
         assert await client.titles(1) == ["another price"]
 
 
-async def test_a_channel_carries_what_its_alert_looks_at_and_a_keyword_looks_at_the_whole_page(house: House) -> None:
+async def test_a_channel_carries_its_alerts_part_and_a_keyword_reads_the_whole_page(house: House) -> None:
     await house.storage.alerts.put(an_alert("a", "price", channel="pricing", match="added"))
     page = a_draft("came", content="A price", source_type="html", diff=Diff(("A price",), (), ()))
     await house.publish(page, replace(page, title="other", diff=Diff(("x",), (), ())), a_draft("feed", content="price"))

@@ -161,7 +161,9 @@ async def test_failures_are_reported_with_their_reason_in_a_200(house: House, cl
     assert (await client.get("/v1/alerts")).json() == []
 
 
-async def test_again_finds_what_is_there_and_tells_the_matcher_again(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_repeat_finds_the_objects_and_notifies_the_matcher_again(
+    house: House, client: httpx.AsyncClient
+) -> None:
     """A crash may have cut the previous call between storing the alerts and notifying the matcher."""
     first = (await client.post(INSTANTIATE, json=ONE)).json()
     again = (await client.post(INSTANTIATE, json=ONE)).json()

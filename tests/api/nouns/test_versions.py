@@ -56,7 +56,7 @@ async def asked(client: httpx.AsyncClient, path: str, status: int = 200) -> dict
     return dict(answer.json())
 
 
-async def test_each_change_left_a_version_and_so_did_the_first_look(house: House, client: httpx.AsyncClient) -> None:
+async def test_each_change_left_a_version_and_so_did_the_first_check(house: House, client: httpx.AsyncClient) -> None:
     first, second = await told(house)
     found = (await asked(client, f"{HERE}/versions"))["versions"]
     assert [(one["version"], one["event_id"], one["kept"]) for one in found] == [
@@ -88,9 +88,7 @@ async def test_two_versions_differ_by_what_changed_between_them_in_whatever_orde
     assert [step["op"] for step in whole["steps"]] == ["keep", "replace", "keep", "insert"]
 
 
-async def test_where_the_chain_is_cut_only_the_main_text_is_compared_and_that_is_said(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_a_cut_chain_compares_the_main_text_only_and_says_so(house: House, client: httpx.AsyncClient) -> None:
     first, second = await told(house, now=("Another part", "of the page"))
     found = (await asked(client, f"{HERE}/versions"))["versions"]
     assert [(one["version"], one["kept"]) for one in found] == [

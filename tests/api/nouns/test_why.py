@@ -171,7 +171,7 @@ async def test_feedback_on_what_is_no_page_is_refused_with_what_to_do(house: Hou
     assert (await reader.get(f"/v1/events/{id_in(feed)}/why")).status_code == 200
 
 
-async def test_the_look_trail_has_the_notes_and_the_validators(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_trail_has_notes_and_validators(house: House, client: httpx.AsyncClient) -> None:
     held = Note(LATER, "churn", "not news", NOW, 0.1, 0.5, (TIME,))
     await commit(house, a_page_draft(), notes=(Note(NOW, "baseline", "First look."), held))
     known = Validators('"e1"', None, "abc", "https://site1.test/feed")
@@ -214,7 +214,7 @@ async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
     assert (await client.get(f"/v1/sources/{a_source_id(9)}/why")).status_code == 404
 
 
-async def test_looking_again_now_is_for_those_who_may_change_sources(house: House) -> None:
+async def test_check_now_needs_the_right_to_change_sources(house: House) -> None:
     source = a_source(type="html")
     house.registry.views[source.id] = SourceView(source, SourceRuntime())
     reader = await house.client("sources:read")
@@ -234,9 +234,7 @@ async def test_the_bar_is_set_within_bounds_echoed_and_emptied(house: House, cli
     assert (await client.patch(f"/v1/sources/{made['id']}", json={"bar": None})).json()["bar"] is None
 
 
-async def test_the_alerts_that_an_event_is_for_are_those_that_look_at_what_changed(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_an_event_is_for_the_alerts_over_its_changed_part(house: House, client: httpx.AsyncClient) -> None:
     (event,) = await commit(house, a_page_draft(content="Arbitration. It costs 29. A new paragraph."))
     for match in ("change", "added", "removed", "page"):
         for query in ("arbitration", "19", "29"):

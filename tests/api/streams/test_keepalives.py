@@ -116,7 +116,7 @@ async def test_signs_and_events_follow_each_other_whole_however_little_a_client_
     assert given > 60  # 3 to 10 a seed: Trio draws the order of two that are due at once
 
 
-async def test_a_reader_that_looks_for_something_rare_gives_its_sign_itself(autojump_clock: object) -> None:
+async def test_a_reader_of_a_rare_filter_sends_its_own_keepalives(autojump_clock: object) -> None:
     """It never waits: it keeps reading and nothing matches."""
     house = make_house()
     await house.publish(*"ab")

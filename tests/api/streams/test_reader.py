@@ -210,7 +210,7 @@ async def test_the_text_of_an_event_is_analysed_once_for_all_readers(house: Hous
         assert (await one.event())["id"] == (await two.event())["id"] == event
 
 
-async def test_a_take_looks_at_five_hundred_events_at_most() -> None:
+async def test_a_take_reads_five_hundred_events_at_most() -> None:
     """More would block the loop."""
     house = make_house()
     events = await house.publish(*["a"] * 1_100)

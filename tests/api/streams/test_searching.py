@@ -78,7 +78,7 @@ async def test_x10_s1_eight_searches_in_long_texts_leave_the_loop_alone_and_keep
     assert streams.texts.longest <= SHORT
 
 
-async def test_s1_a_search_ends_with_a_cursor_once_it_has_looked_at_enough(
+async def test_s1_a_search_ends_with_a_cursor_after_enough_events(
     autojump_clock: object, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(past, "MOST_TEXT", 400_000)

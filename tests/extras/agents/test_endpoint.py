@@ -43,7 +43,7 @@ async def test_a_key_in_the_other_header_is_the_tools_key_as_well(house: House) 
     assert not told["result"].get("isError"), told
 
 
-async def test_what_a_tool_asks_counts_at_the_key(house: House) -> None:
+async def test_tool_calls_count_towards_the_keys_limit(house: House) -> None:
     async with await house.client("stream:read", rate=1, burst=3) as client:
         await sent(client, "tools/call", name="changes_since", arguments={})
         told = await sent(client, "tools/call", name="changes_since", arguments={})

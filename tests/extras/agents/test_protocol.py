@@ -75,7 +75,7 @@ async def test_tools_and_resources_are_listed_called_and_read() -> None:
     assert (await asked("resources/read", uri="x://1"))["result"]["contents"][0]["text"] == "text"
 
 
-async def test_what_a_tool_refuses_is_for_the_model_and_what_is_unknown_for_the_program() -> None:
+async def test_tool_refusals_reach_the_model_and_unknown_tools_the_program() -> None:
     refused = (await asked("tools/call", name="no"))["result"]
     assert refused["isError"] and "sources:write" in refused["content"][0]["text"]
     assert (await asked("tools/call", name="none"))["error"]["code"] == -32602

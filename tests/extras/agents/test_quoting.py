@@ -38,7 +38,7 @@ def test_an_event_says_its_kinds_of_change_else_its_difference() -> None:
     assert "a long text" in event_as_text(an_event(content="a long text"), 2_000)
 
 
-def test_as_many_events_are_told_as_fit_and_one_at_least() -> None:
+def test_as_many_events_are_reported_as_fit_and_one_at_least() -> None:
     events = [an_event(number, summary="x" * 300) for number in range(50)]
     told = events_as_text(events, 500)
     assert 1 <= told.shown < 10 and len(told.text) <= 500 * PER_TOKEN

@@ -56,7 +56,7 @@ async def test_no_more_are_answered_at_once_than_may_be(autojump_clock: object) 
     assert [one["id"] for one in found][-1] == 9
 
 
-async def test_what_has_no_end_of_line_is_not_answered() -> None:
+async def test_a_line_without_end_is_not_answered() -> None:
     assert await lines_of(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}') == []
 
 
@@ -72,7 +72,7 @@ async def test_a_line_is_what_the_service_is_asked_and_its_answer_a_line() -> No
     assert asked[0].headers["authorization"] == "Bearer svc_k"
 
 
-async def test_what_the_service_refuses_is_an_error_of_the_message_and_what_wants_no_answer_gets_none() -> None:
+async def test_a_refusal_is_the_messages_error_and_a_notification_gets_no_answer() -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         return httpx.Response(403, json={"title": "No", "detail": "The key lacks the scope stream:read."})
 
@@ -90,7 +90,7 @@ async def test_rubbish_is_answered_as_such(line: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_whatever_a_line_says_it_is_answered_or_left(line: bytes) -> None:
+def test_any_line_is_answered_or_ignored(line: bytes) -> None:
     bridge = service(lambda request: httpx.Response(400, json={"title": "No", "detail": "No."}))
 
     async def run() -> None:
@@ -129,7 +129,7 @@ class Restarted:
         return httpx.Response(200, content=frames, headers={"Content-Type": "text/event-stream"})
 
 
-async def test_what_was_subscribed_to_is_heard_of_also_when_the_service_has_forgotten_the_session(
+async def test_subscriptions_survive_a_forgotten_session(
     autojump_clock: object,
 ) -> None:
     restarted = Restarted()

@@ -74,7 +74,7 @@ def of(source: int) -> str:
     return f"{OF_SOURCE}{a_source_id(source)}"
 
 
-async def test_a_change_of_a_source_is_told_to_who_has_subscribed_to_it_and_no_other(house: House) -> None:
+async def test_a_change_of_a_source_reaches_its_subscribers_only(house: House) -> None:
     await house.publish("before", source=1)
     await house.publish("before", source=2)
     house.registry.views[a_source_id(1)] = SourceView(a_source(1), SourceRuntime())
@@ -85,9 +85,7 @@ async def test_a_change_of_a_source_is_told_to_who_has_subscribed_to_it_and_no_o
         assert await every.hear(1) == [CHANGES]
 
 
-async def test_many_changes_are_told_once_and_a_second_stream_goes_on_behind_the_first(
-    house: House, autojump_clock: object
-) -> None:
+async def test_many_changes_are_reported_once_and_a_second_stream_resumes(house: House, autojump_clock: object) -> None:
     async with an_agent(house, CHANGES) as agent:
         await house.publish(*(f"item {number}" for number in range(50)))
         assert await agent.hear(1) == [CHANGES]
@@ -116,7 +114,7 @@ async def test_a_place_in_the_log_holds_in_a_session_that_begins_anew(house: Hou
         assert await agent.hear(1) == [CHANGES]
 
 
-async def test_who_was_away_for_longer_than_the_log_keeps_hears_of_everything(house: House) -> None:
+async def test_a_client_away_longer_than_the_log_keeps_learns_of_it(house: House) -> None:
     async with an_agent(house, CHANGES) as agent:
         events = await house.publish("a", "b", "c")
         agent.last = ids(events)[0]
@@ -150,7 +148,7 @@ async def test_a_session_that_was_ended_is_not_known_any_more(house: House) -> N
 
 
 @pytest.mark.parametrize("uri", ["sanderling://event/1", "https://a.example/", "", f"{OF_SOURCE}nothing"])
-async def test_what_is_no_resource_can_not_be_subscribed_to(house: House, uri: str) -> None:
+async def test_an_unknown_resource_can_not_be_subscribed_to(house: House, uri: str) -> None:
     async with an_agent(house) as agent:
         assert "error" in await agent.ask("resources/subscribe", uri=uri)
 
@@ -176,7 +174,7 @@ async def test_a_stream_that_another_of_the_same_client_has_followed_says_no_mor
         assert heard == []
 
 
-def test_who_was_not_heard_of_for_longest_is_forgotten_first() -> None:
+def test_the_host_idle_longest_is_forgotten_first() -> None:
     known = Subscribers()
     for number in range(MOST_OF_KEY):
         known.begin(f"a{number}", "a", Seq(0))

@@ -69,7 +69,7 @@ def a_page(*events: dict[str, Any], cursor: str | None = None, clamped: bool = F
     }
 
 
-async def test_what_changed_is_told_with_where_to_read_on() -> None:
+async def test_changes_of_the_program_are_printed_with_a_link() -> None:
     service = Scripted()
     service.pages = [a_page(an_event(1), an_event(2))]
     told = await service.tools().call("changes_since", {"since": "2h", "source": "Plans of A", "query": "price<300"})
@@ -82,7 +82,7 @@ async def test_what_changed_is_told_with_where_to_read_on() -> None:
     }  # fmt: skip
 
 
-async def test_what_does_not_fit_comes_with_the_next_call() -> None:
+async def test_the_rest_of_a_long_answer_comes_with_the_next_call() -> None:
     service = Scripted()
     service.pages = [a_page(*(an_event(number, summary="x" * 300) for number in range(9)))]
     told = await service.tools().call("changes_since", {"since": "id-0", "max_tokens": 200})
@@ -90,7 +90,7 @@ async def test_what_does_not_fit_comes_with_the_next_call() -> None:
     assert "call again with since=next" in told.text and dict(service.asked[-1].url.params)["from"] == "id-0"
 
 
-async def test_a_rare_query_is_looked_for_until_there_is_something() -> None:
+async def test_a_rare_query_searches_until_it_finds_something() -> None:
     service = Scripted()
     service.pages = [a_page(cursor="c1"), a_page(cursor="c2"), a_page(an_event(7))]
     told = await service.tools().call("changes_since", {"since": "earliest", "query": "rare"})
@@ -160,7 +160,7 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
     assert said["detect"].startswith("feed: ")
 
 
-async def test_an_event_of_a_private_source_is_shown_to_who_names_the_source() -> None:
+async def test_an_event_of_a_private_source_needs_the_source_named() -> None:
     event = an_event(1, content="all of it", source_id=a_source_id(1))
     service = Scripted(**{"events/id-1": event})
     service.answers["/v1/alerts/preview"] = {
@@ -255,7 +255,7 @@ async def test_words_of_pages_stand_in_quotes_alone_in_resources(uri: str) -> No
 
 
 @pytest.mark.parametrize("tool", ["detect", "watch"])
-async def test_words_of_servers_that_refuse_a_look_stand_in_quotes_alone(tool: str) -> None:
+async def test_words_of_refusing_servers_stand_in_quotes_only(tool: str) -> None:
     service = hostile_service()
     service.status, service.refusal = 422, HOSTILE
     with pytest.raises(Refused) as refused:

@@ -93,9 +93,7 @@ async def test_files_are_applied_and_a_second_plan_is_empty(service: Service, tm
     assert (record["managed"]["workspace"], record["managed"]["name"]) == ("shop", "prices")
 
 
-async def test_what_changed_is_changed_what_is_gone_goes_and_the_rest_keeps_its_id(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_apply_changes_and_deletes_and_keeps_other_ids(service: Service, tmp_path: Path) -> None:
     service.variables = {"SECRET": SECRET}
     await service.apply(files(tmp_path / "f", all=BEFORE))
     before = {one["url"]: one["id"] for one in await service.ask("GET", "/v1/sources")}
@@ -200,9 +198,7 @@ async def unmanaged(service: Service) -> list[Any]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_of_drawn_files_after_drawn_files_the_plan_is_empty_and_nothing_else_is_touched(
-    service: Service, tmp_path: Path, seed: int
-) -> None:
+async def test_after_applying_drawn_files_the_plan_is_empty(service: Service, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     made = await service.ask("POST", "/v1/sources", json={"url": "https://other.test/", "tags": ["t"]})
     alert = await service.ask("POST", "/v1/alerts", json={"filter_query": "price", "source_ids": [made["id"]]})
@@ -219,7 +215,7 @@ async def test_of_drawn_files_after_drawn_files_the_plan_is_empty_and_nothing_el
         assert await unmanaged(service) == theirs
 
 
-async def test_what_is_refused_hinders_nothing_else_and_a_source_that_has_no_successor_stays(
+async def test_a_refusal_blocks_nothing_else_and_sources_without_successor_stay(
     service: Service, tmp_path: Path
 ) -> None:
     await service.apply(files(tmp_path / "f", all=BEFORE))
@@ -238,9 +234,7 @@ async def test_what_is_refused_hinders_nothing_else_and_a_source_that_has_no_suc
     assert "https://shore.test/tickets" in {one["url"] for one in await service.ask("GET", "/v1/sources")}
 
 
-async def test_what_somebody_has_deleted_is_made_anew_under_the_same_name_and_content(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_a_deleted_object_is_made_again_with_its_name_and_content(service: Service, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=BEFORE)
     await service.apply(folder)
     for _ in range(2):
@@ -252,9 +246,7 @@ async def test_what_somebody_has_deleted_is_made_anew_under_the_same_name_and_co
         assert await empty(service, folder)
 
 
-async def test_of_two_runs_of_one_workspace_with_other_files_none_ends_well_beside_the_other(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_two_concurrent_runs_of_one_workspace_do_not_both_succeed(service: Service, tmp_path: Path) -> None:
     one = files(tmp_path / "one", all=BEFORE)
     other = files(tmp_path / "other", all=BEFORE.replace("shore.test", "cliff.test").replace("hook.test", "nook.test"))
     ends: list[str] = []

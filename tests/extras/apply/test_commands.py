@@ -69,16 +69,14 @@ def test_a_person_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, a
     assert (code, "POST /v1/sources" in requests) == (Exit.WELL, answer)
 
 
-def test_where_nobody_can_be_asked_yes_has_to_be_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_yes_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "on_terminal", lambda stream: False)
     with pytest.raises(CommandFailed, match="say --yes to do it, or --plan to see it") as caught:
         run_apply(files(tmp_path / "f", all=ONE))
     assert caught.value.code is Exit.USAGE
 
 
-def test_what_is_done_is_printed_and_what_was_refused_is_the_exit_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_actions_are_printed_and_refusals_set_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_apply(files(tmp_path / "f", all=ONE), yes=True)[0] == Exit.WELL
     told = capsys.readouterr()
     assert told.out.endswith("made       sources.tickets\n") and told.err == "1 made.\n"
@@ -117,7 +115,7 @@ def test_bad_files_come_before_a_service_that_is_not_there(tmp_path: Path) -> No
         ([".", "--exit-code"], "--exit-code needs --plan."),
     ],
 )
-def test_flags_that_make_no_sense_are_told(
+def test_invalid_flags_are_reported(
     arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

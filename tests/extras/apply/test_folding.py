@@ -29,7 +29,7 @@ async def test_an_export_writes_the_group_again_and_applied_it_changes_nothing(
     assert (await service.plan(tmp_path / "two")).empty
 
 
-async def test_what_is_not_as_the_template_says_is_written_beside_it(service: Service, tmp_path: Path) -> None:
+async def test_deviations_from_the_template_are_written_beside_it(service: Service, tmp_path: Path) -> None:
     own = '[alerts.some]\nquery = "x"\nsources = ["rivals:acme.example/blog"]\n'
     await service.apply(files(tmp_path / "one", rivals=RIVALS, own=own))
     found = {one["url"]: one["id"] for one in await service.ask("GET", "/v1/sources")}

@@ -79,9 +79,7 @@ async def test_after_kill_9_at_any_request_the_next_run_ends_where_one_alone_wou
     assert at > 15
 
 
-async def test_what_somebody_has_changed_is_shown_and_set_back_and_what_nobody_manages_stays(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_drift_is_shown_and_reset_and_unmanaged_objects_stay(service: Service, tmp_path: Path) -> None:
     mine = await service.ask("POST", "/v1/sources", json={"url": "https://mine.example/feed"})
     folder = files(tmp_path, rivals=RIVALS)
     await service.apply(folder)
@@ -108,7 +106,9 @@ async def test_a_group_that_is_attached_by_hand_is_taken_over_only_when_that_is_
     assert (await service.plan(folder)).empty
 
 
-async def test_what_comes_to_a_group_gets_its_tag_and_what_goes_is_deleted(service: Service, tmp_path: Path) -> None:
+async def test_a_url_added_to_a_group_gets_its_tag_and_a_removed_one_is_deleted(
+    service: Service, tmp_path: Path
+) -> None:
     await service.apply(files(tmp_path, rivals=FEWER))
     assert len(await tags(service)) == 3
     await service.apply(files(tmp_path, rivals=RIVALS))
@@ -155,7 +155,9 @@ async def test_a_source_that_the_files_describe_themselves_is_the_groups_as_they
         (RIVALS + '[sources.rivals]\nurl = "https://x.test/"', "one of the two needs another name"),
     ],
 )
-async def test_what_is_no_group_is_said_with_its_place(service: Service, tmp_path: Path, text: str, says: str) -> None:
+async def test_an_invalid_group_is_reported_with_its_place(
+    service: Service, tmp_path: Path, text: str, says: str
+) -> None:
     with pytest.raises(BadFiles) as bad:
         await service.plan(files(tmp_path, rivals=text))
     assert any(says in str(flaw) for flaw in bad.value.flaws), [*map(str, bad.value.flaws)]
@@ -176,7 +178,7 @@ async def test_a_group_of_pages_without_tls_is_attached_and_its_alerts_are_over_
         assert (await service.plan(folder)).empty
 
 
-async def test_where_a_page_is_not_there_the_rest_of_the_group_is_attached(service: Service, tmp_path: Path) -> None:
+async def test_a_missing_page_does_not_stop_the_rest_of_its_group(service: Service, tmp_path: Path) -> None:
     gone = "https://acme.example/about"
     service.house.registry.refusals[gone] = Unprocessable("there is nothing at this address", "body.url")
     done, _ = await service.apply(files(tmp_path, rivals=RIVALS))

@@ -46,9 +46,7 @@ async def of(service: Service, kind: str, **known: Any) -> Any:
 # --- managed records -------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_there_and_managed_by_nobody_is_taken_over_only_if_that_is_asked_for(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_unmanaged_objects_are_adopted_on_request_only(service: Service, tmp_path: Path) -> None:
     mine = await service.ask("POST", "/v1/sources", json={"url": "https://shore.test/tickets", "tags": ["mine"]})
     folder = files(tmp_path / "f", all=ONE)
     plan = await service.plan(folder)
@@ -128,7 +126,7 @@ async def test_a_tag_that_the_service_gave_itself_stays(service: Service, house:
 # --- drift -----------------------------------------------------------------------------------------------------------
 
 
-async def test_drift_says_who_and_when_and_a_change_of_the_files_does_not(service: Service, tmp_path: Path) -> None:
+async def test_drift_names_author_and_time_and_a_change_of_files_does_not(service: Service, tmp_path: Path) -> None:
     await service.apply(files(tmp_path / "f", all=ONE))
     record = await of(service, "alerts", name="prices")
     changed = await service.ask("PATCH", f"/v1/alerts/{record['id']}", json={"filter_query": "plan", "language": "sv"})
@@ -160,7 +158,7 @@ async def test_a_replaced_source_is_no_drift_of_the_alerts_over_it(service: Serv
     ]
 
 
-async def test_somebody_who_is_quicker_than_the_plan_is_not_overwritten(service: Service, tmp_path: Path) -> None:
+async def test_an_edit_before_the_plan_runs_is_not_overwritten(service: Service, tmp_path: Path) -> None:
     from extras.apply.acting import Actor, Done
 
     await service.apply(files(tmp_path / "f", all=ONE))
@@ -231,9 +229,7 @@ async def test_a_secret_that_no_file_names_any_more_is_taken_away(service: Servi
     assert (await service.plan(folder)).empty
 
 
-async def test_what_lets_somebody_in_and_stands_in_a_file_is_warned_of_and_not_shown(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_a_credential_in_a_file_is_warned_about_and_not_shown(service: Service, tmp_path: Path) -> None:
     chat = ONE.replace(
         'url = "https://hook.test/in"', 'kind = "slack"\nurl = "https://hooks.slack.com/services/T0/B0/X"'
     )
@@ -262,7 +258,7 @@ async def test_the_secret_of_a_webhook_may_be_given_and_turned(service: Service,
     assert [(change.field, change.secret) for change in act.changes] == [("secret", True)]
 
 
-async def test_what_came_without_its_secret_gets_it_and_goes_on(service: Service, house: House, tmp_path: Path) -> None:
+async def test_an_object_without_its_secret_gets_it_and_goes_on(service: Service, house: House, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=ONE + 'secret = { env = "SECRET" }\n')
     service.variables = {"SECRET": SECRET}
     await service.apply(folder)
@@ -319,7 +315,7 @@ async def test_colours_are_for_terminals(service: Service, tmp_path: Path, *, on
     assert ("\x1b[32m+" in "\n".join(lines_of(plan, colour=on))) is on
 
 
-async def test_the_files_alone_say_who_is_told_whatever_defaults_a_tag_has(service: Service, tmp_path: Path) -> None:
+async def test_the_files_alone_decide_destinations_whatever_a_tags_defaults(service: Service, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=ONE)
     await service.apply(folder)
     hook = await of(service, "destinations")

@@ -53,7 +53,7 @@ def test_a_folder_becomes_what_is_wanted_in_one_spelling(tmp_path: Path) -> None
     )
 
 
-def test_a_variable_and_a_file_that_are_not_there_have_no_value_and_say_where_they_were_looked_for(
+def test_a_missing_variable_or_file_names_where_it_was_sought(
     tmp_path: Path,
 ) -> None:
     wish = read_folder(files(tmp_path / "f", all=GOOD), {"HEADERS": "  "})
@@ -67,7 +67,7 @@ def test_no_value_of_a_secret_is_in_what_is_printed_of_it(tmp_path: Path) -> Non
     assert "very-secret" not in repr(wish)
 
 
-def test_all_flaws_of_all_files_are_told_at_once_with_line_key_and_what_to_write(tmp_path: Path) -> None:
+def test_all_flaws_of_all_files_are_reported_at_once_with_line_key_and_what_to_write(tmp_path: Path) -> None:
     folder = files(
         tmp_path / "f",
         a="""
@@ -130,12 +130,12 @@ prices = 7
         ('headers = { evn = "A" }', "headers: there is no such key: evn; there are: env, file"),
     ],
 )
-def test_a_wrong_value_is_told_with_what_may_stand_there(tmp_path: Path, line: str, says: str) -> None:
+def test_a_wrong_value_is_refused_with_the_valid_ones(tmp_path: Path, line: str, says: str) -> None:
     folder = files(tmp_path / "f", all=f'[sources.x]\nurl = "https://shore.test/"\n{line}\n')
     assert flaws(folder) == [f"all.toml:3: sources.x.{says}"]
 
 
-def test_a_wrong_value_in_a_table_inside_a_table_is_told_with_its_whole_path(tmp_path: Path) -> None:
+def test_a_wrong_value_in_a_table_inside_a_table_is_reported_with_its_whole_path(tmp_path: Path) -> None:
     more = GOOD + 'quiet_hours = { from = "25:00", to = "07:00" }\noptions = { a = 3 }\n'
     assert flaws(files(tmp_path / "f", all=more)) == [
         "all.toml:17: destinations.hook.quiet_hours.from: must be a time of day as HH:MM, from 00:00 to 23:59",
@@ -170,14 +170,14 @@ def test_files_that_say_no_workspace_are_refused_unless_it_is_said_elsewhere(tmp
         ('{ file = "large" }', "the file large is larger than 32 KiB"),
     ],
 )
-def test_a_reference_that_leads_nowhere_is_told(tmp_path: Path, reference: str, says: str) -> None:
+def test_a_dangling_reference_is_reported(tmp_path: Path, reference: str, says: str) -> None:
     folder = files(tmp_path / "f", all=f'[sources.x]\nurl = "https://shore.test/"\nheaders = {reference}\n')
     (folder / "binary").write_bytes(b"\xff\xfe")
     (folder / "large").write_bytes(b"x" * 40_000)
     assert flaws(folder) == [f"all.toml:3: sources.x.headers: {says}"]
 
 
-def test_what_is_no_text_or_too_large_is_told_and_hidden_files_are_not_read(
+def test_binary_and_large_files_are_reported_and_hidden_ones_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = files(tmp_path / "f")

@@ -141,9 +141,7 @@ async def test_no_secret_is_in_an_export_and_what_other_files_describe_is_not_ei
     assert "theirs" not in text and "whsec_" not in text and "T0/B0" not in text and "Cookie" not in text
 
 
-async def test_what_is_managed_keeps_its_name_and_one_destination_of_two_alerts_stays_one(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_managed_objects_keep_their_names_and_shared_destinations(service: Service, tmp_path: Path) -> None:
     folder = files(
         tmp_path / "f",
         all='[sources."no. 5"]\nurl = "https://shore.test/5"\n[alerts.a]\nquery = "a"\ndestinations = ["hook"]\n'

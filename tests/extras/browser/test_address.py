@@ -47,7 +47,7 @@ def test_a_websocket_is_taken_as_it_is() -> None:
         "ws://a:9222/",
     ],
 )
-def test_what_can_not_be_used_is_told_without_what_may_be_secret(setting: str) -> None:
+def test_unusable_values_are_reported_without_secrets(setting: str) -> None:
     assert is_remote(setting)
     with pytest.raises(ValueError, match=r"\w") as caught:
         read_remote(setting)
@@ -55,7 +55,7 @@ def test_what_can_not_be_used_is_told_without_what_may_be_secret(setting: str) -
 
 
 @given(st.sampled_from(["http://", "https://", "ws://", "wss://"]), st.text("ab1:/?#@[]%. \u00e5\r\n-", max_size=30))
-def test_whatever_is_written_is_an_address_or_a_sentence(scheme: str, rest: str) -> None:
+def test_any_browser_address_parses_or_is_refused_in_words(scheme: str, rest: str) -> None:
     try:
         address = read_remote(scheme + rest)
     except ValueError as error:
@@ -65,7 +65,7 @@ def test_whatever_is_written_is_an_address_or_a_sentence(scheme: str, rest: str)
     assert not set(target) & set("\r\n ") and target.isascii() and 0 < address.port < 65536
 
 
-def test_an_answer_says_what_is_asked_but_not_of_whom() -> None:
+def test_a_question_names_the_subject_and_not_the_person() -> None:
     address = read_remote("http://10.0.0.7:9222?token=a")
     assert told_target("ws://evil.example:1/devtools/browser/1", address) == "/devtools/browser/1?token=a"
     assert told_target("ws://h/x?token=b", address) == "/x?token=b"

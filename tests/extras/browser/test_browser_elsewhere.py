@@ -49,7 +49,7 @@ async def answer(stream: trio.abc.Stream) -> None:
         pass  # a client that does not trust us leaves
 
 
-def test_one_elsewhere_is_taken_by_its_address_and_nothing_is_looked_for_here() -> None:
+def test_a_remote_browser_is_used_by_address_without_a_local_search() -> None:
     for address in ("http://10.0.0.7:9222", "wss://a.example/devtools/browser/1?token=b"):
         assert named_browser(address) == (address, "")
     path, absent = named_browser("http://me:s3cret@10.0.0.7:9222/?token=s3cret")
@@ -68,7 +68,7 @@ def test_nothing_is_started_for_a_socket() -> None:
     assert holder_command("unix:/run/b/socket") == ["unix:/run/b/socket"]
 
 
-async def test_where_nobody_listens_it_is_said_why() -> None:
+async def test_a_browser_address_without_listener_says_why() -> None:
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listener.socket.getsockname()[1]
     await listener.aclose()

@@ -18,7 +18,7 @@ def a_context(folder: Path, setting: str) -> DoctorContext:
     return DoctorContext(Settings(data=str(folder), browser=setting), folder, {}, running=False, offline=True)
 
 
-async def test_where_no_page_can_be_rendered_it_is_said_why_and_is_no_trouble(tmp_path: Path) -> None:
+async def test_a_missing_browser_is_explained_and_is_no_trouble(tmp_path: Path) -> None:
     for setting, why in (("off", "browser is off"), ("/nowhere/chromium", "no program")):
         found = [each async for each in browser(a_context(tmp_path, setting))]
         assert [each.level for each in found] == ["ok"] and why in found[0].says
@@ -29,7 +29,7 @@ async def test_a_browser_that_does_not_start_is_found(tmp_path: Path) -> None:
     assert found[-1].level == "warn" and "rendered-pages.md" in found[-1].do
 
 
-def test_what_holds_a_browser_is_said_and_what_is_in_its_way() -> None:
+def test_the_check_says_what_confines_a_browser_and_what_prevents_it() -> None:
     assert held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
     bare = held("Chrome/1", Walls(namespace=True, sandbox=False))
     assert bare.level == "warn" and "without its own sandbox" in bare.says

@@ -153,7 +153,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("line", REFUSED)
-async def test_x26_what_the_guard_refuses_is_answered_with_our_marker_and_connected_to_by_nobody(
+async def test_x26_refused_requests_get_our_marker_and_no_connection(
     nursery: trio.Nursery, network: MemoryNetwork, line: str
 ) -> None:
     network.names |= {
@@ -214,7 +214,9 @@ async def test_without_a_lease_or_with_too_many_connections_nothing_is_served(
     assert [await all_of(stream) for stream in held] == [b""] * MOST_STREAMS
 
 
-async def test_what_a_page_left_open_ends_with_its_lease(nursery: trio.Nursery, network: MemoryNetwork) -> None:
+async def test_connections_left_open_by_a_page_end_with_its_lease(
+    nursery: trio.Nursery, network: MemoryNetwork
+) -> None:
     ended = trio.Event()
 
     async def hang(stream: trio.abc.Stream) -> None:

@@ -57,7 +57,7 @@ def test_x26_beyond_its_requests_or_bytes_nothing_more_is_let_out() -> None:
     assert lease.out_of_bytes and lease.refused == 1
 
 
-def test_what_is_remembered_of_hosts_has_a_bound_and_the_first_ones_stay() -> None:
+def test_remembered_hosts_are_bounded_and_the_first_ones_stay() -> None:
     lease = a_lease()
     for number in range(MOST_TROUBLES + 5):
         lease.note(f"h{number}.example", 80, Trouble("remote", "dead"))

@@ -25,7 +25,7 @@ def failure(script: Script) -> tuple[str, str]:
     return script.look.failure.blame, script.look.failure.reason
 
 
-def test_a_look_opens_a_context_with_its_own_door_and_a_tab_in_it_and_goes_when_it_hears_all() -> None:
+def test_a_check_opens_its_own_context_and_tab_and_ends_when_complete() -> None:
     script = Script(language="sv")
     assert script.sent[0].params["proxyServer"] == "http://127.0.0.1:4001"
     assert script.sent[0].params["proxyBypassList"] == "<-loopback>"
@@ -49,7 +49,7 @@ def let_go() -> Script:
     return script
 
 
-def test_a_tab_that_is_held_back_opens_the_page_itself_once_all_of_it_is_heard() -> None:
+def test_a_held_tab_opens_the_page_once_all_of_it_is_received() -> None:
     script = Script(held_back=True)
     script.answer("context", browserContextId="C")
     assert script.last("Target.createTarget").params["url"] == URL
@@ -72,7 +72,7 @@ def test_a_window_that_a_page_opened_is_let_go_and_closed_for_held_back_it_would
     assert script.say("Target.targetCreated", targetInfo=opened)[-1].params == {"targetId": "T2"}
 
 
-def test_of_a_page_of_which_no_picture_is_wanted_a_line_is_drawn_and_it_finds_a_whole_window() -> None:
+def test_a_page_without_picture_draws_one_line_in_a_whole_window() -> None:
     tab, window = (
         let_go().last("Target.createTarget").params,
         let_go().last("Emulation.setDeviceMetricsOverride").params,
@@ -149,7 +149,7 @@ def test_a_request_without_an_end_is_not_waited_for() -> None:
     assert script.look.state is State.READING
 
 
-def test_a_page_that_never_is_the_same_twice_is_told_unsettled() -> None:
+def test_a_page_that_never_repeats_is_reported_unsettled() -> None:
     script = Script().opened().loaded()
     script.wait(1)
     script.world()
@@ -172,7 +172,7 @@ def test_a_page_that_never_comes_to_rest_is_read_while_there_is_time() -> None:
     assert "true)" in script.sent[-1].params["expression"], "what is read now may be all there will be"
 
 
-def test_what_is_waited_for_is_asked_for_in_our_own_world_until_it_is_there() -> None:
+def test_wait_for_is_polled_in_an_isolated_world_until_it_appears() -> None:
     script = Script(wait_for='div[data-x="1"]').opened()
     script.wait(1)
     assert script.count("Page.createIsolatedWorld") == 0, "there is no document yet"
@@ -190,7 +190,7 @@ def test_what_is_waited_for_is_asked_for_in_our_own_world_until_it_is_there() ->
 @pytest.mark.parametrize(
     ("answer", "says"), [({"exceptionDetails": {}}, "no CSS selector"), ({"result": {"value": False}}, "within 30 s")]
 )
-def test_what_is_waited_for_in_vain_is_named(answer: dict[str, object], says: str) -> None:
+def test_an_element_waited_for_in_vain_is_named(answer: dict[str, object], says: str) -> None:
     script = Script(wait_for="p>>q").opened().loaded()
     script.wait(1)
     script.world()
@@ -281,7 +281,7 @@ def test_x26_a_sources_credentials_go_where_its_own_documents_ask(
     }[whose]
 
 
-def test_x26_where_the_tab_shows_another_origin_nobody_has_the_credentials_until_it_is_back() -> None:
+def test_x26_a_tab_at_another_origin_has_no_credentials_until_it_is_back() -> None:
     script = Script(headers=(("Authorization", "secret"),)).opened().loaded()
     shows(script, "own", BESIDE)
     lent(script, "https://b.example/", kind="Document")
@@ -327,7 +327,7 @@ def test_a_place_that_is_not_of_the_web_is_refused() -> None:
     assert failure(script)[0] == "refused"
 
 
-def test_an_error_is_told_in_words() -> None:
+def test_an_error_is_reported_in_words() -> None:
     script = Script().opened()
     script.answer("navigated", frameId="T", errorText="net::ERR_CERT_DATE_INVALID")
     assert failure(script) == ("remote", "the certificate is out of date (ERR_CERT_DATE_INVALID)")
@@ -336,7 +336,7 @@ def test_an_error_is_told_in_words() -> None:
     assert "no page" in failure(script)[1]
 
 
-def test_what_a_page_does_to_the_browser_is_answered_or_ends_its_look() -> None:
+def test_a_pages_dialogs_are_answered_or_end_its_check() -> None:
     script = Script().opened().loaded()
     assert script.say("Page.javascriptDialogOpening", type="prompt")[-1].params == {"accept": False}
     assert script.say("Page.javascriptDialogOpening", type="beforeunload")[-1].params == {"accept": True}
@@ -405,7 +405,7 @@ def test_at_the_deadline_it_is_said_what_kept_the_page(upto: str, blame: str, sa
     assert script.now == pytest.approx(105.0)
 
 
-def test_what_was_read_before_the_deadline_counts() -> None:
+def test_text_read_before_the_deadline_counts() -> None:
     script = Script(deadline=5.0).opened().loaded()
     script.wait(1)
     script.world()
@@ -488,7 +488,7 @@ def test_the_browser_is_asked_at_the_end_what_has_become_of_given_cookies_and_of
 
 
 @pytest.mark.parametrize("says", ["new", "", None])
-def test_of_a_document_that_breaks_off_the_cookies_are_asked_for_too_and_it_has_failed_all_the_same(
+def test_a_broken_off_document_fails_and_still_yields_its_cookies(
     says: str | None,
 ) -> None:
     script = Script(headers=(("cookie", "session=old"),)).opened().loaded()

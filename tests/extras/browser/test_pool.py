@@ -147,7 +147,7 @@ async def test_no_browser_is_started_before_a_page_is_wanted_and_none_is_kept_wh
         assert pool.statistics().starts == 2
 
 
-async def test_a_browser_is_replaced_after_so_many_looks_and_finishes_its_last_one(
+async def test_a_browser_is_replaced_after_its_limit_of_checks_and_finishes_the_last(
     browsers: Browsers, autojump_clock: trio.abc.Clock
 ) -> None:
     async with a_pool(most_looks=3) as pool, trio.open_nursery() as nursery:
@@ -171,9 +171,7 @@ async def test_a_browser_that_has_grown_heavy_is_replaced_but_its_pages_count_to
         assert pool.statistics().starts == 2
 
 
-async def test_a_browser_that_dies_costs_the_looks_that_it_was_making(
-    browsers: Browsers, autojump_clock: trio.abc.Clock
-) -> None:
+async def test_a_browser_that_dies_fails_its_running_checks(browsers: Browsers, autojump_clock: trio.abc.Clock) -> None:
     async with a_pool() as pool:
         await pool.render(PAGE)
 
@@ -189,7 +187,7 @@ async def test_a_browser_that_dies_costs_the_looks_that_it_was_making(
         assert pool.statistics().lost == 1 and pool.lacks() == ""
 
 
-async def test_a_browser_that_does_not_start_is_told_and_tried_again(
+async def test_a_browser_that_does_not_start_is_reported_and_retried(
     browsers: Browsers, autojump_clock: trio.abc.Clock
 ) -> None:
     browsers.fail = "libnss3.so is missing"
@@ -213,7 +211,7 @@ async def test_x26_a_browser_that_proves_nothing_is_given_no_page(
 
 
 @pytest.mark.parametrize("leak", ["some", "sent"])
-async def test_x26_where_hidden_tabs_send_datagrams_none_is_hidden_and_where_all_do_no_page_is_shown(
+async def test_x26_no_tab_is_hidden_if_hidden_ones_send_datagrams_and_none_opens_if_all_do(
     browsers: Browsers, autojump_clock: trio.abc.Clock, leak: str
 ) -> None:
     browsers.datagrams[True] = leak
@@ -247,7 +245,7 @@ async def test_in_a_network_of_its_own_no_browser_is_asked_for_datagrams(
         assert browsers.engines[-1].hidden is True
 
 
-async def test_where_chromiums_sandbox_can_not_hold_there_is_no_browser_unless_that_is_wanted(
+async def test_without_chromiums_sandbox_no_browser_runs_unless_allowed(
     browsers: Browsers, autojump_clock: trio.abc.Clock
 ) -> None:
     browsers.probed = "Operation not permitted", "Operation not permitted"
@@ -260,7 +258,7 @@ async def test_where_chromiums_sandbox_can_not_hold_there_is_no_browser_unless_t
         assert pool.walls == Walls(namespace=False, sandbox=False)
 
 
-async def test_where_there_is_no_browser_it_is_said_why(browsers: Browsers, autojump_clock: trio.abc.Clock) -> None:
+async def test_a_missing_browser_says_why(browsers: Browsers, autojump_clock: trio.abc.Clock) -> None:
     async with a_pool(command=[], absent="no browser is installed") as pool:
         await trio.sleep(1)
         assert pool.lacks() == "no browser is installed"

@@ -48,7 +48,7 @@ def house(nursery: trio.Nursery) -> House:
     return House(nursery)
 
 
-async def test_who_shows_a_pages_secret_is_on_that_pages_lease(house: House) -> None:
+async def test_a_request_with_a_pages_token_belongs_to_its_lease(house: House) -> None:
     mine, other = a_lease(), a_lease()
     with house.gate.let(SECRET, mine), house.gate.let(OTHER, other):
         answer = await house.ask(asked(shown(SECRET)))
@@ -115,7 +115,7 @@ async def test_a_head_comes_in_pieces_and_a_tunnel_goes_on_behind_it(nursery: tr
         assert await all_of(stream) == b"HTTP/1.1 200 \r\n\r\n<hello>"
 
 
-async def test_x26_strangers_who_say_nothing_or_too_much_are_cut_and_only_so_many_wait(
+async def test_x26_silent_or_flooding_strangers_are_cut_and_few_may_wait(
     house: House, autojump_clock: trio.abc.Clock
 ) -> None:
     assert await house.ask(b"GET http://a.example/ HTTP/1.1\r\nX: " + b"y" * 70_000) == b""
@@ -129,7 +129,7 @@ async def test_x26_strangers_who_say_nothing_or_too_much_are_cut_and_only_so_man
         assert (await house.ask(asked(shown(SECRET)))).endswith(b"tide")
 
 
-async def test_x26_whoever_is_gone_in_the_middle_ends_nothing_but_that(house: House) -> None:
+async def test_x26_a_client_that_leaves_ends_its_own_connection_only(house: House) -> None:
     for sent in (b"", b"GET", asked(), asked(shown(SECRET))):
         stream = house.open()
         await stream.send_all(sent)

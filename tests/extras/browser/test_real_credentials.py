@@ -105,7 +105,7 @@ async def test_x26_by_no_trick_does_a_frame_a_worker_or_a_redirect_act_as_the_ow
     ]
 
 
-async def test_without_the_rule_of_who_asks_tricks_carry_the_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_the_frame_rule_tricks_carry_the_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the test above could not fail."""
     monkeypatch.setattr(Look, "_lends", lambda self, params: self._is_own(params["request"]["url"]))
     found = carried(await tried())

@@ -100,17 +100,17 @@ async def ended_at_work(how: int, kind: str = "") -> tuple[RenderFailed, int]:
         return outcome[0], pool.statistics().lost
 
 
-async def test_a_dead_browser_costs_the_look() -> None:
+async def test_a_dead_browser_fails_the_check() -> None:
     failure, lost = await ended_at_work(signal.SIGKILL)
     assert failure.blame == "local" and "SIGKILL" in failure.reason and lost == 1
 
 
-async def test_a_hung_browser_costs_the_look_and_what_it_left_of_itself_is_ended() -> None:
+async def test_a_hung_browser_fails_the_check_and_its_leftovers_are_ended() -> None:
     failure, lost = await ended_at_work(signal.SIGSTOP)
     assert failure.blame == "local" and "did not answer" in failure.reason and lost == 1
 
 
-async def test_a_crashed_tab_costs_its_look_and_no_browser() -> None:
+async def test_a_crashed_tab_fails_its_check_and_no_browser() -> None:
     failure, lost = await ended_at_work(signal.SIGKILL, "renderer")
     assert failure.blame == "remote" and "crashed" in failure.reason and lost == 0
 
@@ -140,7 +140,7 @@ async def test_a_unit_of_its_own_can_hold_the_browser_behind_a_socket(tmp_path: 
     assert of_kind("") == []
 
 
-async def test_a_look_that_is_given_up_leaves_nothing_open() -> None:
+async def test_a_check_that_is_given_up_leaves_nothing_open() -> None:
     async with a_browser_at_work() as (site, pool):
         for seconds in (0.0, 0.05, 0.3):
             with trio.move_on_after(seconds):

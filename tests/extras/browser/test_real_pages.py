@@ -138,7 +138,7 @@ def test_a_page_is_what_its_scripts_make_of_it_and_names_the_json_that_filled_it
     assert "/picture" not in {asked.target for asked in site.seen}
 
 
-def test_it_says_who_it_is_and_that_nobody_sits_before_it(evening: tuple[Web, Mapping[str, Any]]) -> None:
+def test_a_worker_names_itself_and_is_not_interactive(evening: tuple[Web, Mapping[str, Any]]) -> None:
     agents = {asked.headers["user-agent"] for asked in evening[0].seen}
     assert all("HeadlessChrome/" in agent and agent.endswith(" sanderling/1 (+https://a.example)") for agent in agents)
     assert len(agents) == 1
@@ -151,7 +151,9 @@ def test_given_headers_go_to_the_origin_of_the_page_alone(evening: tuple[Web, Ma
     assert sent["/other"] is None and sent["/moved"] is None and sent["/list"] is None
 
 
-def test_given_cookies_are_followed_within_a_look_and_told_at_its_end(evening: tuple[Web, Mapping[str, Any]]) -> None:
+def test_given_cookies_are_followed_within_a_check_and_reported_at_its_end(
+    evening: tuple[Web, Mapping[str, Any]],
+) -> None:
     site, outcomes = evening
     sent = {asked.target: asked.headers.get("cookie") for asked in site.seen}
     assert sent["/session"] == "session=old; theme=dark"
@@ -162,12 +164,12 @@ def test_given_cookies_are_followed_within_a_look_and_told_at_its_end(evening: t
     assert failure_of(outcomes["cut"]).set_cookies == ("session=next; Path=/",), "also of a page that broke off"
 
 
-def test_what_is_waited_for_is_waited_for(outcomes: Mapping[str, Any]) -> None:
+def test_wait_for_waits_for_its_element(outcomes: Mapping[str, Any]) -> None:
     assert '<p id="late">' in html_of(outcomes["late"])
     assert "'#never' within 6 s" in failure_of(outcomes["never"]).reason
 
 
-def test_a_page_that_keeps_changing_is_told_unsettled(outcomes: Mapping[str, Any]) -> None:
+def test_a_page_that_keeps_changing_is_reported_unsettled(outcomes: Mapping[str, Any]) -> None:
     assert not outcomes["clock"].settled and 'id="c"' in html_of(outcomes["clock"])
 
 
@@ -176,7 +178,7 @@ def test_x26_a_pages_scripts_can_not_bend_what_is_read(outcomes: Mapping[str, An
 
 
 @pytest.mark.parametrize("name", ["dialogs", "windows", "frames"])
-def test_what_would_stop_a_person_stops_no_look(outcomes: Mapping[str, Any], name: str) -> None:
+def test_limits_for_people_stop_no_check(outcomes: Mapping[str, Any], name: str) -> None:
     assert "<p>after</p>" in html_of(outcomes[name])
 
 
@@ -193,7 +195,7 @@ def test_what_would_stop_a_person_stops_no_look(outcomes: Mapping[str, Any], nam
         ("tls", "ERR_CONNECTION_CLOSED|ERR_SSL"),
     ],
 )
-def test_a_page_that_can_not_be_shown_costs_its_own_look_and_says_why(
+def test_a_page_that_can_not_be_rendered_fails_its_own_check_and_says_why(
     outcomes: Mapping[str, Any], name: str, says: str
 ) -> None:
     failure = failure_of(outcomes[name])
@@ -211,7 +213,7 @@ def test_x26_beyond_its_share_a_page_gets_nothing_more(evening: tuple[Web, Mappi
     assert outcomes["hungry"].wire_bytes < 500_000
 
 
-def test_x26_a_page_finds_nothing_of_an_earlier_look(outcomes: Mapping[str, Any]) -> None:
+def test_x26_a_page_finds_nothing_of_an_earlier_check(outcomes: Mapping[str, Any]) -> None:
     assert "had:undefined" in html_of(outcomes["cookie"]) and "had:undefined" in html_of(outcomes["again"])
 
 

@@ -74,7 +74,7 @@ async def test_x26_a_browser_whose_pages_send_datagrams_past_the_proxy_is_given_
         assert site.seen == []
 
 
-async def test_a_browser_that_ends_costs_the_look_that_it_was_making() -> None:
+async def test_a_browser_that_ends_fails_its_running_check() -> None:
     async with a_web() as (site, _):
         site.page("slow", "<p>slow</p><script>setInterval(()=>document.title+='x',20);fetch('/wait')</script>")
         site.page("wait", "", after=60.0)

@@ -104,7 +104,7 @@ async def test_a_browser_that_takes_no_names_is_asked_as_localhost(elsewhere: El
         ((0, b"HTTP/1.1 200 OK\r\n"), "does not answer within 10 s"),
     ],
 )
-async def test_what_is_no_browser_is_told_in_a_sentence_and_asked_again_later(
+async def test_a_program_that_is_no_browser_is_explained_and_retried_later(
     elsewhere: Elsewhere, version: tuple[int, bytes], says: str
 ) -> None:
     elsewhere.version = version
@@ -118,13 +118,13 @@ async def test_what_is_no_browser_is_told_in_a_sentence_and_asked_again_later(
         assert (await pool.render(PAGE)).status == 0
 
 
-async def test_a_browser_that_is_not_there_is_told(elsewhere: Elsewhere) -> None:
+async def test_a_missing_browser_is_reported(elsewhere: Elsewhere) -> None:
     elsewhere.down = True
     async with a_pool(elsewhere) as pool:
         assert f"no browser can be used: {AT}: Connection refused" == (await failure_of(pool)).reason
 
 
-async def test_an_id_that_is_over_is_told_with_what_asks_for_the_new_one(elsewhere: Elsewhere) -> None:
+async def test_an_expired_id_is_reported_with_how_to_get_a_new_one(elsewhere: Elsewhere) -> None:
     async with a_pool(elsewhere, "ws://10.0.0.7:9222/devtools/browser/nought") as pool:
         reason = (await failure_of(pool)).reason
         assert "ws://10.0.0.7:9222 opens no WebSocket (404)" in reason and "http://host:port asks for it" in reason
@@ -163,7 +163,7 @@ TROUBLES: list[tuple[str, Said, str]] = [
 
 
 @pytest.mark.parametrize(("method", "said", "says"), TROUBLES)
-async def test_each_trouble_costs_one_look_and_a_sentence(
+async def test_each_failure_costs_one_check_and_has_a_sentence(
     elsewhere: Elsewhere, method: str, said: Said, says: str
 ) -> None:
     async with a_pool(elsewhere) as pool:
@@ -180,7 +180,7 @@ async def test_each_trouble_costs_one_look_and_a_sentence(
         assert pool.statistics().busy == 0
 
 
-async def test_a_browser_that_says_nothing_any_more_costs_the_look_two_seconds(elsewhere: Elsewhere) -> None:
+async def test_a_silent_browser_costs_the_check_two_seconds(elsewhere: Elsewhere) -> None:
     async with a_pool(elsewhere) as pool:
         await pool.render(PAGE)
         elsewhere.bent |= dict.fromkeys(("Browser.getVersion", "Page.navigate"), say_nothing)
@@ -218,7 +218,7 @@ async def test_a_pool_that_stops_waits_for_no_page_to_be_closed(elsewhere: Elsew
     assert trio.current_time() - began < 4
 
 
-async def test_a_token_goes_with_each_request_and_is_neither_logged_nor_told(elsewhere: Elsewhere) -> None:
+async def test_a_token_is_sent_with_each_request_and_never_logged(elsewhere: Elsewhere) -> None:
     lines = Lines()
     secret = "s3cret"
     elsewhere.version = 401, b""
@@ -235,7 +235,7 @@ async def test_a_token_goes_with_each_request_and_is_neither_logged_nor_told(els
     assert not any(word in f"{told}{lines}" for word in (secret, "hidden"))
 
 
-async def test_a_gate_that_can_not_listen_is_told(elsewhere: Elsewhere) -> None:
+async def test_a_proxy_that_can_not_listen_is_reported(elsewhere: Elsewhere) -> None:
     async def taken(host: str, port: int) -> Any:
         raise OSError(98, "Address already in use")
 

@@ -29,7 +29,7 @@ def test_messages_are_the_same_however_they_are_cut() -> None:
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"{", b"[1]", b'{"id":"x"}', b'"\xff"', b'{"params":[]}'])
-def test_what_is_no_message_ends_it(rubbish: bytes) -> None:
+def test_an_invalid_message_ends_the_connection(rubbish: bytes) -> None:
     with pytest.raises(BadMessage):
         read(rubbish)
 

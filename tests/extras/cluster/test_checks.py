@@ -20,7 +20,7 @@ from tests.e2e.service import a_key
 pytestmark = pytest.mark.real
 
 
-async def test_the_replica_is_looked_at_where_one_is_kept(tmp_path: Path) -> None:
+async def test_a_configured_replica_is_checked(tmp_path: Path) -> None:
     data = tmp_path / "data"
     a_key(data)
 

@@ -48,14 +48,14 @@ def test_the_page_prints_the_units_that_are_written() -> None:
     assert f"`{LINE}`" in PAGE and LINE.endswith(f"=unix:{ADDRESS}")
 
 
-def test_the_service_alone_may_ask_and_the_browser_may_not_look_at_its_files() -> None:
+def test_only_the_service_may_connect_and_the_browser_reads_no_files() -> None:
     socket, service = browser_units(replace(SYSTEM, data=PurePosixPath("/srv/tides")), SHELL).values()
     assert "SocketUser=sanderling\nSocketMode=0600\n" in socket
     assert "InaccessiblePaths=-/srv/tides -/etc/sanderling\n" in service and "PrivateNetwork=yes\n" in service
 
 
 @pytest.mark.parametrize("browser", [SHELL, "/opt/50%/chromium"])
-def test_a_unit_tells_which_browser_it_holds(browser: str) -> None:
+def test_a_unit_reports_which_browser_it_holds(browser: str) -> None:
     assert browser_in(browser_units(SYSTEM, browser)[SYSTEM.browser_service]) == browser
     assert browser_in("[Service]\n") == browser_in("") == ""
 

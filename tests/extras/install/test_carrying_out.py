@@ -77,7 +77,7 @@ def test_a_program_that_is_not_whole_is_not_laid_out(
     assert not (tmp_path / "root/opt/sanderling/current").exists()
 
 
-def test_what_was_edited_survives_the_next_version_and_the_removal(frozen: Path, tmp_path: Path) -> None:
+def test_an_edited_file_survives_upgrade_and_removal(frozen: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     run(["install", "--prefix", str(root)])
     settings, unit = root / "etc/sanderling/sanderling.env", root / "etc/systemd/system/sanderling.service"
@@ -100,7 +100,7 @@ def test_what_was_edited_survives_the_next_version_and_the_removal(frozen: Path,
         ("#!/nowhere/loader\n", "its C library"),
     ],
 )
-def test_what_does_not_run_here_changes_nothing(
+def test_a_binary_that_does_not_run_here_changes_nothing(
     frozen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], launcher: str, why: str
 ) -> None:
     root = tmp_path / "root"
@@ -171,7 +171,7 @@ def test_an_act_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
         hand.do((Write(SYSTEM.unit.parents[2] / "x/unit", "text"),))
 
 
-def test_a_full_disk_is_told_in_one_line_and_nothing_half_is_left(
+def test_a_full_disk_is_reported_in_one_line_and_leaves_nothing_half(
     frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(source: str, target: str, **_more: object) -> None:
@@ -185,14 +185,14 @@ def test_a_full_disk_is_told_in_one_line_and_nothing_half_is_left(
     assert list((root / "opt/sanderling").iterdir()) == []
 
 
-def test_a_program_of_the_system_is_run_and_its_failure_told(tmp_path: Path) -> None:
+def test_a_program_of_the_system_is_run_and_its_failure_reported(tmp_path: Path) -> None:
     hand = Hand(tmp_path, {"PATH": "/usr/bin:/bin"})
     hand.do((Run(("false",), may_fail=True), Run(("no-such-program",), may_fail=True), Run(("true",))))
     with pytest.raises(Exception, match="Could not run false: rc 1"):
         hand.do((Run(("false",)),))
 
 
-def test_what_is_owed_is_found_until_it_is_done(tmp_path: Path) -> None:
+def test_an_unfinished_step_is_found_until_done(tmp_path: Path) -> None:
     hand = Hand(tmp_path, {"PATH": "/usr/bin:/bin"})
     note = Note(SYSTEM.owed, "first start")
     with pytest.raises(CommandFailed):
@@ -276,7 +276,7 @@ def test_a_browser_is_held_the_second_time_changes_nothing_and_it_is_let_go(
     assert files(root / "etc/systemd") == before and settings.read_bytes().endswith(b"\n#SANDERLING_BROWSER=off\n")
 
 
-def test_where_there_is_no_browser_to_hold_it_is_said_and_nothing_is_done(
+def test_without_a_browser_to_confine_it_says_so_and_does_nothing(
     frozen: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = tmp_path / "root"

@@ -104,7 +104,7 @@ def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None
 
 
 @given(FOUND)
-def test_what_is_cut_off_anywhere_restarts_when_said_again(found: FoundInstallation) -> None:
+def test_an_interrupted_install_restarts_when_repeated(found: FoundInstallation) -> None:
     """The note precedes the first change that the running service does not know, and goes after the restart."""
     plan = installing(SYSTEM, VERSION, found)
     new = [at for at, act in enumerate(plan) if isinstance(act, Point | Write) and act != OWN_COMMAND]
@@ -138,7 +138,7 @@ def test_the_way_back_is_installing_the_one_before() -> None:
 
 
 @given(FOUND)
-def test_what_is_in_use_and_the_one_before_are_never_removed(found: FoundInstallation) -> None:
+def test_the_present_and_the_previous_version_are_never_removed(found: FoundInstallation) -> None:
     removed = {act.path for act in installing(SYSTEM, VERSION, found) if isinstance(act, Remove)}
     before = found.current if found.current not in ("", VERSION) else found.previous
     assert not removed & {SYSTEM.programs / VERSION, SYSTEM.programs / before if before else None}
@@ -201,7 +201,7 @@ def test_a_users_installation_needs_no_account_and_asks_the_users_manager() -> N
     assert all(str(act.path).startswith("/users/me/") for act in plan if isinstance(act, Write))
 
 
-def test_removing_keeps_the_data_unless_told() -> None:
+def test_removing_keeps_the_data_unless_asked() -> None:
     kept = removing(SYSTEM, INSTALLED, purge=False)
     assert {act.path for act in kept if isinstance(act, Keep)} == {SYSTEM.data, SYSTEM.settings}
     gone = {act.path for act in removing(SYSTEM, INSTALLED, purge=True) if isinstance(act, Remove)}

@@ -147,7 +147,7 @@ def test_several_people_in_one_address_are_several_destinations() -> None:
         ("h1dd3n", "no such kind"),
     ],
 )
-def test_what_reaches_nobody_says_why_and_shows_no_secret(address: str, says: str) -> None:
+def test_an_unsupported_address_says_why_and_shows_no_secret(address: str, says: str) -> None:
     found, told = taken(address)
     assert found == [] and says in told and HIDDEN not in told
 

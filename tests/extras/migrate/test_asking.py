@@ -19,7 +19,7 @@ def asked(pairs: list[tuple[str, str]], body: str | None = None) -> tuple[str | 
     return text, [f"{one.what} {one.grade}: {one.says}" for one in drafting.plan("urls").findings]
 
 
-def test_what_a_look_says_itself_is_left_out_by_name_and_never_by_what_it_says() -> None:
+def test_fields_of_a_check_are_left_out_by_name_and_never_by_value() -> None:
     text, says = asked([("User-Agent", "secret"), ("X-Key", "a  b"), ("Cookie", "{{ secret }}"), ("ö", "secret")])
     assert text == "X-Key: a b"
     assert says[0] == "headers impossible: User-Agent: User-Agent is set by the look itself"

@@ -84,7 +84,7 @@ async def test_that_a_source_which_was_there_is_paused_is_said() -> None:
     assert not service.sources["https://a.test/"]["enabled"]
 
 
-async def test_what_is_refused_is_told_with_its_reason_and_holds_nothing_up() -> None:
+async def test_a_refused_row_is_reported_with_its_reason_and_stops_nothing() -> None:
     service = FakeService()
     service.becomes = lambda url: "gone" if "b" in url else ""
     plan = Plan(
@@ -234,7 +234,7 @@ async def test_alerts_of_one_name_are_found_again_in_whatever_order_they_come_an
     }
 
 
-def test_the_mark_in_a_name_depends_on_nothing_but_whom_it_tells_what() -> None:
+def test_the_mark_in_a_name_depends_on_its_content_only() -> None:
     other, third = (alert("https://b.test/", to=(DestinationBody(f"https://{n}.example/"),)) for n in "op")
     names = {one.destinations: one.body.name for one in drafted(alert("https://a.test/"), other).alerts}
     again = {one.destinations: one.body.name for one in drafted(third, other, alert("https://c.test/")).alerts}
@@ -269,7 +269,7 @@ async def test_an_alert_over_the_whole_library_and_one_that_is_full_stay_so() ->
     assert became(told)[1:] == [("alert", "there"), ("alert", "there")]
 
 
-async def test_a_destination_that_is_refused_is_told_by_its_host() -> None:
+async def test_a_destination_that_is_refused_is_reported_by_its_host() -> None:
     service = FakeService()
     refused = DestinationBody("https://hooks.example/refused/hidden")
     told = await done(

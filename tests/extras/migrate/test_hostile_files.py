@@ -147,7 +147,7 @@ def test_a_zip_that_is_none_is_refused(data: bytes) -> None:
         read("changedetection", data)
 
 
-def test_what_is_too_large_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oversized_file_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognising, "MOST_TEXT", 10)
     with pytest.raises(NotReadable, match="larger than"):
         kind_of(samples.MINIFLUX)
@@ -166,7 +166,7 @@ def test_more_than_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(READERS))
-def test_what_is_empty_is_refused(kind: Kind) -> None:
+def test_an_empty_file_is_refused(kind: Kind) -> None:
     with pytest.raises(NotReadable):
         read(kind, b"")
 
@@ -186,7 +186,7 @@ def test_what_is_empty_is_refused(kind: Kind) -> None:
     ids=["lines", "blanks", "dots", "outlines", "lists", "a path", "an expression", "a selector"],
 )
 @pytest.mark.real
-def test_what_is_made_to_take_long_takes_no_time(data: bytes) -> None:
+def test_a_file_built_to_be_slow_is_quick(data: bytes) -> None:
     began = time.process_time()
     for kind in READERS:
         with suppress(NotReadable):

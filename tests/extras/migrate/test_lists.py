@@ -69,6 +69,6 @@ def test_the_content_says_of_which_program_a_file_is(data: bytes, kind: str) -> 
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00\xff" * 50, b"hello", b"[1]", b"{", b"[" * 50_000, b'{"a": 1}'])
-def test_what_is_none_of_them_is_refused_in_words(data: bytes) -> None:
+def test_an_unknown_format_is_refused_in_words(data: bytes) -> None:
     with pytest.raises(NotReadable, match=r"^\w.*\.$"):
         kind_of(data)

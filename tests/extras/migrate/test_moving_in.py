@@ -62,7 +62,7 @@ def test_json_has_the_very_bodies_that_are_sent(
     }  # fmt: skip
 
 
-def test_what_is_refused_is_on_a_line_of_its_own_and_in_the_exit_code(
+def test_each_refusal_has_a_line_and_sets_the_exit_code(
     service: FakeService, file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run(["import", "--yes", file]) == Exit.FAILED
@@ -101,7 +101,7 @@ def test_on_a_terminal_the_report_is_shown_and_a_person_asked(
         (["import", "--dry-run", "/dev/null"], Exit.FAILED, "Name the program with --from"),
     ],
 )
-def test_what_can_not_be_done_is_said_in_a_sentence(
+def test_an_impossible_move_is_explained(
     service: FakeService, file: str, arguments: list[str], code: Exit, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run([word.replace("{file}", file) for word in arguments]) == code

@@ -52,7 +52,7 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
     assert said(plan, "the settings") == {"global_ignore_text": "impossible"}
 
 
-def test_what_changedetection_waits_for_and_whom_it_tells_becomes_alerts() -> None:
+def test_triggers_and_notifications_of_changedetection_become_alerts() -> None:
     first, second = read_changedetection(samples.old_datastore()).alerts
     assert first.body.filter_query == '-"maintenance"'  # one text has no query: rather too many
     assert first.body.name == 'changedetection.io: -"maintenance"' and first.body.language == "simple"
@@ -122,7 +122,7 @@ def test_folders_of_a_list_of_feeds_are_tags() -> None:
     ],
     ids=lambda plan: plan.kind,
 )
-def test_no_secret_of_a_file_is_told(plan: Plan) -> None:
+def test_no_secret_of_a_file_is_shown(plan: Plan) -> None:
     assert "hidden" not in " ".join(f"{one.place} {one.what} {one.says}" for one in plan.findings)
     shown = repr(plan.sources) + "".join(as_json(plan))
     assert any(one.body.headers for one in plan.sources) and '"has_headers"' in shown
@@ -136,7 +136,7 @@ def test_an_interval_of_before_there_was_one_for_all_is_kept() -> None:
 
 
 @pytest.mark.parametrize("url", ["https://me:h@hidden@tides.example/", "me:hidden@tides.example/feed"])
-def test_no_password_of_an_address_that_is_refused_is_told(url: str) -> None:
+def test_no_password_of_a_refused_address_is_shown(url: str) -> None:
     (finding,) = read_urls(url.encode()).findings
     assert finding.grade == "impossible" and "hidden" not in finding.says
 
@@ -150,7 +150,7 @@ def test_no_password_of_an_address_that_is_refused_is_told(url: str) -> None:
         (["x" * 5000], ""),
     ],
 )
-def test_what_is_waited_for_is_told_rather_too_often_than_not_at_all(lines: list[str], query: str) -> None:
+def test_awaited_changes_are_rather_reported_twice_than_missed(lines: list[str], query: str) -> None:
     watch = {"url": "https://tides.example/", "trigger_text": lines, "notification_urls": ["jsons://hooks.example/"]}
     (alert,) = read_changedetection(json.dumps({"watching": {"a": watch}}).encode()).alerts
     assert alert.body.filter_query == query
@@ -174,7 +174,7 @@ report:
 """
 
 
-def test_whom_urlwatch_told_is_told_of_every_job() -> None:
+def test_reporters_of_urlwatch_are_notified_of_every_job() -> None:
     plan = read_urlwatch(b"url: https://a.example/\n---\nurl: https://b.example/\n---\n" + SETTINGS)
     (alert,) = plan.alerts
     assert (alert.body.filter_query, len(alert.urls)) == ("", 2)
@@ -202,7 +202,7 @@ def test_reporters_of_another_shape_are_nobody(odd: bytes) -> None:
     assert not any(alert.destinations for alert in plan.alerts)
 
 
-def test_reporters_without_jobs_are_told_of() -> None:
+def test_reporters_without_jobs_are_mentioned() -> None:
     assert kind_of(SETTINGS) == "urlwatch"
     plan = read_urlwatch(SETTINGS)
     assert not plan.alerts

@@ -120,7 +120,7 @@ CHANGES: dict[str, tuple[Callable[[Lines], object], str]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_contradicts_itself_is_refused_with_its_line(what: str, data: bytes) -> None:
+def test_a_contradictory_file_is_refused_with_its_line(what: str, data: bytes) -> None:
     every = [json.loads(line) for line in data.splitlines()]
     assert look_through(io.BytesIO(honest(every)), "F").end.events == 8
     change, says = CHANGES[what]
@@ -183,13 +183,13 @@ def test_rubbish_is_refused(text: bytes) -> None:
 
 
 @pytest.mark.parametrize("begin", [b'{"line":"log","forgotten":', b'{"line":"event","kind":"feed","event":', b'{"a":'])
-def test_what_is_nested_without_end_is_refused(begin: bytes, data: bytes) -> None:
+def test_an_endlessly_nested_file_is_refused(begin: bytes, data: bytes) -> None:
     head = data.partition(b"\n")[0] + b"\n"
     with pytest.raises(CommandFailed, match="line 2"):
         look_through(io.BytesIO(head + begin + b"[" * 200_000 + b"]" * 200_000 + b"}\n"), "F")
 
 
-def test_where_nobody_can_be_asked_nothing_is_done(data: bytes, tmp_path: Path) -> None:
+def test_without_a_terminal_nothing_is_done(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="--yes") as refused:
         take_over(io.BytesIO(data), "F", Settings(data=str(tmp_path)), dry_run=False, yes=False, as_json=False)
     assert refused.value.code == Exit.USAGE

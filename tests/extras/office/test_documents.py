@@ -85,7 +85,7 @@ def test_a_word_document_is_read_as_headings_items_and_cells_in_their_place() ->
     assert finding.evidence.startswith("a Word document (DOCX), 3 paragraphs, 1 table; served as")
 
 
-def test_what_nobody_sees_of_a_word_document_is_not_read() -> None:
+def test_hidden_text_of_a_word_document_is_not_read() -> None:
     unseen = (
         "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>new</w:t></w:r></w:ins>"
         "<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:instrText>PAGE</w:instrText></w:r></w:p>"
@@ -144,7 +144,7 @@ def test_an_open_spreadsheet_of_a_million_blank_rows_is_read_to_its_end() -> Non
     assert detect(body, "", URL).evidence.startswith("a spreadsheet (ODS), 1 sheet, 2 rows")
 
 
-def test_another_price_in_a_file_is_told_with_its_row_and_column() -> None:
+def test_another_price_in_a_file_is_reported_with_its_row_and_column() -> None:
     dearer = [*FEES[:1], ("Team", "39,00 €"), *FEES[2:]]
     for before, after in ((docx(word_table(FEES)), docx(word_table(dearer))), (xlsx({"a": FEES}), xlsx({"a": dearer}))):
         verdict = changed(before, after)
@@ -251,7 +251,7 @@ def test_a_long_sheet_is_cut_and_that_is_said() -> None:
 
 
 @pytest.mark.parametrize("body", [docx("x"), xlsx(SHEETS)])
-def test_css_is_refused_for_what_has_no_elements_and_the_right_sort_is_told(body: bytes) -> None:
+def test_css_is_refused_for_a_document_without_elements_with_the_right_kind(body: bytes) -> None:
     with pytest.raises(NoParts, match="a part of a document is chosen by its path, as path:Prices"):
         read_page(body, "", URL, "p", ())
     with pytest.raises(NoParts, match="a part of a document is chosen by its path, as path:Prices"):

@@ -85,7 +85,7 @@ def pages_of(body: bytes) -> int:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_new_paragraph_that_moves_everything_is_all_that_is_told(seed: int) -> None:
+def test_a_new_paragraph_that_moves_everything_is_reported_alone(seed: int) -> None:
     chance = random.Random(seed)
     texts = paragraphs(chance, 60)
     new = "The harbour is closed to all boats from the first of November until the last of March, says the master."
@@ -95,7 +95,7 @@ def test_a_new_paragraph_that_moves_everything_is_all_that_is_told(seed: int) ->
     assert (verdict.diff.added, verdict.diff.removed, verdict.diff.changed) == ((new,), (), ())
 
 
-def test_another_price_is_told_with_its_page() -> None:
+def test_another_price_is_reported_with_its_page() -> None:
     rows = ["Fees for guests", "Rowing boat 90 kr 500 kr", "Sailing boat 290 kr 1 500 kr", "Electricity is included."]
     before, after = pdf([["Rules", *wrapped(paragraphs(random.Random(2), 1)[0])], rows]), None
     dearer = [row.replace("290", "310") for row in rows]
@@ -166,7 +166,7 @@ def test_a_pdf_that_cannot_be_read_is_refused_in_a_sentence(name: str) -> None:
     assert detect(body, "", URL).type is None
 
 
-def test_one_that_is_locked_against_printing_alone_is_read() -> None:
+def test_a_pdf_locked_against_printing_only_is_read() -> None:
     assert reading(encrypted("")).blocks == ("A secret of the harbour.",)
 
 

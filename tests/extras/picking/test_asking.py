@@ -74,7 +74,7 @@ async def test_a_selector_that_is_none_and_a_wall_are_refused(autojump_clock: ob
             await of_url(service, f"https://{SITE}/none", PickWish())
 
 
-async def test_who_chooses_looks_once_a_minute_at_most_and_waits_where_the_origin_rests(autojump_clock: object) -> None:
+async def test_a_picker_fetches_once_a_minute_at_most_and_waits_for_a_resting_origin(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
         source = (await service.add(PAGE, schedule="1h")).view.source.id

@@ -51,7 +51,7 @@ def test_a_block_is_named_by_its_labels(body: bytes, block: str, this: str, like
 
 
 @pytest.mark.parametrize("body", [BOOK, WORD, SHEET, DATES])
-def test_each_way_chooses_its_block_alone_as_a_look_does(body: bytes) -> None:
+def test_each_selector_chooses_its_block_alone_as_in_a_check(body: bytes) -> None:
     found = reaches(body)
     for at, text in enumerate(found.blocks.texts):
         ways = list(found.ways(at))

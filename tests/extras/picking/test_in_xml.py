@@ -30,20 +30,20 @@ def reaches(text: str) -> XmlReaches:
         ("tail: end", "/shop/tail", "", ""),
     ],
 )
-def test_a_line_is_named_by_what_tells_its_element_apart(block: str, this: str, like: str, part: str) -> None:
+def test_a_line_is_named_by_its_elements_distinguishing_attribute(block: str, this: str, like: str, part: str) -> None:
     found = reaches(PLANS)
     at = found.blocks.texts.index(block)
     assert (found.this(at), found.like(at), found.part(at)) == (this, like, part)
 
 
-def test_an_element_in_it_tells_one_apart_where_no_attribute_does_and_else_its_number() -> None:
+def test_a_block_is_distinguished_by_attribute_then_element_then_number() -> None:
     named = reaches(PLANS.replace(" id='t1'", "").replace(" id='s1'", ""))
     assert named.this(named.blocks.texts.index("price: 9")) == '/shop/plans/plan[normalize-space(name)="Solo"]/price'
     alike = reaches(f"<r><it><c>{ABOUT}</c><d>1</d></it><it><c>{ABOUT}</c><d>1</d></it></r>")
     assert alike.this(3) == "/r/it[2]/d"
 
 
-def test_each_way_chooses_what_a_look_chooses() -> None:
+def test_each_selector_chooses_what_a_check_chooses() -> None:
     found = reaches(PLANS)
     for at, text in enumerate(found.blocks.texts):
         for way in found.ways(at):

@@ -78,7 +78,7 @@ def test_a_reach_that_is_not_there_becomes_the_block_alone() -> None:
     assert choice.reach == "this"
 
 
-def test_what_is_left_out_is_taken_from_the_rest() -> None:
+def test_an_excluded_block_is_taken_from_the_rest() -> None:
     choice = picked(PickWish(selector="table", press=press("7 €", "without"))).choice
     assert choice is not None
     assert choice.kept is not None
@@ -94,7 +94,7 @@ def test_a_block_more_is_added_to_what_is_chosen_in_the_same_kind_of_selector(pr
     assert choice.kept.texts == ("The shore", "7 €")
 
 
-def test_the_present_choice_is_marked_and_one_that_matches_nothing_is_told() -> None:
+def test_the_present_choice_is_marked_and_an_empty_one_reported() -> None:
     page = picked(PickWish(selector="table", ignore=("th",)))
     assert [one.text for one in page.blocks if one.watched] == ["Adult", "14.50 €", "Child", "7 €"]
     assert page.now is not None
@@ -116,7 +116,7 @@ def test_a_block_is_known_again_at_another_place_and_missed_where_it_is_gone() -
     assert picked(PickWish(press=PressedBlock(9999, "x"))).gone
 
 
-def test_a_digest_tells_whether_the_same_is_kept() -> None:
+def test_a_digest_reports_whether_the_same_is_kept() -> None:
     def digest(body: bytes) -> str:
         now = picked(PickWish(selector="table"), body).now
         assert now is not None
@@ -196,7 +196,7 @@ def test_a_cell_of_a_table_of_characters_is_pressed_alone_with_its_column_and_it
     assert [row.watched for row in now.blocks] == [False, True, True]
 
 
-def test_of_an_image_no_part_can_be_pressed_and_it_says_why() -> None:
+def test_an_image_has_no_part_to_pick_and_says_why() -> None:
     body = b"\x89PNG\r\n\x1a\n" + bytes(40)
     page = picked(body=body)
     assert "it has no elements" in page.no_parts

@@ -91,7 +91,7 @@ OTHERS = f"<p>{FIRST}, and only if it's needed.</p><p>Short 1.</p><p>Another.</p
         ("Short.", """//h2[normalize-space()="L'usage du site"]/following::p[1]"""),
     ],
 )
-def test_what_stands_in_parts_that_are_alike_is_named_by_its_own_heading(block: str, selector: str) -> None:
+def test_blocks_in_similar_parts_are_named_by_their_headings(block: str, selector: str) -> None:
     found = reaches(RELEASES)
     assert found.this(at(found, block)) == selector
     put_in = RELEASES.replace(
@@ -160,7 +160,7 @@ def test_ids_and_classes_that_programs_made_are_not_used() -> None:
     assert not [selector for selector in made if "css-1x2y3z" in selector or "4711" in selector]
 
 
-def test_what_is_declared_for_machines_only_stands_nowhere() -> None:
+def test_machine_readable_data_has_no_place_on_the_page() -> None:
     offer = '{"@type":"Product","name":"Tea","offers":{"@type":"Offer","price":"12.50","priceCurrency":"EUR"}}'
     found = reaches(f'<h1>Tea</h1><p>Black tea.</p><script type="application/ld+json">{offer}</script>')
     declared = at(found, "12.50 EUR")

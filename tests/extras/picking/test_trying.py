@@ -53,7 +53,7 @@ def test_a_label_chooses_the_same_cell_of_every_version_though_rows_and_values_c
     assert this.held == PickHeld(versions=3, same=3, nothing=0, since=DAY)
 
 
-def test_of_several_ways_the_one_that_held_is_offered_and_not_the_likeliest() -> None:
+def test_the_selector_that_held_is_offered_before_the_likeliest() -> None:
     now = notes("Notes of May 2026", "A quiet week at the harbour")
     alone = _reached(now, PickWish(), "A quiet week at the harbour")["this"]
     assert alone.held is None, "nothing is kept to try it on"
@@ -77,7 +77,7 @@ def test_a_block_that_is_new_has_no_version_to_be_tried_on(act: ActName) -> None
     assert found["this"].held is None
 
 
-def test_what_is_wider_than_a_block_holds_where_it_takes_the_block_along() -> None:
+def test_a_selector_wider_than_a_block_holds_if_it_includes_the_block() -> None:
     found = reached(prices("Prices", CHILD), prices("Fees", CHILD, ADULT), prices("Fees", CHILD, ADULT), text="7 €")
     assert {name: one.held and (one.held.same, one.held.versions) for name, one in found.items()} == {
         "this": (2, 2),

@@ -22,7 +22,7 @@ PRIVATE = [
 ]
 
 
-def test_what_is_shown_is_named_as_people_do_and_the_addresses_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_publications_are_listed_with_names_and_addresses(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     source, alert = "019db0a4-7c18-7000-8000-00000000aaaa", "019db0a4-7c18-7000-8000-00000000bbbb"
     shown = ["--source", source, "--tag", "prices", "--alert", alert]

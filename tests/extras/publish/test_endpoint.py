@@ -107,7 +107,7 @@ async def test_only_what_meets_all_that_is_named_is_shown(house: House, client: 
             assert await titles(reader, record) == wanted[name], name
 
 
-async def test_a_change_of_an_alert_or_of_the_publication_holds_for_what_was_told_already(
+async def test_a_change_of_an_alert_or_publication_applies_to_earlier_events(
     house: House, client: httpx.AsyncClient
 ) -> None:
     alert = await made(client, filter_query="price")
@@ -275,7 +275,7 @@ async def test_deleted_events_leave_the_newest_page_within_an_hour(
         assert await titles(reader, record) == ["new"]
 
 
-async def test_two_who_ask_at_once_get_the_same(house: House, client: httpx.AsyncClient) -> None:
+async def test_two_concurrent_requests_get_the_same(house: House, client: httpx.AsyncClient) -> None:
     record = await published(client)
     for number in range(5):
         await house.publish(f"n{number}")
@@ -359,7 +359,7 @@ async def test_another_address_ends_the_old_one_and_a_deleted_publication_is_now
         "/published/" + "x" * 5_000,
     ],
 )
-async def test_any_other_path_is_404_and_tells_nothing(house: House, client: httpx.AsyncClient, path: str) -> None:
+async def test_any_other_path_is_404_and_reports_nothing(house: House, client: httpx.AsyncClient, path: str) -> None:
     record = await published(client)
     token = record["url"].rpartition("/")[2]
     await house.publish("secret")
@@ -435,7 +435,7 @@ async def test_a_place_that_is_none_is_400_in_words_or_the_newest_page(
             assert answer.status_code == 400 and "id of an event" in answer.json()["detail"]
 
 
-async def test_one_address_asks_so_often_and_is_then_told_when_to_come_back(autojump_clock: object) -> None:
+async def test_an_address_over_its_rate_gets_retry_after(autojump_clock: object) -> None:
     async with running(make_house()) as house, await house.client() as client, house.stranger() as reader:
         record = await published(client)
         for _ in range(int(STRANGERS.burst)):

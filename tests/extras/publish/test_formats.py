@@ -90,7 +90,7 @@ def test_64_kib_of_text_and_many_tags_are_read() -> None:
     read_alike(page([made]))
 
 
-def test_what_the_service_writes_itself_is_no_category_and_labels_are_bare_words() -> None:
+def test_tags_of_the_service_are_no_category_and_labels_are_bare_words() -> None:
     made = entry(a_draft(tags=("label:prices", "change:new", "category:News", "topic:ai", "kind:x", "label:prices")))
     assert made.tags == ("prices", "News", "topic:ai")
 
@@ -123,7 +123,7 @@ def test_pages_lead_to_older_ones_and_back_to_the_first() -> None:
     assert b"next" not in last["atom"] and "next_url" not in json.loads(last["json"])
 
 
-def test_what_was_called_noise_is_a_tombstone_in_atom() -> None:
+def test_a_change_marked_as_noise_is_a_tombstone_in_atom() -> None:
     """RFC 6721, 3: ref and when; a reader that does not know tombstones reads the rest."""
     gone = DeletedEntry("019db0a4-a060-7000-8000-00000000dead", MADE)
     body = documents(page([entry(a_draft())], [gone]))["atom"]

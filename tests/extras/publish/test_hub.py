@@ -139,7 +139,7 @@ async def client(hub: tuple[House, Callbacks]) -> AsyncIterator[httpx.AsyncClien
         yield client
 
 
-async def test_a_feed_names_the_hub_and_who_subscribes_is_told_what_comes_after(
+async def test_a_feed_names_its_hub_and_subscribers_get_later_entries(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient
 ) -> None:
     house, callbacks = hub
@@ -172,7 +172,7 @@ async def test_a_feed_names_the_hub_and_who_subscribes_is_told_what_comes_after(
     assert kept.progress.cursor == house.storage.tail.head and kept.progress.attempts == 0
 
 
-async def test_json_feed_is_told_whole_and_without_a_secret_nothing_is_signed(
+async def test_json_feed_is_sent_whole_and_unsigned_without_a_secret(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient
 ) -> None:
     house, callbacks = hub
@@ -249,7 +249,7 @@ async def test_a_failing_subscriber_is_retried_with_all_events_and_delays_no_oth
     assert all(each.progress.attempts == 0 for each in await stored(house) if "slow" not in each.subscription.callback)
 
 
-async def test_after_a_restart_each_is_told_what_it_has_missed_and_nothing_twice(autojump_clock: object) -> None:
+async def test_after_a_restart_each_subscriber_gets_what_it_missed_once(autojump_clock: object) -> None:
     house = make_house()
     async with a_hub(house) as (_, callbacks), await house.client() as client:
         record = await published(client)
@@ -266,7 +266,7 @@ async def test_after_a_restart_each_is_told_what_it_has_missed_and_nothing_twice
         assert [each.titles for each in callbacks.told] == [["while it was down"]]
 
 
-async def test_two_first_subscribers_at_once_are_both_told(
+async def test_two_first_subscribers_at_once_both_get_the_event(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither found the publication in memory; both read it from storage, and the later one put out the earlier."""
@@ -395,7 +395,7 @@ async def test_a_subscriber_of_a_new_address_outlives_the_end_of_the_old_one(
 
 
 @pytest.mark.parametrize("shared", ["domain", "address", "client"])
-async def test_one_domain_address_or_client_has_so_many_and_is_told_no(
+async def test_a_domain_address_or_client_over_its_quota_is_refused(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, shared: str
 ) -> None:
     house, callbacks = hub

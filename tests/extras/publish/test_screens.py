@@ -84,7 +84,7 @@ async def test_a_private_source_is_chosen_in_the_form_and_stays_when_it_is_priva
 
 @pytest.mark.parametrize("face", ["publication", "alert"])
 @pytest.mark.parametrize("then", ["dismissed", "saved", "named"])
-async def test_a_source_that_has_become_private_is_told_until_somebody_has_seen_it(
+async def test_a_source_that_became_private_is_shown_until_seen(
     browser: Browser, house: House, face: str, then: str
 ) -> None:
     members, late = a_source_id(2), a_source_id(3)
@@ -122,7 +122,7 @@ async def test_an_alert_names_as_left_out_what_it_leaves_out(browser: Browser, h
     assert ("Left out, because" in browser.text) is older
 
 
-async def test_a_publication_of_an_alert_tells_of_the_sources_that_the_alert_is_over(house: House) -> None:
+async def test_a_publication_of_an_alert_has_the_alerts_sources(house: House) -> None:
     alert = changed_record(await an_alert(house), source_ids=(a_source_id(1),), channel="prices")
     hot = SourceRuntime(private_since=Millis(2))
     for of in ({"alert_ids": (alert.id,)}, {"channel": alert.channel}):
@@ -140,7 +140,9 @@ async def test_a_publication_of_an_alert_tells_of_the_sources_that_the_alert_is_
         (f"/stream?source={a_source_id(1)}", "site1.test/feed"),
     ],
 )
-async def test_what_a_page_shows_is_published_from_there(browser: Browser, house: House, page: str, title: str) -> None:
+async def test_a_publication_is_made_from_the_page_that_shows_it(
+    browser: Browser, house: House, page: str, title: str
+) -> None:
     await house.publish("one")
     house.registry.views[a_source_id(1)] = SourceView(a_source(1), SourceRuntime())
     await an_alert(house)
@@ -184,7 +186,7 @@ async def test_an_edit_starts_from_what_is_there_and_collides_with_another(brows
         ({"source_ids": [HOSTILE]}, ""),
     ],
 )
-async def test_what_is_wrong_is_said_and_what_was_typed_stays(
+async def test_an_error_is_shown_and_the_input_stays(
     browser: Browser, house: House, fields: dict[str, object], says: str
 ) -> None:
     await an_alert(house)

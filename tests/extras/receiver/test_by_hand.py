@@ -67,7 +67,7 @@ def test_an_events_own_signature_is_checked_with_openssl(tmp_path: Path, event: 
     assert run(tmp_path, "event.sh", "jwks.json", "event.json").returncode != 0
 
 
-async def test_what_is_signed_and_sent_by_hand_is_verified_by_our_receiver(tmp_path: Path) -> None:
+async def test_a_delivery_signed_by_hand_verifies_in_our_receiver(tmp_path: Path) -> None:
     (tmp_path / "body").write_bytes(BODY)
     listener = Listener(Wishes(secrets=(SECRET,)), wall=wall, paper=Paper(), echo=lambda line: None)
     (socket,) = await trio.open_tcp_listeners(0, host="127.0.0.1")

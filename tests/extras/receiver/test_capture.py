@@ -22,7 +22,7 @@ CAPTURES = st.builds(
 
 
 @given(CAPTURES)
-def test_what_is_saved_is_read_back_bit_by_bit(capture: Capture) -> None:
+def test_a_saved_capture_is_read_back_unchanged(capture: Capture) -> None:
     value = json.loads(encode(capture))
     assert is_capture(value)
     assert of_json(value) == capture

@@ -22,7 +22,7 @@ def test_deliveries_without_an_id_are_no_duplicates_of_each_other() -> None:
     assert [book.take("", b"").times for _ in range(3)] == [1, 1, 1]
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_ledger_is_bounded() -> None:
     book = Ledger()
     for number in range(report.REMEMBERED + 1):
         book.take(str(number), b"")

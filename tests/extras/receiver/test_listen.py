@@ -71,7 +71,7 @@ async def test_a_good_delivery_is_printed_with_both_verdicts_and_answered_well(t
     ]
 
 
-async def test_what_fails_a_check_is_answered_400_with_the_reason(tmp_path: Path) -> None:
+async def test_an_invalid_delivery_is_answered_400_with_the_reason(tmp_path: Path) -> None:
     rig = Rig(tmp_path)
     reply = await rig.listener._take(a_capture(secrets=(ANOTHER,)))
     assert (reply.status, "no token matches" in reply.text) == (400, True)
@@ -174,7 +174,7 @@ async def test_deliveries_that_come_while_the_set_is_read_wait_for_it(tmp_path: 
     assert (statuses, asked) == ([200] * 4, 2)
 
 
-async def test_it_answers_as_it_is_told(tmp_path: Path, autojump_clock: object) -> None:
+async def test_the_receiver_answers_as_told(tmp_path: Path, autojump_clock: object) -> None:
     rig = Rig(tmp_path, answers=Answers(503, fail_every=3), delay=2.0)
     assert [await rig.take(a_capture()) for _ in range(6)] == [200, 200, 503, 200, 200, 503]
     assert trio.current_time() == pytest.approx(12)
@@ -215,7 +215,7 @@ async def test_saved_deliveries_have_names_that_no_id_can_lead_astray(tmp_path: 
     assert json.loads((tmp_path / "kept" / f"0001-{ID}.json").read_bytes())["body"] == BODY.decode()
 
 
-async def test_a_folder_that_cannot_be_written_is_told_and_the_delivery_answered(
+async def test_an_unwritable_folder_is_reported_and_the_delivery_answered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()

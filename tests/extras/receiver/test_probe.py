@@ -91,13 +91,13 @@ async def test_a_receiver_that_checks_both_signatures_is_seen_to(autojump_clock:
     assert line(results[-1]).endswith("the event's own signature is looked at")
 
 
-async def test_who_takes_everything_lets_every_forgery_in(autojump_clock: object) -> None:
+async def test_a_receiver_that_accepts_everything_accepts_forgeries(autojump_clock: object) -> None:
     results = await results_of(receiver(lambda asked: 200))
     assert faults(results) == {case.name for case in CASES if case.should is Should.REFUSE}
     assert grade(results) == "F"
 
 
-async def test_who_refuses_everything_gets_nothing_and_no_good_grade(autojump_clock: object) -> None:
+async def test_a_receiver_that_refuses_everything_fails_the_probe(autojump_clock: object) -> None:
     results = await results_of(receiver(lambda asked: 401))
     assert faults(results) == {case.name for case in CASES if case.should is Should.ACCEPT}
     assert grade(results) == "F"
@@ -220,7 +220,7 @@ async def test_each_bad_habit_is_found_and_nothing_else(
     assert all(result.fault for result in results if result.weight is not None)
 
 
-async def test_who_insists_on_order_is_found_out(autojump_clock: object) -> None:
+async def test_a_receiver_that_insists_on_order_is_found(autojump_clock: object) -> None:
     results = await results_of(receiver(in_order()))
     assert {"newer before older"} <= faults(results) <= {"newer before older", "four at once"}
     assert grade(results) == "C"
@@ -293,7 +293,7 @@ async def test_an_allowed_network_may_be_probed_over_http() -> None:
         assert found.text == "http://inside.test:8080/in"
 
 
-async def test_what_is_called_good_is_good_and_what_is_forged_is_not(autojump_clock: object) -> None:
+async def test_good_deliveries_are_good_and_forged_ones_are_not(autojump_clock: object) -> None:
     forge, keys = Forge(SECRET, Signer(KEY), now, Random(2)), KeySet(jwks([KEY]))
     for case in CASES:
         for posting in case.make(forge):

@@ -68,7 +68,7 @@ async def test_a_connection_serves_one_request_after_the_other() -> None:
     assert [capture.body for capture in rig.taken] == [b"abc", b"de", b"abc"]
 
 
-async def test_who_asks_before_sending_a_body_is_told_to_go_on() -> None:
+async def test_expect_100_continue_is_answered() -> None:
     rig = Rig()
     async with rig.connected() as stream:
         await stream.send_all(POST[:-3].replace(b"Webhook-Id: 7", b"Expect: 100-continue"))
@@ -97,7 +97,7 @@ async def test_any_status_can_be_answered(status: int) -> None:
         (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n" + b"x" * (server.BODY_LIMIT + 1), 413),
     ],
 )
-async def test_what_is_no_delivery_is_answered_and_told_and_not_taken(
+async def test_a_request_that_is_no_delivery_is_answered_and_not_taken(
     request_bytes: bytes, status: int, autojump_clock: object
 ) -> None:
     rig = Rig()
@@ -106,7 +106,7 @@ async def test_what_is_no_delivery_is_answered_and_told_and_not_taken(
     assert rig.told[0].startswith(f"answered {status}: ")
 
 
-async def test_who_is_too_slow_is_sent_away(autojump_clock: object) -> None:
+async def test_a_client_that_is_too_slow_is_disconnected(autojump_clock: object) -> None:
     rig = Rig()
     async with rig.connected() as stream:
         await stream.send_all(POST[:-1])
@@ -114,7 +114,7 @@ async def test_who_is_too_slow_is_sent_away(autojump_clock: object) -> None:
     assert trio.current_time() >= server.PATIENCE
 
 
-async def test_who_goes_away_in_the_middle_does_no_harm() -> None:
+async def test_a_client_that_leaves_in_the_middle_does_no_harm() -> None:
     rig = Rig()
     async with rig.connected() as stream:
         await stream.send_all(POST[:-1])

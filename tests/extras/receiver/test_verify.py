@@ -87,7 +87,7 @@ def test_a_kept_capture_does_not_go_stale_but_one_without_a_time_does() -> None:
     assert checked(timeless, now=NOW + 301)[0] == {"failed": 1}
 
 
-def test_a_capture_of_a_re_serialised_body_is_told_as_that() -> None:
+def test_a_capture_of_a_re_serialised_body_is_reported_as_such() -> None:
     body = json.dumps(json.loads(BODY)).encode()
     counts, lines = checked(encode(a_capture(body, headers(BODY))))
     assert counts == {"failed": 1}
@@ -113,7 +113,7 @@ def test_as_json_each_part_is_one_line() -> None:
         (b'{"a":1,"a":2}', "occurs twice"),
     ],
 )
-def test_a_file_that_is_something_else_is_told_in_words(data: bytes, words: str) -> None:
+def test_a_file_of_another_kind_is_reported_in_words(data: bytes, words: str) -> None:
     with pytest.raises(CommandFailed, match=words) as caught:
         checked(data)
     assert caught.value.code == Exit.USAGE

@@ -112,7 +112,7 @@ async def test_a_refusal_is_not_repeated(autojump_clock: object) -> None:
     assert desk.lines == [("tracing.failed", {"level": "warning", "host": "collector.test", "says": "it answered 400"})]
 
 
-async def test_a_partial_success_is_told_and_counted(autojump_clock: object) -> None:
+async def test_a_partial_success_is_reported_and_counted(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         desk = Desk(nursery)
         said = b'{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}'
@@ -153,7 +153,7 @@ async def test_at_the_stop_what_waits_is_sent(autojump_clock: object) -> None:
     assert desk.counts == {"sent": BATCH + 5}
 
 
-async def test_what_was_under_way_at_the_stop_is_sent_too(autojump_clock: object) -> None:
+async def test_spans_under_way_at_a_stop_are_sent_too(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         desk = Desk(nursery)
         desk.collector.answers = [Answer(503), Answer(200)]

@@ -34,7 +34,7 @@ def told(**fields: object) -> bytes:
     return msgspec.json.encode({**EVENT, **fields})
 
 
-def test_an_event_is_of_the_trace_of_its_look() -> None:
+def test_an_event_belongs_to_its_checks_trace() -> None:
     found = told_in(told())
     assert found is not None
     assert found.trace == trace_of_look(SourceId(EVENT["source_id"]), AT)
@@ -43,7 +43,7 @@ def test_an_event_is_of_the_trace_of_its_look() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"source_type": "push"}, {"source_id": SERVICE}])
-def test_what_no_look_has_found_has_a_trace_of_its_own(fields: dict[str, str]) -> None:
+def test_an_event_without_a_check_has_its_own_trace(fields: dict[str, str]) -> None:
     found = told_in(told(**fields))
     assert found is not None and found.trace == trace_of_event(EVENT["id"])
 
@@ -57,7 +57,7 @@ def test_a_digest_has_a_trace_of_its_own_and_names_those_of_its_events() -> None
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"id":""}', b"\xff", told(fetched_at="soon"), told(id=5)])
-def test_what_is_no_event_has_no_trace(body: bytes) -> None:
+def test_an_id_that_is_no_event_has_no_trace(body: bytes) -> None:
     assert told_in(body) is None
 
 
@@ -95,7 +95,7 @@ def test_a_header_that_breaks_the_rules_names_nobody(header: str) -> None:
     assert parent_in(header) is None
 
 
-def test_of_a_later_version_the_known_beginning_counts() -> None:
+def test_the_known_part_of_a_later_version_counts() -> None:
     assert parent_in(GOOD.replace("00-", "cc-", 1) + "-what-comes") is not None
     assert parent_in(GOOD.replace("00-", "cc-", 1)) is not None
 

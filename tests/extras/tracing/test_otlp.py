@@ -75,7 +75,7 @@ def test_a_span_that_ends_before_it_begins_ends_where_it_begins() -> None:
     assert found["endTimeUnixNano"] == str(AT)
 
 
-def test_of_many_links_the_rest_is_counted() -> None:
+def test_surplus_links_are_counted() -> None:
     links = [SpanContext(b"1" * 16, bytes([number + 1]) * 8) for number in range(130)]
     span = Span(b"1" * 16, b"2" * 8, b"", "digest", INTERNAL, AT, AT, {}, links=links)
     (found,) = unpacked(encoded([span], RESOURCE, SCOPE))["resourceSpans"][0]["scopeSpans"][0]["spans"]
@@ -124,7 +124,7 @@ def test_headers_that_can_not_be_sent_are_refused_without_their_values(text: str
         ("svc_" + "x" * 43, "svc_xxxxxxxx..."),
     ],
 )
-def test_what_lets_somebody_in_is_not_shown(text: str, shown: str) -> None:
+def test_credentials_are_not_shown(text: str, shown: str) -> None:
     assert clean(text) == shown
 
 

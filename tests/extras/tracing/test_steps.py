@@ -46,7 +46,7 @@ async def test_a_step_within_another_is_its_child_and_the_error_is_of_both(autoj
     assert spans["judge"].attributes == {"url.full": "http://a.test/?token=REDACTED"}
 
 
-async def test_what_was_no_look_or_is_not_sampled_tells_nothing(autojump_clock: object) -> None:
+async def test_unsampled_steps_send_nothing(autojump_clock: object) -> None:
     tracer = a_tracer()
     LookSteps(tracer, SOURCE).end()
     steps = LookSteps(a_tracer(0.0), SOURCE)
@@ -67,6 +67,6 @@ async def test_steps_have_a_bound_and_those_beyond_it_still_run(autojump_clock: 
     assert made == MOST + 10 and len(tracer) == MOST + 1
 
 
-def test_where_nobody_notes_them_a_step_is_nothing() -> None:
+def test_a_step_without_tracer_does_nothing() -> None:
     with NO_STEPS.step("judge") as nothing:
         assert nothing is None

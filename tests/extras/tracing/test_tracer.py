@@ -17,7 +17,7 @@ def a_tracer() -> Tracer:
     return Tracer(lambda: 1_000.0 + trio.current_time(), 1.0, Metrics().spans)
 
 
-def test_of_too_many_spans_the_oldest_go_and_are_counted() -> None:
+def test_surplus_spans_are_dropped_oldest_first_and_counted() -> None:
     tracer = a_tracer()
     for number in range(1, MOST + 11):
         tracer.put(a_span(number))

@@ -47,7 +47,7 @@ def one(spans: list[Seen], name: str) -> Seen:
     return found
 
 
-async def test_an_event_has_one_trace_from_the_look_to_the_receiver(autojump_clock: object) -> None:
+async def test_an_event_has_one_trace_from_check_to_receiver(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         async with town.traced() as client:
@@ -81,7 +81,7 @@ async def test_an_event_has_one_trace_from_the_look_to_the_receiver(autojump_clo
     assert resource["service.name"] == "sanderling" and resource["service.instance.id"] and resource["service.version"]
 
 
-async def test_a_look_has_its_steps_as_children_and_an_unchanged_one_a_trace_too(autojump_clock: object) -> None:
+async def test_a_check_has_its_steps_as_children_and_an_unchanged_one_a_trace_too(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         site = page("Plovers run along the tide line.")
@@ -136,7 +136,7 @@ async def test_retries_are_siblings_and_say_their_number(autojump_clock: object)
         assert [header.context.span.hex() for header in headers] == [span.id for span in posts]
 
 
-async def test_a_look_that_fails_says_whose_fault_it_is(autojump_clock: object) -> None:
+async def test_a_check_that_fails_says_whose_fault_it_is(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         async with town.traced() as client:
@@ -173,7 +173,7 @@ async def test_over_a_restart_between_commit_and_delivery_the_trace_goes_on(auto
         assert town.collector.orphans() == [] and town.collector.doubles() == []
 
 
-async def test_on_two_nodes_each_tells_its_part_of_one_trace(autojump_clock: object) -> None:
+async def test_on_two_nodes_each_reports_its_part_of_one_trace(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land, collector = Land(nursery, **TRACED), Collector()
         collector.join(land.network)
@@ -203,7 +203,7 @@ async def test_on_two_nodes_each_tells_its_part_of_one_trace(autojump_clock: obj
     assert {resource["service.instance.id"] for resource in collector.resources} == {"one-1", "other-2"}
 
 
-async def test_a_trace_is_sampled_as_a_whole_and_the_receiver_is_told(autojump_clock: object) -> None:
+async def test_a_trace_is_sampled_as_a_whole_and_the_receiver_learns_it(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         async with town.traced(otlp_sampling=0.5) as client:
@@ -255,7 +255,7 @@ async def test_a_digest_has_a_trace_of_its_own_that_is_linked_to_those_of_its_ev
         assert town.collector.orphans() == []
 
 
-async def test_a_notice_that_no_look_has_made_begins_a_trace(autojump_clock: object) -> None:
+async def test_a_notice_without_a_check_begins_a_trace(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         async with town.traced() as client:
@@ -273,7 +273,7 @@ async def test_a_notice_that_no_look_has_made_begins_a_trace(autojump_clock: obj
         assert town.collector.orphans() == []
 
 
-async def test_a_first_look_with_a_backfill_begins_a_trace(autojump_clock: object) -> None:
+async def test_a_first_check_with_a_backfill_begins_a_trace(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         async with town.traced() as client:

@@ -25,7 +25,7 @@ def marks(browser: Browser) -> list[str]:
     return [str(mark) for mark in browser.page.xpath("//*[@data-mark]/@data-mark")]
 
 
-async def test_a_device_is_told_tested_listed_and_ended(autojump_clock: object) -> None:
+async def test_a_device_is_added_tested_listed_and_ended(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         async with town.running() as client:
@@ -54,7 +54,7 @@ async def test_a_device_is_told_tested_listed_and_ended(autojump_clock: object) 
             assert list(await town.storage.alerts.destinations()) == []
 
 
-async def test_a_test_that_fails_is_told_and_the_device_stays(autojump_clock: object) -> None:
+async def test_a_test_that_fails_is_reported_and_the_device_stays(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         async with town.running() as client:
@@ -79,7 +79,7 @@ async def test_a_test_that_fails_is_told_and_the_device_stays(autojump_clock: ob
         ({"label": ""}, ""),
     ],
 )
-async def test_what_is_no_subscription_is_refused_with_the_page(
+async def test_an_invalid_subscription_is_refused_with_the_page(
     autojump_clock: object, given: dict[str, str], says: str
 ) -> None:
     async with trio.open_nursery() as nursery:

@@ -62,7 +62,7 @@ def test_a_point_that_is_not_on_the_curve_is_refused() -> None:
 
 
 @pytest.mark.parametrize("chance", [bytes(40), b"\xff" * 40, curve.N.to_bytes(40, "big"), bytes(range(40))])
-def test_whatever_is_drawn_makes_a_key_of_the_curve(chance: bytes) -> None:
+def test_any_drawn_bytes_make_a_key_of_the_curve(chance: bytes) -> None:
     secret = encryption.drawn_secret(chance)
     assert 0 < int.from_bytes(secret, "big") < curve.N
     public = encryption.public_half(encryption.private_key(secret))
@@ -70,6 +70,6 @@ def test_whatever_is_drawn_makes_a_key_of_the_curve(chance: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["ä", "a b", "a", "ab=c"])
-def test_what_is_not_base64url_is_refused(text: str) -> None:
+def test_a_value_that_is_not_base64url_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         encryption.read(text)

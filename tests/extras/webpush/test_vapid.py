@@ -37,13 +37,13 @@ def test_the_check_itself_takes_the_example_of_rfc_8292_and_no_other_word() -> N
     assert not curve.verifies(public, bytes(64), message) and not curve.verifies(public, b"\x01" * 64, message)
 
 
-def test_a_token_names_the_push_service_an_end_within_a_day_and_whom_to_reach() -> None:
+def test_a_token_has_audience_expiry_and_contact() -> None:
     said = claims(authorization(KEY, "https://push.example.net", NOW + 59, "mailto:anna@example.com"))
     assert said == {"aud": "https://push.example.net", "exp": NOW + 12 * 3_600, "sub": "mailto:anna@example.com"}
     assert authorization(KEY, "https://x.example", NOW, "").endswith(f", k={KEY.public}")
 
 
-def test_who_named_no_contact_is_silent_about_it() -> None:
+def test_without_a_contact_none_is_sent() -> None:
     assert claims(authorization(KEY, "https://push.example.net", NOW, "")).keys() == {"aud", "exp"}
 
 

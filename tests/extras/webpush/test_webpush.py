@@ -26,7 +26,7 @@ from tests.support.memory_network import Answer, web
 SWEDISH = speech_of("en").voice("sv")
 
 
-async def test_a_device_is_told_of_an_event_and_nobody_between_can_read_it(autojump_clock: object) -> None:
+async def test_a_device_is_notified_and_nobody_in_between_can_read_it(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         async with town.running() as client:
@@ -160,7 +160,7 @@ async def test_a_test_and_a_digest_are_said_in_the_language_of_the_page(autojump
         ({"language": "Schwyzerdütsch"}, "language"),
     ],
 )
-async def test_what_is_no_subscription_is_refused_by_its_place(
+async def test_an_invalid_subscription_is_refused_with_its_place(
     autojump_clock: object, options: dict[str, str], field: str
 ) -> None:
     async with trio.open_nursery() as nursery:
@@ -174,7 +174,7 @@ async def test_what_is_no_subscription_is_refused_by_its_place(
 
 
 @pytest.mark.parametrize("url", ["https://10.0.0.7/send/x", "http://push.test/send/x", f"{BASE_URL}/send/x", "push"])
-async def test_an_endpoint_is_a_strangers_url_and_the_guard_looks_at_it(autojump_clock: object, url: str) -> None:
+async def test_an_endpoint_is_a_strangers_url_and_passes_the_guard(autojump_clock: object, url: str) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         town.network.add("push.test", "93.184.216.50", web(lambda asked: Answer(201), town.pushed), 80)
@@ -221,7 +221,7 @@ async def test_the_key_is_made_once_whoever_asks(autojump_clock: object) -> None
         (Settings(contact="ask at the desk"), ""),
     ],
 )
-def test_who_is_to_be_reached_is_said_as_push_services_want_it(settings: Settings, contact: str) -> None:
+def test_the_contact_has_the_form_that_push_services_require(settings: Settings, contact: str) -> None:
     assert contact_of(settings) == contact
 
 
@@ -251,7 +251,7 @@ def test_an_answer_is_understood_as_the_rfc_lists_it(status: int, verdict: str |
     title=st.text(st.sampled_from('a"\\\n😀é\u0001\u2028 '), max_size=400),
     text=st.text(st.sampled_from('a"\\\n😀é\u0001\u2028 '), max_size=6_000),
 )
-def test_whatever_is_told_fits_into_one_message(title: str, text: str) -> None:
+def test_any_report_fits_into_one_message(title: str, text: str) -> None:
     id = "01995a3e-0000-7000-8000-000000000000"
     body = json.dumps({"id": id, "title": title, "summary": text, "content": text, "url": "https://x.example/" + id})
     made = payload_of(notification_of(id, body.encode(), SWEDISH), "/", SWEDISH, "sv")

@@ -19,5 +19,5 @@ def test_settings_that_differ_are_named_and_shown() -> None:
     ]
 
 
-def test_where_no_service_answers_there_are_no_settings_of_one(tmp_path: Path) -> None:
+def test_without_a_service_there_are_no_running_settings(tmp_path: Path) -> None:
     assert settings_at(replace(HERE, data=str(tmp_path))) is None

@@ -192,7 +192,7 @@ NO_PAGE = "it can't be watched now: answered 404 Not Found"
         (None, 502, "http://service.test answered 502 Bad Gateway, unlike Sanderling. Check the address."),
     ],
 )
-async def test_a_refusal_is_told_once_in_words(problem: dict[str, Any] | None, status: int, says: str) -> None:
+async def test_a_refusal_is_reported_once_in_words(problem: dict[str, Any] | None, status: int, says: str) -> None:
     error = await told(problem, status, **{"Retry-After": "7", "X-Request-Id": "ab12"})
     assert error.message.startswith(says) and (says[-1] not in ".?" or error.message == says)
     assert "/v1/" not in error.message and "body" not in error.message and "rule:" not in error.message

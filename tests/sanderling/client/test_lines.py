@@ -71,7 +71,7 @@ def test_a_page_says_its_heaviest_change_and_where_the_others_are() -> None:
     ]
 
 
-def test_a_single_change_that_the_summary_tells_whole_is_not_told_twice() -> None:
+def test_a_single_change_shown_whole_in_the_summary_is_not_repeated() -> None:
     diff = {"added": ["Head of Sales"], "removed": [], "changed": []}
     (line,) = lines(an_event(source_type="html", diff=diff, summary="New release 1.4.2: + Head of Sales"), 120)
     assert line.endswith("+ Head of Sales · New release 1.4.2")

@@ -52,7 +52,7 @@ def test_an_envelope_is_asked_for_by_its_format(capsys: pytest.CaptureFixture[st
     assert asked[-1][1] == {"url": where, "delivery_mode": "instant", "format": "cloudevents"}
 
 
-def test_a_page_tells_what_is_asked_and_where_it_goes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_shows_each_request_and_its_target(capsys: pytest.CaptureFixture[str]) -> None:
     run(alerts.show, client([]), ID)
     told = capsys.readouterr().out
     assert ALERT["name"] in told and ALERT["filter_query"] in told
@@ -62,7 +62,7 @@ def test_a_page_tells_what_is_asked_and_where_it_goes(capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out)["destinations"][0]["alert_id"] == ID
 
 
-def test_a_preview_tells_the_terms_and_the_matches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_preview_shows_the_terms_and_the_matches(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     run(alerts.preview, client(asked), "q", "--match", "page", "--last", "5", "--limit", "3")
     assert asked[-1][1]["match"] == "page"
@@ -109,7 +109,7 @@ def test_a_new_alert_names_its_private_sources_and_its_page_shows_them() -> None
     assert f"  private   {SOURCE.id}: over these, too" in told
 
 
-def test_a_page_tells_the_tags_that_an_alert_is_over() -> None:
+def test_the_page_shows_the_tags_of_an_alert() -> None:
     told = list(alert_page(ALERT | {"source_ids": [], "tags": ["label:shop", "label:sea\x1b"]}, []))
     assert "  sources   those with a tag" in told and any("label:shop, label:sea" in line for line in told)
     assert not any("\x1b" in line for line in told)
@@ -125,7 +125,7 @@ def test_a_page_tells_the_tags_that_an_alert_is_over() -> None:
         (["--private", SOURCE.id], {"private_source_ids": [SOURCE.id]}),
     ],
 )
-def test_the_edit_command_tells_an_empty_value_from_none(flags: list[str], changes: dict[str, Any]) -> None:
+def test_the_edit_command_distinguishes_an_empty_value_from_none(flags: list[str], changes: dict[str, Any]) -> None:
     asked: list[tuple[str, Any]] = []
     assert run(alerts.edit, client(asked), ID, *flags) == Exit.WELL
     assert asked == [(f"PATCH {PATH}", changes)]

@@ -23,7 +23,7 @@ RECEIPT: dict[str, Any] = {
 }
 
 
-def test_a_receipt_is_told_in_lines_and_nothing_that_a_page_wrote_reaches_the_terminal() -> None:
+def test_a_receipt_prints_in_lines_without_text_of_pages() -> None:
     found = list(receipt_lines(RECEIPT, UTC))
     assert "\x1b" not in "".join(found)
     assert found[1:] == [
@@ -35,7 +35,7 @@ def test_a_receipt_is_told_in_lines_and_nothing_that_a_page_wrote_reaches_the_te
     ]
 
 
-def test_where_nothing_is_known_nothing_else_is_said() -> None:
+def test_unknown_coverage_says_nothing_else() -> None:
     nothing = RECEIPT | {"outcomes": {"unchanged": 0}, "longest_gap": None, "unknown": []}
     assert len(list(receipt_lines(nothing, UTC))) == 3
 

@@ -71,7 +71,7 @@ def test_a_name_that_could_not_be_shown_is_refused(name: str) -> None:
         ("stream:read:pricing\n", "a channel's name is"),
     ],
 )
-def test_a_wrong_scope_is_told_with_what_was_meant(scope: str, says: str) -> None:
+def test_a_wrong_scope_is_refused_with_a_suggestion(scope: str, says: str) -> None:
     with pytest.raises(CommandFailed, match=re.escape(says)):
         make_key("reader", [scope], entropy=entropy, now=NOW)
 

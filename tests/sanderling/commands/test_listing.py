@@ -121,7 +121,7 @@ async def test_an_id_is_named_by_its_beginning_or_its_end(word: str) -> None:
 
 
 @given(st.lists(st.uuids().map(str), unique=True, max_size=40))
-def test_short_ids_tell_all_apart(ids: list[str]) -> None:
+def test_short_ids_distinguish_all_rows(ids: list[str]) -> None:
     short = short_ids(ids)
     assert short.keys() == set(ids)
     assert all(len(short[id]) >= LEAST and [one for one in ids if one.endswith(short[id])] == [id] for id in ids)

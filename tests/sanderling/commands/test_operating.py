@@ -129,7 +129,9 @@ async def test_a_stream_comes_over_the_socket_with_signs_of_life(tmp_path: Path)
         {"Via": "1.1 proxy"},
     ],
 )
-async def test_x25_what_a_browser_or_a_proxy_passes_on_is_refused(headers: dict[str, str], tmp_path: Path) -> None:
+async def test_x25_requests_passed_on_by_a_browser_or_proxy_are_refused(
+    headers: dict[str, str], tmp_path: Path
+) -> None:
     house = make_house(cors_origins=("http://localhost",))
     async with behind_a_socket(tmp_path, house), client_of(str(tmp_path), None, None, {}) as client:
         for method, path in (("GET", "/v1/sources"), ("POST", "/v1/sources"), ("OPTIONS", "/v1/sources")):

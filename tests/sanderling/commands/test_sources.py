@@ -25,7 +25,7 @@ HOOK: Any = msgspec.to_builtins(record_of(DestinationRecord))
 PATH = f"/v1/sources/{SOURCE.id}"
 
 
-def test_a_page_tells_by_what_evidence_how_it_does_and_when_it_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_shows_evidence_health_and_next_check(capsys: pytest.CaptureFixture[str]) -> None:
     run(sources.show, client([]), SOURCE.url)
     told = capsys.readouterr().out
     assert SOURCE.url in told and SOURCE.health.reason in told and SOURCE.detection.evidence in told
@@ -61,7 +61,7 @@ def several(asked: list[Any], *answers: httpx.Response) -> Client:
     return Client("http://service.test", "k", httpx.MockTransport(handle))
 
 
-def test_of_several_urls_one_that_is_refused_hinders_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refused_url_blocks_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     record = msgspec.json.decode(msgspec.json.encode(SOURCE))
     no = httpx.Response(422, json={"detail": "it can't be watched now: answered 404"})
     asked: list[Any] = []
@@ -136,7 +136,7 @@ def test_named_fields_are_changed_and_an_empty_text_clears_one(
         run(sources.edit, client([]), SOURCE.id)
 
 
-def test_a_tag_is_given_and_taken_and_of_several_one_that_is_refused_hinders_no_other(
+def test_tags_are_added_and_removed_and_a_refused_one_blocks_no_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked: list[tuple[str, Any]] = []
@@ -160,7 +160,7 @@ def test_how_a_page_is_shown_is_changed_like_anything_else_of_it() -> None:
     assert changes_of(**nothing) == {}
 
 
-def test_a_rendered_source_says_what_its_looks_cost() -> None:
+def test_a_rendered_source_says_what_its_checks_cost() -> None:
     record: dict[str, Any] = msgspec.to_builtins(SOURCE)
     status = msgspec.to_builtins(STATUS)
     assert not any("100 plain ones" in line for line in sources.source_page(record, status))

@@ -48,7 +48,7 @@ def test_an_unknown_template_is_an_error_of_use(capsys: pytest.CaptureFixture[st
     assert "sanderling templates list" in capsys.readouterr().err
 
 
-def test_a_good_folder_is_told_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_healthy_folder_is_reported_as_such(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["templates", "check", str(folder)]) == Exit.WELL
     assert capsys.readouterr().out == "own.toml: own, version 3, is well\n"
 
@@ -58,7 +58,7 @@ def test_an_empty_folder_says_that_it_is(tmp_path: Path, capsys: pytest.CaptureF
     assert "no *.toml file" in capsys.readouterr().err
 
 
-def test_every_flaw_of_a_folder_is_told_and_the_exit_code_says_so(
+def test_every_fault_of_a_folder_is_reported_and_sets_the_exit_code(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "bad.toml").write_text(a_text().replace("https", "ftp").replace('"own"', '"bad"'), "utf-8")

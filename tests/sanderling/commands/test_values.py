@@ -53,7 +53,7 @@ def test_the_newest_values_come_first_and_the_rest_is_counted() -> None:
     assert said[-1] == "  and 4 before"
 
 
-def test_where_nothing_has_changed_a_sentence_says_so() -> None:
+def test_an_unchanged_value_says_so() -> None:
     unchanged = {**SERIES, "points": POINTS[:1]}
     (said,) = value_lines({**ANSWER, "series": [unchanged]}, UTC)
     assert said == "No price, number, state, version or date has changed since 1 May 2026 00:00."

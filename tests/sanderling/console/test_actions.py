@@ -64,7 +64,7 @@ def test_restarting_a_part_names_the_parts_that_restart_too() -> None:
     on_terminal(play)
 
 
-def test_a_refusal_is_told_in_the_services_words() -> None:
+def test_a_refusal_is_shown_in_the_services_words() -> None:
     service = FakeService()
     service.refusal = (409, "log is running: only parts in quarantine or backoff can be released.")
 

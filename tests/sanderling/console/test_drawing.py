@@ -82,7 +82,7 @@ def test_a_time_takes_four_cells_at_most(seconds: float) -> None:
     assert 1 <= len(short(seconds)) <= 4
 
 
-def test_health_is_told_of_what_runs_only() -> None:
+def test_health_counts_running_sources_only() -> None:
     assert state_of({"state": "ok", "flag": "rotten"}).short == "ok"
     assert state_of({"state": "failing", "flag": "ok"}).short == "FAIL"
     assert state_of({"state": "quarantined", "flag": "rotten"}).short == "QUAR"
@@ -152,7 +152,7 @@ def test_rates_are_of_the_last_minute_and_begin_anew_with_a_new_life() -> None:
 DIFF = {"added": [], "removed": [], "changed": []}
 
 
-def test_a_changed_page_is_told_by_its_change_and_a_feed_by_its_title() -> None:
+def test_a_page_event_is_titled_by_its_change_and_a_feed_event_by_its_title() -> None:
     changed = event(1, "Prices") | {"summary": "Plans › Team: \u20689\u2069 → 12", "diff": DIFF}
     assert "Plans › Team: 9 → 12 · Prices" in "".join(text for text, _ in event_line(changed, 120))
     entry = event(1, "Low tide") | {"summary": "Low tide at nine"}

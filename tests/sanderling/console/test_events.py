@@ -55,7 +55,7 @@ def test_events_pause_while_you_browse_them_and_each_opens_in_full() -> None:
     on_terminal(play, service=service)
 
 
-def test_an_event_is_told_with_every_change_and_its_place() -> None:
+def test_an_event_is_reported_with_every_change_and_its_place() -> None:
     told = example_of(Event)
     words = ["".join(text for text, _ in line).strip() for line in event_page(told, 100)]
     changes = [line for line in words if line[:2] in ("+ ", "- ")]
@@ -82,7 +82,7 @@ def test_the_url_or_the_id_is_handed_to_the_terminals_clipboard(key: str, text: 
     on_terminal(play)
 
 
-def test_where_no_browser_is_the_url_is_shown_and_the_notice_does_not_follow_to_another_screen(
+def test_without_a_browser_the_url_is_shown_on_this_screen_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):

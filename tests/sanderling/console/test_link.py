@@ -75,7 +75,7 @@ def test_a_failure_of_the_service_is_shown_at_the_top() -> None:
     on_terminal(play, service=service)
 
 
-def test_r2_deliveries_that_come_later_are_told_at_the_top() -> None:
+def test_r2_deliveries_that_come_later_are_reported_at_the_top() -> None:
     service = FakeService()
     service.late = "84,210 events not matched with alerts yet"
 
@@ -85,7 +85,7 @@ def test_r2_deliveries_that_come_later_are_told_at_the_top() -> None:
     on_terminal(play, service=service)
 
 
-def test_looks_beyond_the_budget_are_told_at_the_top() -> None:
+def test_checks_beyond_the_budget_are_reported_at_the_top() -> None:
     service = FakeService()
     service.passed = "40 checks per second"
 
@@ -95,7 +95,7 @@ def test_looks_beyond_the_budget_are_told_at_the_top() -> None:
     on_terminal(play, service=service)
 
 
-def test_of_a_hundred_thousand_rows_only_those_in_view_travel() -> None:
+def test_only_rows_in_view_of_a_hundred_thousand_are_sent() -> None:
     service = FakeService(sources=100_000)
 
     async def play(terminal: Terminal) -> None:

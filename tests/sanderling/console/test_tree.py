@@ -104,13 +104,13 @@ def test_a_well_source_says_which_page_it_is_at_80_cells_and_a_long_url_keeps_bo
     assert "shop.test/cata…" in failing and "rices-of-today" in failing and "503" in failing
 
 
-def test_a_row_has_the_marks_of_its_last_looks_its_pace_and_what_waits() -> None:
+def test_a_row_has_its_last_checks_pace_and_queue() -> None:
     assert "    1   /10m ......XXXXXX " in drawn(SERVICE.row(1), 120)
     assert "..............XXXXXX" in drawn(SERVICE.row(1), 200)
     assert "    0   12/m " in drawn(SERVICE.find("log"), 120, rate=12.0)
 
 
-def test_a_destination_is_told_from_a_source() -> None:
+def test_a_destination_is_distinguished_from_a_source() -> None:
     hook = SERVICE.row(20) | {"path": "destinations/1", "kind": "destination", "name": "https://hooks.test/in"}
     assert "to hooks.test/in" in drawn(hook, 80)
 

@@ -41,7 +41,7 @@ async def test_events_come_as_they_are_though_nobody_watches_their_source(engine
     await again.aclose()
 
 
-async def test_what_comes_after_them_is_above_them(storage: Storage) -> None:
+async def test_ids_after_adopted_events_are_above_them(storage: Storage) -> None:
     await storage.log.adopt(elsewhere(5), FLOOR, storage.lease)
     await storage.sources.add(a_source(), a_state(), storage.lease)
     (event,) = events_of(await storage.log.append([a_harvest(1, "new")], storage.lease, CountingMint(0), stamp))
@@ -61,9 +61,7 @@ async def test_a_floor_alone_is_a_log_that_was_emptied(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("places", "floor"), [((8, 8), 0), ((9, 8), 0), ((5,), 0), ((4,), 0), ((6,), 6), ((), 5)])
-async def test_what_does_not_rise_above_all_that_is_here_changes_nothing(
-    places: tuple[int, ...], floor: int, storage: Storage
-) -> None:
+async def test_adopted_ids_below_the_head_change_nothing(places: tuple[int, ...], floor: int, storage: Storage) -> None:
     await storage.log.adopt(elsewhere(5), FLOOR, storage.lease)
     before = await storage.log.bounds()
     with pytest.raises(ValueError, match=r"rise|floor"):

@@ -24,7 +24,7 @@ async def test_an_alert_comes_back_as_it_was_put_and_can_be_replaced(storage: St
 
 
 @pytest.mark.parametrize("match", get_args(Matching))
-async def test_what_an_alert_looks_at_is_kept_and_can_be_changed(storage: Storage, match: Matching) -> None:
+async def test_an_alerts_part_is_stored_and_can_be_changed(storage: Storage, match: Matching) -> None:
     await storage.alerts.put(an_alert("one"))
     await storage.alerts.edit("one", lambda alert: msgspec.structs.replace(alert, match=match))
     assert await storage.alerts.get("one") == an_alert("one", match=match)
@@ -134,7 +134,7 @@ async def test_figures_are_moved_by_the_work_and_taken_back_by_no_edit(storage: 
     assert list(await storage.alerts.all()) == [found]
 
 
-async def test_what_a_change_or_a_check_refuses_is_raised_and_nothing_has_changed(storage: Storage) -> None:
+async def test_a_refused_change_raises_and_changes_nothing(storage: Storage) -> None:
     """The writer compares the If-Match, so no other change comes between the comparison and the write."""
     await storage.alerts.put(an_alert("one"))
     await storage.alerts.put_destination(a_destination("x", "one"))
@@ -157,7 +157,7 @@ async def test_what_a_change_or_a_check_refuses_is_raised_and_nothing_has_change
     assert await storage.alerts.delete("one", lambda _: None)
 
 
-async def test_what_alerts_meet_is_counted_by_day_for_a_month(storage: Storage) -> None:
+async def test_matches_are_counted_by_day_for_a_month(storage: Storage) -> None:
     today, day = day_of(NOW), 86_400_000
     await storage.alerts.put(an_alert("one"))
     await storage.alerts.put(an_alert("two"))

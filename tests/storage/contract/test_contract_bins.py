@@ -94,7 +94,7 @@ async def test_x17_s12_a_bin_that_is_sent_much_takes_its_own_captures_and_no_oth
     assert [[body[0] for body in await bodies(storage, name)] for name in ("quiet", "loud", "late")] == [[2], [19], [7]]
 
 
-async def test_what_is_sent_to_a_deleted_bin_is_not_kept(storage: Storage) -> None:
+async def test_a_request_to_a_deleted_bin_is_not_kept(storage: Storage) -> None:
     await storage.bins.add(a_bin("one"))
     await keep(storage, "one", b"1")
     assert await storage.bins.delete("one")
@@ -115,7 +115,7 @@ async def test_expired_bins_are_swept_a_few_at_a_time(storage: Storage) -> None:
     assert await bodies(storage, "c") == []
 
 
-async def test_s12_where_many_bins_share_the_room_they_are_weighed_once_for_many_captures(storage: Storage) -> None:
+async def test_s12_bins_sharing_space_are_weighed_once_for_many_captures(storage: Storage) -> None:
     names = [f"bin {number}" for number in range(120)]
     weight = a_capture(bytes(1000)).weight
     for name in names:

@@ -28,7 +28,7 @@ async def test_the_first_call_of_a_key_stands_and_gets_its_answer(storage: Stora
     assert await storage.calls.begin(other, LONG_AGO) == other
 
 
-async def test_of_many_at_once_one_stands(storage: Storage) -> None:
+async def test_one_of_many_concurrent_calls_stands(storage: Storage) -> None:
     found: list[str] = []
 
     async def begin(number: int) -> None:
@@ -40,7 +40,7 @@ async def test_of_many_at_once_one_stands(storage: Storage) -> None:
     assert len(found) == 10 and len(set(found)) == 1
 
 
-async def test_what_is_too_old_or_forgotten_stands_no_more(storage: Storage) -> None:
+async def test_old_or_forgotten_calls_stand_no_more(storage: Storage) -> None:
     await storage.calls.begin(a_call(at=NOW), LONG_AGO)
     await storage.calls.finish("key", b"old")
     later = a_call(at=NOW + DAY + 1)

@@ -90,7 +90,7 @@ async def test_a_day_that_is_put_away_again_is_there_once(storage: Storage) -> N
     assert await away(storage, one, 20_000, 20_000) == [a_day(5, 70, 80, 200)]
 
 
-async def test_what_a_clock_that_was_set_back_brings_once_more_comes_behind(storage: Storage) -> None:
+async def test_hours_repeated_by_a_clock_set_back_come_behind(storage: Storage) -> None:
     (one,) = await watch(storage, 1)
     for day in (a_day(5, 70), a_day(7), a_day(7)):
         await storage.coverage.keep([(one, day)])
@@ -98,7 +98,7 @@ async def test_what_a_clock_that_was_set_back_brings_once_more_comes_behind(stor
     assert kept.body == a_day(5, 70).body + a_day(7).body[1:]
 
 
-async def test_what_is_forgotten_is_no_part_of_the_record_any_more(storage: Storage) -> None:
+async def test_forgotten_coverage_leaves_the_record(storage: Storage) -> None:
     (one,) = await watch(storage, 1)
     await storage.coverage.begin("", Millis(100 * DAY_MS))
     await storage.coverage.keep([(one, Day(number, b"\0a")) for number in range(100, 110)])

@@ -25,7 +25,7 @@ async def hook_of(storage: Storage) -> Destination:
     return found
 
 
-async def test_d1_what_was_given_up_outlives_a_thousand_attempts(
+async def test_d1_a_given_up_delivery_outlives_a_thousand_attempts(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = await prepared(storage, 300)
@@ -54,7 +54,7 @@ async def test_d1_also_of_what_was_given_up_there_is_an_end(storage: Storage, mo
     assert KEPT_DEAD == 10_000
 
 
-async def test_d6_what_is_given_up_is_missed_from_its_first_event_on(storage: Storage) -> None:
+async def test_d6_a_given_up_delivery_is_missed_from_its_first_event_on(storage: Storage) -> None:
     events = await prepared(storage, 4)
     await storage.outbox.claim("hook", NOW, 4, storage.lease)
     await storage.outbox.settle([sent(events[0].seq), given_up(events[2].seq)], storage.lease)
@@ -63,7 +63,7 @@ async def test_d6_what_is_given_up_is_missed_from_its_first_event_on(storage: St
     assert (await hook_of(storage)).missed_after == events[1].seq - 1
 
 
-async def test_d6_of_a_digest_that_is_given_up_all_events_are_missed(storage: Storage) -> None:
+async def test_d6_all_events_of_a_given_up_digest_are_missed(storage: Storage) -> None:
     events = await prepared(storage, 3)
 
     def digest(bodies: Sequence[bytes]) -> tuple[str, bytes]:

@@ -36,7 +36,7 @@ def shown(storage: Storage) -> list[Seq]:
     return [each.stored.seq for each in recent]
 
 
-async def test_what_is_committed_is_shown_in_order(storage: Storage) -> None:
+async def test_commits_are_shown_in_order(storage: Storage) -> None:
     await storage.sources.add(a_source(), a_state(), storage.lease)
     async with following(storage):
         mint = CountingMint()
@@ -45,7 +45,7 @@ async def test_what_is_committed_is_shown_in_order(storage: Storage) -> None:
         assert shown(storage) == [event.seq for event in events]
 
 
-async def test_what_was_committed_while_nobody_followed_is_shown_first(storage: Storage) -> None:
+async def test_commits_without_a_follower_are_shown_first(storage: Storage) -> None:
     await storage.sources.add(a_source(), a_state(), storage.lease)
     mint = CountingMint()
     before = await committed(storage, mint, *[str(number) for number in range(1_100)])

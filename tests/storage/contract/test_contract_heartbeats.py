@@ -65,7 +65,7 @@ async def test_heartbeats_do_not_count_among_the_events(storage: Storage) -> Non
     assert await storage.log.count_between(START, LAST) == 1
 
 
-async def test_what_passes_as_well_is_found_beside_the_events_of_a_few_sources(storage: Storage) -> None:
+async def test_silent_passes_are_found_beside_events_of_a_few_sources(storage: Storage) -> None:
     mint = CountingMint()
     for number in (1, 2):
         await storage.sources.add(a_source(number), a_state(number), storage.lease)

@@ -57,7 +57,7 @@ async def test_a_new_signing_key_retires_the_others_and_they_stay(storage: Stora
     assert (await storage.keys.signing())[0] == SigningKey("third", b"s" * 32, Millis(NOW + 2))
 
 
-async def test_the_active_signing_key_is_told_by_its_id(storage: Storage) -> None:
+async def test_the_active_signing_key_is_named_by_its_id(storage: Storage) -> None:
     assert await storage.keys.active_signing() is None
     for name in ("first", "second"):
         await storage.keys.add_signing(a_signing_key(name))

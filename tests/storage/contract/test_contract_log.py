@@ -284,7 +284,7 @@ async def test_a_source_that_comes_back_has_its_old_events(storage: Storage) -> 
     assert titles(page.events) == ["1", "again"]
 
 
-async def test_a_look_stops_at_its_budget_and_says_how_far_it_got(storage: Storage) -> None:
+async def test_an_audit_stops_at_its_budget_and_says_how_far_it_got(storage: Storage) -> None:
     events = await filled(storage, 30)
     page = await storage.log.read(START, 500, Filter(tags=("none",)), budget=10)
     assert list(page.events) == []

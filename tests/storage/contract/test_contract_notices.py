@@ -54,7 +54,7 @@ async def test_a_notice_that_is_not_owed_is_skipped_and_its_neighbours_are_not(s
     assert hook is not None and hook.owes == FAILING
 
 
-async def test_what_the_service_says_is_found_by_its_source(engine: Engine) -> None:
+async def test_notices_of_the_service_are_found_by_its_source(engine: Engine) -> None:
     storage, mint = await engine.start(), CountingMint()
     for title in ("one", "two"):
         await storage.log.append([a_notice(None, "watching_stalled", title)], storage.lease, mint, stamp)

@@ -70,7 +70,7 @@ async def test_a_cursor_that_was_never_set_is_not_at_a_position(storage: Storage
     assert await storage.outbox.cursor("matcher") is None
 
 
-async def test_of_many_who_move_a_cursor_at_once_one_succeeds(storage: Storage) -> None:
+async def test_one_of_many_concurrent_cursor_moves_succeeds(storage: Storage) -> None:
     won: list[int] = []
 
     async def move(to: int) -> None:
@@ -134,7 +134,7 @@ async def test_nothing_is_claimed_for_a_destination_that_is_unknown(storage: Sto
     assert list(await storage.outbox.attempts("other", 10)) == []
 
 
-async def test_r12_what_waits_for_a_moment_that_no_schedule_names_is_due_now(storage: Storage) -> None:
+async def test_r12_a_row_waiting_beyond_any_schedule_is_due_now(storage: Storage) -> None:
     events = await prepared(storage, 3, due=NOW + 1_000_000)
     lease, later = storage.lease, Millis(NOW + 1_000_000)
     assert await storage.outbox.clamp("hook", later, lambda attempts: Millis(later + 10), lease) == 0
@@ -259,7 +259,7 @@ async def test_a_delivery_is_dated_and_failures_are_rated(storage: Storage) -> N
     assert dict(await storage.outbox.rates(["hook", "gone"])) == {"hook": Rates(0.75, 0.0)}
 
 
-async def test_what_waits_is_told_of_many_at_once(storage: Storage) -> None:
+async def test_the_queue_is_read_for_many_destinations_at_once(storage: Storage) -> None:
     events = await prepared(storage, 3, due=NOW - 50)
     since = Millis(NOW - 50)
     assert dict(await storage.outbox.waiting(["hook", "gone"])) == {"hook": Waiting(3, since, since)}
@@ -379,7 +379,7 @@ async def test_d10_a_digest_goes_with_its_destination_and_claimed_rows_are_in_no
     assert await frozen(storage, NOW, NOW + 1) == 0
 
 
-async def test_what_nobody_holds_of_one_destination_is_released_alone(storage: Storage) -> None:
+async def test_only_unheld_rows_of_the_destination_are_released(storage: Storage) -> None:
     events = await prepared(storage, 3)
     await storage.alerts.put_destination(a_destination("other"))
     await storage.outbox.enqueue([Match("other", events[0].seq, NOW)], storage.lease)
@@ -393,7 +393,7 @@ async def test_what_nobody_holds_of_one_destination_is_released_alone(storage: S
     assert await storage.outbox.next_due("other") is None
 
 
-async def test_what_another_life_claimed_is_settled_by_nobody_until_it_is_due_again(engine: Engine) -> None:
+async def test_a_claim_of_another_life_is_not_settled_until_due_again(engine: Engine) -> None:
     first = await engine.start()
     (event,) = await prepared(first, 1)
     await first.outbox.claim("hook", NOW, 10, first.lease)
@@ -428,7 +428,7 @@ async def test_the_first_that_waits_is_known_whether_claimed_or_in_a_digest(stor
     assert await storage.outbox.first_waiting("hook") == events[3].seq
 
 
-async def test_who_has_something_to_do_is_told_at_once_for_all(storage: Storage) -> None:
+async def test_work_is_found_for_all_destinations_at_once(storage: Storage) -> None:
     events = await prepared(storage, 2)
     await storage.alerts.put_destination(a_destination("other"))
     await storage.outbox.enqueue([Match("other", events[0].seq, Millis(NOW + 50))], storage.lease)
@@ -439,7 +439,7 @@ async def test_who_has_something_to_do_is_told_at_once_for_all(storage: Storage)
     assert await storage.outbox.due(Millis(NOW + 50)) == ["other"]
 
 
-async def test_what_another_start_has_claimed_can_be_put_back_and_what_this_one_has_not(engine: Engine) -> None:
+async def test_claims_of_other_starts_can_be_released_and_our_own_stay(engine: Engine) -> None:
     storage = await engine.start()
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())

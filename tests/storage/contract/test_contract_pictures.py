@@ -36,7 +36,7 @@ async def with_first(storage: Storage) -> CountingMint:
     return mint
 
 
-async def test_a_picture_comes_with_its_change_and_the_first_look_has_one_without_an_event(storage: Storage) -> None:
+async def test_a_picture_comes_with_its_change_and_the_first_check_has_one_without_an_event(storage: Storage) -> None:
     mint = await with_first(storage)
     assert await storage.pictures.newest(ID) == KeptPicture(START, NOW, "image/webp", len(WEBP))
     _, change = await kept(storage, mint, a_picture(5), "a notice")
@@ -49,7 +49,7 @@ async def test_a_picture_comes_with_its_change_and_the_first_look_has_one_withou
     assert (await storage.pictures.around(ID, later))[0] == after
 
 
-async def test_another_first_look_takes_the_place_of_the_one_before(storage: Storage) -> None:
+async def test_another_first_check_takes_the_place_of_the_one_before(storage: Storage) -> None:
     mint = await with_first(storage)
     again = Harvest(ID, (), a_state(1, b"x"), picture=a_picture(3))
     await storage.log.append([again], storage.lease, mint, stamp)

@@ -71,7 +71,7 @@ async def test_a_publication_is_deleted_once_and_only_if_the_check_lets_it(stora
     assert await storage.publications.by_hash(WHOLE.token_hash) is None
 
 
-async def test_what_is_retracted_is_counted_and_read_newest_first(storage: Storage) -> None:
+async def test_retractions_are_counted_and_read_newest_first(storage: Storage) -> None:
     async def counted() -> int:
         published = await storage.publications.by_hash(WHOLE.token_hash)
         assert published is not None

@@ -8,7 +8,7 @@ from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a
 from tests.storage.contract.test_contract_log import filled
 
 
-async def test_what_was_deleted_weighs_nothing(storage: Storage) -> None:
+async def test_deleted_rows_take_no_space(storage: Storage) -> None:
     await filled(storage, 600)
     before = (await storage.log.room()).used
     assert before > 0
@@ -16,7 +16,7 @@ async def test_what_was_deleted_weighs_nothing(storage: Storage) -> None:
     assert (await storage.log.room()).used < before
 
 
-async def test_what_is_given_back_was_free(storage: Storage) -> None:
+async def test_returned_pages_were_free(storage: Storage) -> None:
     await filled(storage, 600)
     await storage.log.retain(Seq(1 << 62), 500, storage.lease)
     before = await storage.log.room()

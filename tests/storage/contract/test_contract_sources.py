@@ -27,7 +27,7 @@ async def test_a_source_comes_back_as_it_was_added(storage: Storage) -> None:
     assert await storage.sources.by_url(source.url) == source
 
 
-async def test_what_is_unknown_is_none(storage: Storage) -> None:
+async def test_an_unknown_source_is_none(storage: Storage) -> None:
     assert await storage.sources.get(a_source_id(5)) is None
     assert await storage.sources.by_url("https://nowhere.example/") is None
     assert list(await storage.sources.page(None, 10)) == []
@@ -41,7 +41,7 @@ async def test_a_url_is_watched_once_and_the_first_one_is_named(storage: Storage
     assert await storage.sources.get(a_source_id(2)) is None
 
 
-async def test_of_many_who_add_one_url_at_once_one_succeeds(storage: Storage) -> None:
+async def test_one_of_many_concurrent_adds_of_a_url_succeeds(storage: Storage) -> None:
     refused: list[Duplicate] = []
 
     async def add(number: int) -> None:
@@ -57,7 +57,7 @@ async def test_of_many_who_add_one_url_at_once_one_succeeds(storage: Storage) ->
     assert [error.existing for error in refused] == [watched.source] * 19
 
 
-async def test_a_duplicate_does_not_harm_those_who_are_committed_with_it(storage: Storage) -> None:
+async def test_a_duplicate_does_not_harm_others_in_its_commit(storage: Storage) -> None:
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
 
     async def add_again() -> None:

@@ -102,7 +102,7 @@ async def test_a_next_life_finds_the_same_stories_from_memory_and_table(
     await teller.storage.aclose()
 
 
-async def test_what_was_not_committed_is_of_no_story(storage: Storage) -> None:
+async def test_uncommitted_events_join_no_story(storage: Storage) -> None:
     teller = Teller(await watched(storage))
     (first,) = await teller.tell(1, 1)
 
@@ -177,7 +177,7 @@ def met_of(alert: str, story: Seq, seq: int) -> Met:
     return Met(alert, story, Seq(seq))
 
 
-async def test_what_an_alert_has_met_is_durable_and_the_first_counts(engine: Engine) -> None:
+async def test_an_alerts_stories_are_durable_and_the_first_event_counts(engine: Engine) -> None:
     storage = await engine.start()
     story, at = Seq(NOW << COUNTER_BITS), Seq((NOW << COUNTER_BITS) + 9)
     met = [met_of("a", story, 1), met_of("b", story, 2), met_of("a", story, 3)]

@@ -32,7 +32,7 @@ def covered(found: Kept, start: int, end: int, *unknown: Span, record: Record = 
     return cover(Millis(start), Millis(end), found, record._replace(unknown=unknown))
 
 
-def test_a_quiet_week_is_told_in_full() -> None:
+def test_a_quiet_week_is_reported_in_full() -> None:
     end = START + 7 * DAY
     found = covered(kept(every(15, START, end)), START, end)
     assert (found.answered, sum(found.looks), found.bodies) == (7 * 96, 7 * 96, 0)
@@ -40,7 +40,7 @@ def test_a_quiet_week_is_told_in_full() -> None:
     assert (found.gap.seconds, found.unknown, found.resting) == (900, [], 0)
 
 
-def test_a_failed_look_is_counted_and_ends_no_gap() -> None:
+def test_a_failed_check_is_counted_and_ends_no_gap() -> None:
     looks = [(START, Verdict.UNCHANGED), (START + 600_000, Verdict.CONTENT), (START + 1_200_000, Verdict.CHANGED)]
     found = covered(kept(looks), START, START + HOUR)
     assert (found.answered, sum(found.looks)) == (2, 3)
@@ -51,7 +51,7 @@ def test_a_failed_look_is_counted_and_ends_no_gap() -> None:
     assert found.gap.seconds == 1_200
 
 
-def test_where_nobody_looked_the_whole_time_is_a_gap() -> None:
+def test_a_time_without_watching_is_a_gap() -> None:
     found = covered(kept([]), START, START + DAY)
     assert found.gap is not None
     assert (found.answered, found.gap.seconds, found.unknown) == (0, 86_400, [])
@@ -67,7 +67,7 @@ def test_before_it_was_added_and_before_the_record_nothing_is_known() -> None:
     assert found.gap.start == START + 2 * HOUR
 
 
-def test_where_nothing_is_known_there_is_no_gap_and_no_claim() -> None:
+def test_unknown_time_is_neither_gap_nor_claim() -> None:
     found = covered(
         kept(every(15, START, START + HOUR)), START, START + HOUR, Span(START, Millis(START + DAY), "crash")
     )
@@ -91,7 +91,7 @@ def test_a_day_that_is_put_away_and_still_in_the_tally_counts_once() -> None:
     assert covered(both, START, START + 2 * DAY).answered == 100
 
 
-def test_too_many_unknown_times_are_told_as_longer_ones() -> None:
+def test_too_many_unknown_spans_are_merged_into_longer_ones() -> None:
     unknown = [Span(Millis(START + n * HOUR), Millis(START + n * HOUR + 60_000), "crash") for n in range(1, 40)]
     found = covered(kept(every(15, START, START + 2 * DAY)), START, START + 2 * DAY, *unknown)
     assert len(found.unknown) == MOST_UNKNOWN
@@ -113,7 +113,7 @@ def test_a_time_is_widened_to_whole_hours_and_ends_now() -> None:
     assert window(Millis(START + 60_000), Millis(START + 9 * HOUR), now) == (START, now)
 
 
-def test_never_fewer_seconds_are_told_than_the_longest_known_gap_and_never_more_looks() -> None:
+def test_the_reported_gap_is_never_below_the_longest_known_one() -> None:
     for seed in range(300):
         dice = random.Random(seed)
         looks, at = [], START + dice.randrange(HOUR)

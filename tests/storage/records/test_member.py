@@ -18,13 +18,13 @@ def test_while_all_beat_nothing_is_due() -> None:
     assert seen(Member("other", inside=True, since=AT, until=AT + 0.1)) is None
 
 
-def test_who_knocks_comes_in_whoever_looks() -> None:
+def test_a_waiting_member_joins_at_anyones_check() -> None:
     fresh = replace(ME, since=AT)
     assert seen(Member("other", until=AT + LEASE), me=fresh) == Change(comes=("other",))
     assert seen(me=replace(fresh, inside=False)) == Change(comes=("me",))
 
 
-def test_who_is_late_is_put_out_only_by_one_who_has_beaten_for_a_whole_lease() -> None:
+def test_a_late_member_is_removed_only_after_a_whole_lease_of_beats() -> None:
     late = Member("late", inside=True, since=0.0, until=AT - 0.1)
     assert seen(late) == Change(goes=("late",))
     assert seen(late, me=replace(ME, since=AT - LEASE + 0.1)) is None, "the first one back after an outage"
@@ -32,12 +32,12 @@ def test_who_is_late_is_put_out_only_by_one_who_has_beaten_for_a_whole_lease() -
     assert View(1, AT, (late,)).due("stranger") is None
 
 
-def test_who_has_left_goes_at_once() -> None:
+def test_a_member_that_left_is_removed_at_once() -> None:
     gone = Member("gone", inside=True, since=AT, until=LEFT)
     assert seen(gone, me=replace(ME, since=AT)) == Change(goes=("gone",))
 
 
-def test_rows_of_those_who_are_long_gone_are_dropped_at_the_next_change() -> None:
+def test_rows_of_long_gone_members_are_dropped_at_the_next_change() -> None:
     old, new = AT - KEPT - 1, AT - KEPT + 1
     rows = [
         Member("left long ago", since=old, until=LEFT),

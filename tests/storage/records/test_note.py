@@ -74,7 +74,7 @@ def test_a_note_that_cannot_be_packed_small_loses_parts_not_itself() -> None:
     assert len(packed) <= MOST_BYTES and 0 < len(one.parts) < 16
 
 
-def test_what_comes_and_goes_by_turns_is_noted_once() -> None:
+def test_alternating_text_is_noted_once() -> None:
     packed = trail.add_note(b"", churn(0, "a", "b"))
     assert trail.add_note(packed, churn(60, "b", "a")) == packed
     assert len(trail.read_notes(trail.add_note(packed, churn(60, "a", "c")))) == 2
@@ -96,7 +96,7 @@ def test_damaged_notes_are_none(damaged: bytes) -> None:
     assert trail.read_notes(damaged) == []
 
 
-async def test_a_feeds_looks_are_noted_with_numbers_and_titles(autojump_clock: object) -> None:
+async def test_a_feeds_checks_are_recorded_with_numbers_and_titles(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a", "b", "b")
         source = (await service.add(FEED, backfill=1)).view.source.id
@@ -127,7 +127,7 @@ async def test_the_entries_that_a_reset_held_are_named(autojump_clock: object) -
     assert last.parts[0].text == "new0" and last.parts[0].rule.startswith("held") and not last.parts[0].told
 
 
-async def test_a_pages_looks_are_noted_and_an_unchanged_one_is_not(autojump_clock: object) -> None:
+async def test_a_pages_checks_are_recorded_and_unchanged_ones_are_not(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id

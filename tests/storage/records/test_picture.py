@@ -51,12 +51,12 @@ def test_each_form_of_webp_says_its_size() -> None:
         PNG + bytes(MOST_BYTES),
     ],
 )
-def test_what_is_none_is_not_whole_or_too_large_is_no_picture(body: bytes) -> None:
+def test_missing_broken_or_oversized_data_is_no_picture(body: bytes) -> None:
     assert picture_of(body, NOW) is None
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_whatever_bytes_come_they_are_judged_and_never_break_anything(seed: int) -> None:
+def test_any_bytes_are_judged_without_error(seed: int) -> None:
     chance = random.Random(seed)
     body = bytearray(chance.choice([PNG, WEBP, JPEG]))
     for _ in range(chance.randint(1, 6)):

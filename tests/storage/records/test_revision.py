@@ -27,12 +27,12 @@ SET: list[tuple[Record, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("record", "changes"), LIVE)
-def test_what_a_record_learns_by_itself_is_no_part_of_its_revision(record: Record, changes: dict[str, Any]) -> None:
+def test_learned_fields_are_no_part_of_the_revision(record: Record, changes: dict[str, Any]) -> None:
     assert revision_of(replace(record, **changes)) == revision_of(record)
 
 
 @pytest.mark.parametrize(("record", "changes"), SET)
-def test_what_somebody_sets_is(record: Record, changes: dict[str, Any]) -> None:
+def test_fields_set_by_users_are_part_of_the_revision(record: Record, changes: dict[str, Any]) -> None:
     assert revision_of(replace(record, **changes)) != revision_of(record)
 
 

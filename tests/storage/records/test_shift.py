@@ -24,7 +24,7 @@ def test_the_record_begins_with_the_first_shift() -> None:
     assert record_of((), at(5)) == Record(at(5), "no_record", (), ())
 
 
-def test_after_an_orderly_stop_nobody_looked() -> None:
+def test_after_an_orderly_stop_nobody_was_watching() -> None:
     found = record(shift(1, 0, 20, 20, "nothing"), shift(2, 30, 40, None, "stop"))
     assert (list(found.unknown), list(found.resting)) == ([], [(at(20), at(30))])
 
@@ -62,7 +62,7 @@ def test_a_clock_that_comes_back_to_its_own_makes_known_what_it_shows_then() -> 
     assert all(span.end <= at(21) or span.start >= at(300) for span in found.unknown)
 
 
-def test_what_was_not_swept_before_a_step_is_lost_in_a_crash_as_well() -> None:
+def test_a_shift_not_swept_before_a_clock_step_is_lost_in_a_crash() -> None:
     before, after = stepped(shift(1, 0, 5, None, "nothing"), at(19), MINUTE, at(80))
     found = record(before, after._replace(number=2), shift(3, 90, 95, None, "crash"))
     assert Span(at(5), at(19), "crash") in found.unknown
@@ -79,7 +79,7 @@ def test_a_clock_that_went_back_while_the_service_was_off_makes_that_time_doubtf
     assert (list(found.unknown), list(found.resting)) == ([Span(at(40), at(50), "clock")], [])
 
 
-def test_what_was_lost_in_a_crash_is_not_known_again_when_the_clock_shows_that_time_once_more() -> None:
+def test_time_lost_in_a_crash_stays_unknown_after_a_clock_set_back() -> None:
     crash = [shift(1, 0, 20, None, "nothing"), shift(2, 40, 50, 50, "crash")]
     found = record(*crash, shift(3, 10, 60, None, "clock"))
     assert Span(at(20), at(40), "crash") in found.unknown

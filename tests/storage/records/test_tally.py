@@ -98,7 +98,7 @@ def test_days_that_nobody_puts_away_are_given_up_and_the_next_one_says_so() -> N
     assert len(found) < 400
 
 
-def test_a_look_by_a_clock_that_was_set_back_is_counted_too() -> None:
+def test_a_check_by_a_clock_that_was_set_back_is_counted_too() -> None:
     found = b""
     for at in (10, 3_700, 3_900, 20, 3_601):
         found = tally.noted(found, Millis(20_000 * DAY_MS + at * 1000), Verdict.UNCHANGED)
@@ -117,7 +117,7 @@ def test_a_day_to_which_the_clock_was_set_back_is_one_day() -> None:
     assert [len(list(tally.hours_of(day))) for day in tally.days_in(found)] == [2, 2]
 
 
-def test_a_day_of_quiet_looks_is_some_ten_bytes_an_hour() -> None:
+def test_a_day_of_unchanged_checks_takes_ten_bytes_an_hour() -> None:
     found = b""
     for number in range(96):
         found = tally.noted(found, Millis(20_000 * DAY_MS + number * 900_000 + 77_000), Verdict.UNCHANGED)
@@ -141,7 +141,7 @@ def test_a_day_that_is_cut_off_gives_the_hours_that_are_whole() -> None:
     assert all(len(list(tally.hours_of(Day(day.number, day.body[:size])))) < 24 for size in range(1, len(day.body)))
 
 
-def test_what_a_crash_brings_back_of_a_day_that_was_put_away_is_counted_once() -> None:
+def test_a_stored_day_restored_by_a_crash_is_counted_once() -> None:
     early = b""
     for minute in (1, 9, 17):
         early = tally.noted(early, Millis(DAY_BEGAN + 23 * 3_600_000 + minute * 60_000), Verdict.UNCHANGED)
@@ -153,7 +153,7 @@ def test_what_a_crash_brings_back_of_a_day_that_was_put_away_is_counted_once() -
         assert [hour.looks[Verdict.UNCHANGED] for hour in tally.hours_of(once)] == [4]
 
 
-def test_what_a_clock_that_was_set_back_brings_anew_is_counted_as_well() -> None:
+def test_checks_repeated_by_a_clock_set_back_are_counted_too() -> None:
     first = tally.noted(b"", Millis(DAY_BEGAN + 60_000), Verdict.UNCHANGED)
     again = tally.noted(b"", Millis(DAY_BEGAN + 120_000), Verdict.UNCHANGED)
     over = Millis(DAY_BEGAN + 24 * 3_600_000)

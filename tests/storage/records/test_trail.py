@@ -18,7 +18,7 @@ def at(second: int) -> Millis:
     return Millis(NOW + 1000 * second)
 
 
-def test_looks_that_went_alike_are_one_row_and_changes_are_not() -> None:
+def test_equal_checks_are_one_row_and_changes_are_not() -> None:
     trail = b""
     for second in range(50):
         trail = noted(trail, look(at(second), Verdict.UNCHANGED, 304, ms=second))
@@ -36,7 +36,7 @@ def test_looks_that_went_alike_are_one_row_and_changes_are_not() -> None:
 
 
 @given(st.lists(st.sampled_from(Verdict), max_size=600))
-def test_the_last_200_looks_are_kept_whatever_they_were(verdicts: list[Verdict]) -> None:
+def test_the_last_200_checks_are_kept_whatever_they_were(verdicts: list[Verdict]) -> None:
     trail = b""
     for second, verdict in enumerate(verdicts):
         trail = noted(trail, look(at(second), verdict, 200))
@@ -45,7 +45,7 @@ def test_the_last_200_looks_are_kept_whatever_they_were(verdicts: list[Verdict])
     assert len(trail) < 4000
 
 
-def test_what_cannot_be_packed_is_capped_and_what_is_no_trail_is_empty() -> None:
+def test_oversized_numbers_are_capped_and_an_invalid_trail_is_empty() -> None:
     (row,) = read(noted(b"", look(at(0), Verdict.CHANGED, 200, size=2**40, ms=2**20)))
     assert (row.size, row.ms) == (2**32 - 1, 2**16 - 1)
     assert read(b"") == read(b"\x02abc") == read(b"\x01abc") == []
@@ -55,7 +55,7 @@ def test_every_blame_has_a_verdict_of_its_name() -> None:
     assert {blame.name for blame in Blame} < {verdict.name for verdict in Verdict}
 
 
-async def test_a_source_remembers_its_looks_across_a_restart(autojump_clock: object) -> None:
+async def test_a_source_remembers_its_checks_across_a_restart(autojump_clock: object) -> None:
     disk, origin = Disk(), Origin()
     async with watching(origin, disk=disk) as (service, _):
         origin.bodies["/feed"] = rss("a")

@@ -292,7 +292,7 @@ async def test_the_mark_follows_the_log(tmp_path: Path) -> None:
     assert int((tmp_path / MARK).read_text()) == third
 
 
-async def test_a_damaged_mark_is_told_and_made_anew(tmp_path: Path) -> None:
+async def test_a_damaged_mark_is_reported_and_made_again(tmp_path: Path) -> None:
     (tmp_path / MARK).write_text("nonsense\n")
     warnings: list[str] = []
     storage = await opened(tmp_path, warnings.append)

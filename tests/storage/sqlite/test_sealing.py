@@ -220,7 +220,7 @@ async def test_x20_the_named_key_is_taken_and_without_it_nothing_opens(tmp_path:
     await secrets_in(tmp_path, NAMED)
 
 
-async def test_the_folders_own_key_goes_on_opening_what_it_sealed_and_that_is_told(tmp_path: Path) -> None:
+async def test_the_folders_own_key_still_opens_its_secrets_and_is_reported(tmp_path: Path) -> None:
     await (await filled(tmp_path)).aclose()
     said: list[str] = []
     await (await opened(tmp_path, NAMED, said)).aclose()

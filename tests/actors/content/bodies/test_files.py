@@ -41,7 +41,7 @@ def test_a_picture_says_how_large_it_is(body: bytes, size: tuple[int, int] | Non
 
 
 @given(st.binary(max_size=80), st.sampled_from([b"", b"GIF8", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"]))
-def test_whatever_bytes_they_are_the_hash_is_theirs(rest: bytes, start: bytes) -> None:
+def test_a_files_hash_covers_exactly_its_bytes(rest: bytes, start: bytes) -> None:
     *_, size, digest = lines_of("a GIF image", start + rest)
     assert size == f"Size: {len(start + rest):,} bytes"
     assert digest.removeprefix("SHA-256: ").replace(" ", "") == hashlib.sha256(start + rest).hexdigest()
@@ -73,6 +73,6 @@ def test_a_page_that_gives_way_to_a_file_has_failed(was: str, memory: bytes | No
         look_page(PageRequest(png(1, 1), "image/png", URL, memory=memory and page, was=was))
 
 
-def test_of_a_file_no_part_can_be_chosen() -> None:
+def test_a_file_without_text_takes_no_selector() -> None:
     with pytest.raises(ContentError, match="can't choose a part"):
         looks(png(1, 1), selector="p")

@@ -62,7 +62,7 @@ def test_an_absurdly_long_id_counts_but_is_not_kept() -> None:
     assert one.mark != other.mark
 
 
-def test_what_an_event_holds_is_cut_after_it_was_hashed() -> None:
+def test_an_events_text_is_hashed_before_it_is_cut() -> None:
     short, long = told(read_frame("x " * 40_000, URL)), told(read_frame("x " * 40_001, URL))
     assert (len(short.content), short.content_truncated) == (1 << 16, True)
     assert short.content == long.content

@@ -43,7 +43,7 @@ def sentence(dice: random.Random, words: int = 9) -> str:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_a_banner_above_the_heading_that_comes_and_goes_is_never_told(seed: int) -> None:
+def test_a_banner_above_the_heading_that_comes_and_goes_is_never_reported(seed: int) -> None:
     dice = random.Random(seed)
     heading = dice.choice(("<h1>{}</h1>", "<div class=x>{}</div>", "<p><b>{}</b></p>"))
     page = Watched(*(sentence(dice, 2) for _ in range(5)), heading=heading, title=sentence(dice, 3))
@@ -57,21 +57,21 @@ def test_a_banner_above_the_heading_that_comes_and_goes_is_never_told(seed: int)
     assert kinds[-1] == "unchanged"
 
 
-def test_a_banner_above_the_heading_that_lasts_is_told_once() -> None:
+def test_a_banner_above_the_heading_that_lasts_is_reported_once() -> None:
     page = Watched("Cook", "Pilot", "Recruiter")
     kinds = [page.look("<p>We close this shop for good at the end of June.</p>").kind for _ in range(14)]
     assert kinds.count("changed") == 1
     assert kinds.index("changed") > 4
 
 
-def test_an_entry_that_comes_to_a_list_below_the_heading_is_told_at_once_beside_a_banner() -> None:
+def test_a_new_list_entry_is_reported_at_once_beside_a_banner() -> None:
     page = Watched("Cook", "Pilot", "Recruiter")
     page.entries = ("Net Mender", *page.entries)
     assert page.look("<p>Plain works on Sunday night between two and four.</p>").kind == "changed"
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_box_that_one_visitor_in_two_gets_is_never_told(seed: int) -> None:
+def test_a_box_that_one_visitor_in_two_gets_is_never_reported(seed: int) -> None:
     dice = random.Random(seed)
     page = Watched(*(sentence(dice, 2) for _ in range(5)), title=sentence(dice, 3))
     box = f"<div><p>{sentence(dice, 8)}</p></div>"
@@ -79,13 +79,13 @@ def test_a_box_that_one_visitor_in_two_gets_is_never_told(seed: int) -> None:
     assert "changed" not in kinds
 
 
-def test_a_note_that_comes_and_stays_is_told_by_the_third_look() -> None:
+def test_a_new_note_that_stays_is_reported_by_the_third_check() -> None:
     page = Watched("Cook", "Pilot", "Recruiter")
     kinds = [page.look(below="<p>The office is closed on all days of Easter.</p>").kind for _ in range(3)]
     assert kinds == ["held", "held", "changed"]
 
 
-def test_a_box_of_teasers_drawn_anew_at_each_look_is_hardly_ever_told() -> None:
+def test_a_box_of_random_teasers_is_hardly_ever_reported() -> None:
     told = looks = 0
     for seed in range(12):
         dice = random.Random(seed)
@@ -100,7 +100,7 @@ def test_a_box_of_teasers_drawn_anew_at_each_look_is_hardly_ever_told() -> None:
 
 
 @pytest.mark.parametrize("order", ["<p>{0}</p><p>{1}</p>", "<p>{1}</p><p>{0}</p>"])
-def test_the_date_of_one_row_that_is_another_date_is_told_also_when_it_is_past(order: str) -> None:
+def test_the_date_of_one_row_that_is_another_date_is_reported_also_when_it_is_past(order: str) -> None:
     def rows(*dates: str) -> str:
         return "".join(
             f"<div><p>Report of the {n}</p><p>{date}</p></div>" for n, date in zip(NAMES, dates, strict=True)
@@ -112,7 +112,7 @@ def test_the_date_of_one_row_that_is_another_date_is_told_also_when_it_is_past(o
     assert page.look(below=rows("12 May 2025", "4 March 2026", "12 May 2025", "12 May 2025")).kind == "changed"
 
 
-def test_dates_of_all_rows_that_become_the_day_of_the_look_are_not_told() -> None:
+def test_dates_that_all_become_the_day_of_the_check_are_not_reported() -> None:
     def rows(date: str) -> str:
         return "".join(f"<div><p>Report of the {n}</p><p>{date}</p></div>" for n in NAMES)
 
@@ -122,7 +122,7 @@ def test_dates_of_all_rows_that_become_the_day_of_the_look_are_not_told() -> Non
     assert page.look(below=rows("4 March 2026")).kind != "changed"
 
 
-def test_told_blocks_that_all_read_as_furniture_at_a_look_have_not_gone() -> None:
+def test_reported_blocks_read_as_furniture_have_not_gone() -> None:
     links = "".join(f"<li><a href='/{n}'>Harbour {n}</a></li>" for n in ("one", "two", "six", "ten"))
     page = Watched("Cook", "Pilot", "Recruiter")
     page.memory = None
@@ -130,7 +130,7 @@ def test_told_blocks_that_all_read_as_furniture_at_a_look_have_not_gone() -> Non
     assert page.look(below=f"<nav><ul>{links}</ul></nav>").kind == "unchanged"
 
 
-def test_a_login_that_stays_is_told_once_as_moved_then_fails_and_the_page_is_told_when_it_is_back() -> None:
+def test_a_lasting_login_page_is_reported_once_then_fails_until_the_page_returns() -> None:
     page = Watched(*(f"Net Mender of boat number {n}" for n in range(12)))
     entries, title = page.entries, page.title
     page.entries, page.title = (), "Войдите в свою учётную запись, чтобы продолжить"
@@ -155,7 +155,7 @@ def test_a_rotation_that_is_held_is_said_in_a_sentence_for_the_sources_health() 
     assert "another text at nearly every check" in remarks[-1]
 
 
-def test_in_a_sources_first_looks_a_text_in_anothers_place_has_to_stay_a_look_longer() -> None:
+def test_in_the_first_checks_a_replaced_text_must_stay_one_check_longer() -> None:
     def kinds(*shown: str) -> list[str]:
         page = Watched("Cook", "Pilot", "Recruiter")
         page.memory = None

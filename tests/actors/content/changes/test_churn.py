@@ -28,7 +28,7 @@ def remembered(*blocks: str) -> PageMemory:
     return look(None, *blocks).memory
 
 
-def test_the_first_look_is_the_baseline() -> None:
+def test_the_first_check_is_the_baseline() -> None:
     verdict = look(None)
     assert (verdict.kind, verdict.diff, verdict.delta) == ("baseline", None, None)
     assert settled_of(verdict.memory).texts == ("The shore", *PROSE)
@@ -40,7 +40,7 @@ def test_the_same_page_is_unchanged_and_its_memory_need_not_be_saved() -> None:
     assert (verdict.kind, verdict.memory) == ("unchanged", memory)
 
 
-def test_a_new_paragraph_is_told_with_diff_and_delta() -> None:
+def test_a_new_paragraph_is_reported_with_diff_and_delta() -> None:
     verdict = look(remembered(), NEWS, *PROSE)
     assert verdict.kind == "changed"
     assert verdict.diff is not None
@@ -76,7 +76,7 @@ def test_one_digit_of_a_price_a_negation_and_a_deadline_are_changes(old: str, ne
         ("Felnőtt jegy: 900 Ft", "Felnőtt jegy: 950 Ft"),
     ],
 )
-def test_a_price_is_told_at_once_whatever_its_currency(old: str, new: str) -> None:
+def test_a_price_is_reported_at_once_whatever_its_currency(old: str, new: str) -> None:
     """The judge held it as a possible counter: one of two tables of currencies lacked the currency."""
     assert look(remembered(*PROSE, old), *PROSE, new).kind == "changed"
 
@@ -141,7 +141,7 @@ def test_an_unreported_text_that_returns_is_not_reported() -> None:
     assert verdicts[2].score == 0.0
 
 
-def test_a_page_that_goes_back_after_it_was_told_is_told_as_reverted() -> None:
+def test_a_page_that_goes_back_after_it_was_reported_is_reported_as_reverted() -> None:
     there, away = look(remembered(), NEWS, *PROSE), PROSE
     stayed = looks(there.memory, *[(NEWS, *PROSE)] * 4)[-1]
     back = look(stayed.memory, *away)
@@ -150,7 +150,7 @@ def test_a_page_that_goes_back_after_it_was_told_is_told_as_reverted() -> None:
     assert settled_of(back.memory).texts == ("The shore", *PROSE)
 
 
-def test_a_face_that_was_told_with_other_news_goes_back_in_silence() -> None:
+def test_a_reported_variant_reverts_silently() -> None:
     faces = (
         "Our readers like the blue edition of this page best of all.",
         "Readers of this page prefer the green edition.",
@@ -174,7 +174,7 @@ def test_a_removal_is_reported_although_a_box_rotates_at_the_same_check() -> Non
     assert PROSE[0] in less.diff.removed
 
 
-def test_a_page_that_shrinks_to_little_is_held_and_told_when_it_stays() -> None:
+def test_a_page_that_shrinks_to_little_is_held_and_reported_when_it_stays() -> None:
     memory = remembered(*PROSE, *(text + " Again." for text in PROSE))
     *held, told = looks(memory, *[["Closed for the season"]] * 4)
     assert [(look.kind, look.delta, look.unsettled) for look in held] == [("held", None, True)] * 3
@@ -199,7 +199,7 @@ def test_a_held_page_that_comes_back_was_nothing() -> None:
     assert (back.kind, back.memory) == ("unchanged", memory)
 
 
-def test_a_page_that_is_back_after_a_swap_was_told_is_told_at_once() -> None:
+def test_a_page_back_after_a_reported_swap_is_reported_at_once() -> None:
     told = looks(remembered(), *[["Closed for the season"]] * 7)
     assert [verdict.kind for verdict in told] == [*["held"] * 3, "changed", *["unchanged"] * 3]
     back = look(told[-1].memory)
@@ -214,7 +214,7 @@ def test_a_wall_is_held_and_changes_no_memory() -> None:
     assert "challenge" in wall.reason
 
 
-def test_a_wall_at_the_first_look_is_no_baseline() -> None:
+def test_a_wall_at_the_first_check_is_no_baseline() -> None:
     wall = judge(None, reading(html("Please wait", title="Just a moment...")))
     assert wall.kind == "held"
     assert look(wall.memory).kind == "baseline"
@@ -324,7 +324,7 @@ FLIPPED = (
 )
 
 
-def test_a_page_that_is_in_another_language_for_one_look_was_nothing() -> None:
+def test_a_page_in_another_language_for_one_check_is_no_change() -> None:
     memory = remembered()
     held = judge(memory, reading(html(*FLIPPED, title="Der Strand")))
     assert held.kind == "held"
@@ -370,7 +370,7 @@ def test_the_version_at_the_foot_of_a_text_is_that_of_the_sites_software() -> No
     assert look(remembered(*one), *other).kind == "changed"
 
 
-def test_a_memory_says_when_its_first_look_was_however_often_the_page_is_told() -> None:
+def test_a_memory_keeps_the_time_of_its_first_check() -> None:
     memory = look(None, at=5_000, number=1).memory
     told = look(memory, NEWS, *PROSE, at=9_000, number=2)
     assert told.kind == "changed"

@@ -31,7 +31,7 @@ def test_a_text_that_runs_over_several_blocks_is_found_by_a_whole_one() -> None:
     assert not holds(PROSE[0], "")
 
 
-def test_the_told_state_is_searched_and_its_blocks_are_counted_from_one() -> None:
+def test_the_last_state_is_searched_with_blocks_counted_from_one() -> None:
     found = find("southern beaches", known=memory(*PROSE))
     assert found.told is not None and found.told.place == 3  # the heading is the first
     assert find("northern", known=memory(*PROSE)) == Findings()
@@ -62,7 +62,7 @@ def test_furniture_is_named_and_content_wins_over_it() -> None:
     assert both.now is not None and not both.now.aside
 
 
-def test_what_a_selector_or_ignore_leaves_out_is_elsewhere() -> None:
+def test_text_outside_the_selector_is_found_elsewhere() -> None:
     page = html(*PROSE, "<p class=offer>Two for one</p>", around="{}<p id=low>Low tide at noon</p>")
     found = find("low tide", page, selector="main")
     assert found.now is None and found.elsewhere is not None

@@ -70,7 +70,7 @@ def test_an_item_that_leaves_and_comes_back_is_not_new() -> None:
     assert told(look(after("abc", "bc"), items("abc"))) == []
 
 
-def test_a_link_that_was_there_before_it_looked_like_an_item_is_no_news() -> None:
+def test_a_link_known_before_it_became_an_item_is_no_news() -> None:
     memory = compare_list(None, [], [item.url for item in items("abc")]).memory
     assert told(look(memory, items("abcd"))) == ["d"]
 
@@ -123,7 +123,7 @@ def test_an_entirely_new_list_is_held_once_and_reported_if_it_repeats() -> None:
     assert (len(fast.new), fast.held, fast.say) == (FEWEST, (), False)
 
 
-def test_a_change_of_a_few_after_a_reset_is_told_and_the_next_reset_is_held_again() -> None:
+def test_a_small_change_after_a_reset_is_reported_and_the_next_reset_is_held() -> None:
     first, second, third = (items([f"{letter}{n}" for letter in LETTERS[:FEWEST]]) for n in range(3))
     memory = look(look(None, first).memory, second).memory
     grown = look(memory, [an_item("x"), *second])
@@ -131,11 +131,11 @@ def test_a_change_of_a_few_after_a_reset_is_told_and_the_next_reset_is_held_agai
     assert look(grown.memory, third).say
 
 
-def test_a_short_list_is_told_as_a_whole() -> None:
+def test_a_short_list_is_reported_as_a_whole() -> None:
     assert len(look(after("abc"), items("xyz")).new) == 3
 
 
-def test_floods_of_new_addresses_are_counted_and_end_with_the_first_calm_look() -> None:
+def test_floods_of_new_urls_are_counted_until_the_first_calm_check() -> None:
     memory = after("abc")
     for n in range(FLOODS):
         memory = look(memory, items([f"{n}-{m}" for m in range(FLOOD)])).memory if n else memory

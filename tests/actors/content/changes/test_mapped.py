@@ -32,7 +32,7 @@ def url(name: str) -> str:
     return f"https://a.example/{name}.xml"
 
 
-def test_a_new_address_is_told_and_what_was_there_at_first_is_not() -> None:
+def test_a_new_url_is_reported_and_the_first_ones_are_not() -> None:
     first = compare_map(None, a_map("a", "b"))
     assert told(first) == []
     assert told(compare_map(first.memory, a_map("b", "c", "a"))) == ["c"]
@@ -83,7 +83,7 @@ def begun(**files: str) -> MapMemory:
     return memory
 
 
-def test_only_the_file_whose_date_is_new_is_read_again_and_its_new_addresses_are_told() -> None:
+def test_only_sitemap_files_with_a_new_date_are_read_again() -> None:
     memory = begun(a="2026-01-01", b="2026-01-02")
     change = compare_map(memory, an_index(a="2026-01-01", b="2026-02-02"))
     assert change.due == (url("b"),)
@@ -91,7 +91,7 @@ def test_only_the_file_whose_date_is_new_is_read_again_and_its_new_addresses_are
     assert compare_map(change.memory, an_index(a="2026-01-01", b="2026-02-02")).due == ()
 
 
-def test_a_file_that_is_new_in_the_index_is_read_and_its_addresses_are_told() -> None:
+def test_a_new_file_of_a_sitemap_index_is_read_and_its_urls_reported() -> None:
     change = compare_map(begun(a="1"), an_index(a="1", b="2"))
     assert change.due == (url("b"),)
     assert told(compare_map(change.memory, a_map("b1"), url("b"))) == ["b1"]

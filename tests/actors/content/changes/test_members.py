@@ -36,12 +36,12 @@ def _measured(seeds: range) -> tuple[float, float]:
     return told / (told + late), false / (false + quiet)
 
 
-def test_changes_beside_noise_are_told_by_the_next_check_and_noise_is_not() -> None:
+def test_changes_beside_noise_are_reported_at_the_next_check_and_noise_is_not() -> None:
     recall, false = _measured(_QUICK)
     assert recall >= 0.99 and false <= 0.02
 
 
-def test_many_changes_beside_noise_are_told_by_the_next_check_and_noise_is_not() -> None:
+def test_many_changes_beside_noise_are_reported_at_the_next_check_and_noise_is_not() -> None:
     recall, false = _measured(_LONG)
     assert recall >= 0.99 and false <= 0.005
 
@@ -90,7 +90,7 @@ def test_a_hash_that_changes_with_its_content_is_no_noise() -> None:
     assert [bool(one) for one in told] == [False, True, True, True, False, False, True]
 
 
-def test_noise_that_stays_is_told() -> None:
+def test_noise_that_stays_is_reported_as_content() -> None:
     builds = [{"build": f"{n * 7919 * 10**8:016x}", "state": "ready"} for n in (1, 2, 3, 3, 3, 3, 3)]
     told = told_of(*builds)
     assert told[:2] == ["", ""] and sum(map(bool, told)) == 1
@@ -107,7 +107,7 @@ def test_noise_is_known_on_however_many_lines_its_object_is() -> None:
 
 
 @pytest.mark.parametrize("name", ["server", "uptime"])
-def test_in_responses_from_a_cache_noise_is_told_once_at_most(name: str) -> None:
+def test_noise_in_cached_responses_is_reported_once_at_most(name: str) -> None:
     requests = (0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 7, 7, 8, 9, 9)
     made = ({"server": f"web-{n * 7 % 11:02}", "uptime": 98_000 + 600 * n} for n in requests)
     told = told_of(*({name: one[name], "open": True} for one in made))

@@ -33,7 +33,7 @@ def test_a_marked_block_may_go_too() -> None:
     assert looked(PROSE, memory, noise=noise_keys([OFFER])).kind == "churn"
 
 
-def test_the_key_that_a_look_names_marks_the_block() -> None:
+def test_the_key_that_a_check_names_marks_the_block() -> None:
     memory = looked(PROSE, None).memory
     named = looked((*PROSE, "From $9"), memory, bar=0.9).withheld
     assert [(block.text, block.came) for block in named] == [("From $9", True)]
@@ -49,7 +49,7 @@ def test_prices_versions_and_bare_figures_have_no_shape() -> None:
     assert looked((*PROSE, price.replace("9", "8")), None, noise=noise_keys([price])).kind == "baseline"
 
 
-def test_the_bar_is_the_score_from_which_a_change_is_told() -> None:
+def test_the_bar_is_the_score_from_which_a_change_is_reported() -> None:
     memory = looked(PROSE, None).memory
     label = ("<p>Closed</p>", "<h2>Spring 2027</h2>")
     score = looked((*PROSE, *label), memory).score

@@ -94,7 +94,7 @@ def histories(draw: st.DrawFn) -> list[bytes]:
 
 @settings(max_examples=150, deadline=None)
 @given(histories(), st.booleans(), st.sampled_from([None, "main"]), st.sampled_from([(), ("nav",)]))
-def test_a_look_that_is_known_says_and_remembers_what_the_judge_would(
+def test_a_recognised_check_has_the_verdict_and_memory_of_the_judge(
     looks: list[bytes], numbered: bool, selector: str | None, ignore: tuple[str, ...]
 ) -> None:
     """Both start from the same memory each time, so a difference shows at the check that causes it."""
@@ -109,7 +109,7 @@ def test_a_look_that_is_known_says_and_remembers_what_the_judge_would(
 
 @settings(max_examples=60, deadline=None)
 @given(histories())
-def test_two_histories_one_of_which_is_always_judged_tell_the_same(looks: list[bytes]) -> None:
+def test_two_histories_one_of_which_is_always_judged_report_the_same(looks: list[bytes]) -> None:
     known: bytes | None = None
     judged: bytes | None = None
     for number, body in enumerate(looks, 1):
@@ -150,14 +150,14 @@ def test_unread_text_is_not_judged(values: dict[str, str]) -> None:
 
 
 @pytest.mark.usefixtures("unjudged")
-def test_where_only_code_and_comments_differ_the_page_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_differs_in_code_and_comments_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("actors.content.pages.page.walk")
     look = ask(page(list(BLOCKS[:3]), long=WORDS, nonce="other"), TOLD, 2)
     assert (look.kind, look.memory) == ("unchanged", TOLD)
 
 
 @pytest.mark.usefixtures("unjudged")
-def test_an_author_is_read_of_a_look_that_is_not_judged() -> None:
+def test_an_author_is_read_in_an_unjudged_check() -> None:
     head = "<meta name=author content=Ada><meta name=date content=2026-05-01>"
     look = ask(page(list(BLOCKS[:3]), long=WORDS, head=head), TOLD, 2)
     assert (look.author, look.published_at is not None) == ("Ada", True)
@@ -192,7 +192,7 @@ def test_a_memory_of_a_release_before_is_judged() -> None:
         ask(page(list(BLOCKS[:3]), long=WORDS), forgetful(TOLD), 2)
 
 
-def test_what_moves_untold_has_the_digest_renewed_ever_more_seldom() -> None:
+def test_unreported_moves_renew_the_digest_ever_less_often() -> None:
     memory, renewed = TOLD, list[int]()
     for number in range(2, 40):
         look = ask(page(list(BLOCKS[:3]), long=WORDS, nav=f"Home {'away ' * number}"), memory, number)
@@ -202,7 +202,7 @@ def test_what_moves_untold_has_the_digest_renewed_ever_more_seldom() -> None:
     assert renewed == [2, 4, 8, 16, 32]
 
 
-def test_the_fields_of_a_memory_that_a_known_look_leaves_alone_are_all_but_the_count() -> None:
+def test_a_recognised_check_changes_only_the_memorys_count() -> None:
     """`recognised` must handle each new field that an unchanged check updates; list the field here."""
     assert {"pending", "missing", "held", "doubts", "looks"} <= set(PageMemory.__struct_fields__)
     look = ask(page(list(BLOCKS[:3]), long=WORDS), TOLD)

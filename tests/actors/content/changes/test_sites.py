@@ -44,7 +44,7 @@ def test_table_cells_and_the_heading_are_never_shared() -> None:
     assert len(keys(PROSE[0], table)) == 1
 
 
-def test_what_is_shared_may_come_and_go() -> None:
+def test_shared_blocks_may_come_and_go() -> None:
     shared = shared_keys(pages(3, *MENU))
     bare, with_menu = reading(html(*PROSE)), reading(html(*MENU, *PROSE))
     came = judge(judge(None, bare).memory, with_menu, shared)
@@ -54,6 +54,6 @@ def test_what_is_shared_may_come_and_go() -> None:
     assert {block.rule for block in came.withheld} == {"shared by other pages of this site"}
 
 
-def test_what_cannot_be_read_has_no_keys_and_a_long_page_only_its_ends() -> None:
+def test_an_unreadable_page_has_no_keys_and_a_long_one_those_of_its_ends() -> None:
     assert stored_keys(b"nonsense") == ()
     assert len(keys(*(f"Story number {n} of this page" for n in range(2 * MOST_TOLD)))) == MOST_TOLD

@@ -35,7 +35,7 @@ def test_a_summary_is_one_line_of_at_most_140_characters_and_never_empty(
         assert line.count("\u2066") + line.count("\u2068") == line.count("\u2069")
 
 
-def test_the_heaviest_change_is_told_with_where_it_is() -> None:
+def test_the_heaviest_change_is_reported_with_where_it_is() -> None:
     diff = Diff(("Head of Sales",), (), (SEATS,), context=Contexts((Context("Open positions"),), ()))
     assert summary(diff, came("12", 0.9), came("Head of Sales", 0.5)) == (
         "Plans and pricing › Team · Seats: 10 → 12 (+1 more)"
@@ -49,7 +49,7 @@ def test_both_halves_of_a_change_weigh() -> None:
     assert "10 → 12" in summary(diff, came("Head of Sales", 0.6), came("12", 0.4), gone)
 
 
-def test_what_is_gone_has_a_minus_and_without_a_context_the_title_stands_there() -> None:
+def test_a_removal_has_a_minus_and_without_context_the_title() -> None:
     assert summary(Diff((), ("Free plan",), ())) == "Acme: − Free plan"
     assert summary(Diff(("x",), (), ()), title="") == "+ x"
 
@@ -72,12 +72,12 @@ def test_a_cut_comes_at_the_end_of_a_word_and_never_before_a_mark() -> None:
     assert all(len(cut(marks, most).rstrip("…")) % 2 == 0 for most in range(3, 60))
 
 
-def test_where_letters_run_from_right_to_left_the_sides_keep_their_order() -> None:
+def test_before_and_after_keep_their_order_in_right_to_left_text() -> None:
     diff = Diff((), (), (Change("10", "12", Context("תוכניות", "צוות", "מושבים")),))
     assert summary(diff) == "\u2068תוכניות › צוות · מושבים: \u2069\u2066\u206810\u2069 → \u206812\u2069\u2069"
 
 
-def test_what_directs_text_is_taken_out() -> None:
+def test_directional_marks_are_removed() -> None:
     assert summary(Diff(("\u202eevil\u2066",), (), ())) == "Acme: + evil"
     assert of_text("\u202e\u2066", "two\u2028lines") == "two lines"
 

@@ -54,7 +54,7 @@ def test_furniture_that_was_there_before_is_not_repeated() -> None:
     assert judge(first.memory, reading(html(*PROSE, around="{}<footer>Imprint and contact</footer>"))).withheld == ()
 
 
-def test_what_is_masked_is_named() -> None:
+def test_masked_text_is_named() -> None:
     verdict = look(remembered(*PROSE, "Seen at 9:15"), *PROSE, "Seen at 9:52")
     assert verdict.kind == "unchanged"
     assert rules(verdict) == {"Seen at 9:52": "only what changes by itself differs: a time of day"}
@@ -92,7 +92,7 @@ def test_a_line_of_figures_that_keeps_changing_says_so() -> None:
     assert rules(verdict)["DAX 7 8 % Gold 9"] == "a line of figures that changes at every check"
 
 
-def test_a_held_look_withholds_all_and_a_told_one_what_hardly_counted() -> None:
+def test_a_held_check_withholds_all_and_a_reported_one_its_light_blocks() -> None:
     memory = remembered(*PROSE, *(text + " Again." for text in PROSE))
     held = look(memory, "Closed for the season")
     assert held.kind == "held"

@@ -165,7 +165,7 @@ def reading(body: bytes) -> object:
         (b'{"items": []}', "not a JSON Feed"),
     ],
 )
-def test_x23_what_is_no_feed_is_a_content_error_in_words(body: bytes, words: str) -> None:
+def test_x23_a_document_that_is_no_feed_is_a_content_error_in_words(body: bytes, words: str) -> None:
     with pytest.raises(ContentError, match=words):
         read_feed(body, "", URL)
 
@@ -179,7 +179,7 @@ def test_lone_surrogates_do_not_pass() -> None:
     assert texts.encode().decode() == texts
 
 
-def test_of_a_feed_that_is_too_long_and_lists_the_oldest_first_the_newest_are_kept(
+def test_a_long_feed_with_the_oldest_first_keeps_its_newest_entries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("actors.content.feeds.entries.MOST_ENTRIES", 20)
@@ -201,7 +201,7 @@ def test_xml_base_and_relative_links_lead_where_they_say() -> None:
     assert [entry.url for entry in found] == ["https://other.example/a/b/c", "https://other.example/d/e"]
 
 
-def test_mark_up_in_titles_goes_and_what_only_looks_like_it_stays() -> None:
+def test_mark_up_in_titles_is_removed_and_look_alikes_stay() -> None:
     titles = [
         ("&lt;b&gt;Bold&lt;/b&gt; &amp;amp; new", "Bold & new"),
         ("<![CDATA[<i>Slanted</i>]]>", "Slanted"),
@@ -328,7 +328,7 @@ def test_tags_are_bounded_in_number_and_length_and_hold_no_mark_up() -> None:
     assert all(tag.startswith("category:") and len(tag) <= 110 and "<" not in tag for tag in entry.tags)
 
 
-def test_what_stands_in_the_head_of_a_feed_about_hubs_and_pages_is_read() -> None:
+def test_hub_and_page_links_in_a_feeds_head_are_read() -> None:
     links = "<atom:link rel='hub' href='https://hub.example/'/><atom:link rel='next' href='?p=2'/>"
     body = rss("<guid>1</guid>", channel=links).replace(b"<rss ", b"<rss xmlns:atom='http://www.w3.org/2005/Atom' ")
     reading = read_feed(body, "", URL)
@@ -340,7 +340,7 @@ def test_what_stands_in_the_head_of_a_feed_about_hubs_and_pages_is_read() -> Non
     assert (reading.hubs, reading.paging) == (("https://hub.example/",), (("next", "https://shore.example/2"),))
 
 
-def test_entries_without_guid_that_share_a_link_are_told_apart_by_their_titles() -> None:
+def test_entries_without_guid_that_share_a_link_are_distinguished_by_their_titles() -> None:
     one, two = entries("<link>/log</link><title>a</title>", "<link>/log</link><title>b</title>")
     assert one.key != two.key
     assert (one.identity, one.aliases[0]) == ("link and hash", "https://shore.example/log")

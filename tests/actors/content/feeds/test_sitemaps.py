@@ -45,7 +45,7 @@ def test_an_invalid_sitemap_is_refused(body: bytes) -> None:
         read_sitemap(body)
 
 
-def test_what_stands_beside_a_fault_counts() -> None:
+def test_entries_beside_a_faulty_one_count() -> None:
     body = b"<urlset><url><loc>https://a.example/1?a&b=2</loc></url><url><loc>https://a.example/2</loc></url>"
     assert read_sitemap(body).addresses[-1].url == "https://a.example/2"
 

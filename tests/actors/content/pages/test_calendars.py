@@ -76,7 +76,7 @@ def test_an_export_made_anew_or_in_another_order_is_no_change() -> None:
     assert judge(before.memory, reading(calendar(CLOSED, anew))).kind == "unchanged"
 
 
-def test_a_meeting_that_moved_is_told() -> None:
+def test_a_meeting_that_moved_is_reported() -> None:
     memory = judge(None, reading(calendar(MEETING, CLOSED))).memory
     verdict = judge(memory, reading(calendar(MEETING.replace("T10", "T09"), CLOSED)))
     assert verdict.diff is not None
@@ -84,7 +84,7 @@ def test_a_meeting_that_moved_is_told() -> None:
     assert change.before == SAID and change.after == SAID.replace("10:00", "09:00")
 
 
-def test_one_that_was_watched_by_its_lines_stays_so() -> None:
+def test_a_calendar_watched_by_its_lines_stays_so() -> None:
     kept = read_plain(calendar(CLOSED), "text")
     assert kept is not None and kept.format == "text"
 

@@ -36,7 +36,7 @@ def told(old: str, new: str) -> str:
     return judge(judge(None, one).memory, other).kind
 
 
-def test_another_file_behind_the_same_text_is_told_with_its_name() -> None:
+def test_another_file_behind_the_same_text_is_reported_with_its_name() -> None:
     one, other = (reading(html(*PROSE, LINK.format(f"/{year}.pdf"))) for year in (2026, 2027))
     verdict = judge(judge(None, one).memory, other)
     assert verdict.kind == "changed"
@@ -54,7 +54,7 @@ def test_another_file_behind_the_same_text_is_told_with_its_name() -> None:
         ("/old/page", "/new/page?utm_campaign=a"),
     ],
 )
-def test_where_a_link_leads_is_no_news_otherwise(old: str, new: str) -> None:
+def test_a_links_target_is_otherwise_no_news(old: str, new: str) -> None:
     assert told(old, new) == "unchanged"
 
 

@@ -40,7 +40,7 @@ NAMES = ("harbour", "museum")
         "<ul style='display:none'><li><a href='/n/hidden'>What nobody sees of it</a></li></ul>",
     ],
 )
-def test_what_stands_around_a_list_is_no_item(around: str) -> None:
+def test_text_around_a_list_is_no_item(around: str) -> None:
     assert found(a_list(*NAMES) + around) == ITEMS
 
 
@@ -53,7 +53,7 @@ def test_what_stands_around_a_list_is_no_item(around: str) -> None:
         ' <a href="/n/harbour"><img alt="A picture of it and much more"></a>',
     ],
 )
-def test_what_goes_with_an_item_is_none(more: str) -> None:
+def test_a_block_beside_an_item_is_no_item(more: str) -> None:
     assert [url for _, url in found(a_list(*NAMES, more=more))] == ["/n/harbour", "/n/museum"]
 
 
@@ -82,7 +82,7 @@ def test_a_selector_leaves_everything_else_out() -> None:
     assert [url for _, url in found(both, "#b")] == ["/n/bridge", "/n/tower"]
 
 
-def test_items_that_only_their_parameters_tell_apart_are_items() -> None:
+def test_items_that_differ_in_parameters_only_are_items() -> None:
     rows = "".join(f'<li><a href="/news?id={n}">The story with number {n} in it</a></li>' for n in (1, 2, 3))
     assert [url for _, url in found(f"<main><ul>{rows}</ul></main>")] == [f"/news?id={n}" for n in (1, 2, 3)]
 
@@ -100,7 +100,7 @@ def test_a_thread_of_a_forum_is_an_item_also_where_its_address_says_topic() -> N
     assert found(a_list(*NAMES).replace("/n/", "/topic/")) == []
 
 
-def test_what_the_pages_own_address_says_as_well_is_no_filter() -> None:
+def test_a_parameter_of_the_pages_own_address_is_no_filter() -> None:
     body = "".join(f'<p><a href="/news?s=notes&mode=form&id={name}">The {name} is open</a></p>' for name in NAMES)
     opened = open_page(f"<html><body>{body}</body></html>".encode(), "text/html", None, ())
     url = f"{URL}?s=notes&mode=list"
@@ -124,7 +124,7 @@ def test_a_link_of_a_menu_that_stands_near_a_list_does_not_hide_the_list() -> No
     assert {f"/t/{number}" for number in range(8)} <= {url for _, url in found(body)}
 
 
-def test_events_and_their_places_in_the_same_tags_are_told_apart_by_their_classes() -> None:
+def test_events_and_places_in_equal_tags_are_distinguished_by_class() -> None:
     what = '<p class="what"><a href="/e/{0}">The {0} plays all that it knows</a></p>'
     where = '<p class="where"><a href="/v/{0}">Town hall</a></p>'
     rows = "".join(f"<div>{what.format(name)}{where.format(name)}</div>" for name in ("a", "b", "c", "d"))

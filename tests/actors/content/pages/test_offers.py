@@ -97,7 +97,7 @@ def looks(*bodies: bytes) -> list[PageLook]:
     return found
 
 
-def test_a_price_that_only_machines_are_told_is_a_change_with_its_value() -> None:
+def test_a_machine_readable_price_is_a_change_with_its_value() -> None:
     _, second = looks(shop(ld()), shop(ld("39.90")))
     assert second.kind == "changed" and second.diff is not None
     (changed,) = second.diff.changed
@@ -107,7 +107,7 @@ def test_a_price_that_only_machines_are_told_is_a_change_with_its_value() -> Non
     assert isinstance(price.after, Value) and (price.after.number, price.after.unit) == (3990, "EUR")
 
 
-def test_a_state_that_only_machines_are_told_is_a_change_of_availability() -> None:
+def test_a_machine_readable_state_is_a_change_of_availability() -> None:
     _, second = looks(shop(ld()), shop(ld(state="OutOfStock")))
     (state,) = second.changes
     assert (state.kind, state.after and state.after.value) == ("availability", "out_of_stock")
@@ -130,7 +130,7 @@ def test_a_part_that_the_user_chose_has_no_offers() -> None:
     assert "49.90 EUR" not in read_page(shop(ld()), "text/html", URL, "h1", ()).blocks
 
 
-def test_a_page_that_was_watched_before_offers_were_read_tells_nothing_of_them_at_first() -> None:
+def test_a_page_watched_before_offers_were_read_reports_none_at_first() -> None:
     first = look(shop(""))
     memory = decode_memory(first.memory)
     assert memory is not None and memory.declared
@@ -157,7 +157,7 @@ def test_a_page_that_was_watched_before_offers_were_read_tells_nothing_of_them_a
         max_leaves=20,
     )
 )
-def test_whatever_json_a_page_declares_its_offers_are_texts(document: Any) -> None:
+def test_offers_in_any_declared_json_are_texts(document: Any) -> None:
     code = json.dumps([document, "Offer"]).replace("<", "")
     for offer in offers(shop(f'<script type="application/ld+json">{code}</script>')):
         assert all(isinstance(part, str) for part in offer) and (offer.price or offer.state)

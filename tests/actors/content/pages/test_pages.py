@@ -33,7 +33,7 @@ def test_blocks_come_in_reading_order_and_cells_and_items_are_blocks_of_their_ow
     assert all(len(key) == 16 for key in look.keys)
 
 
-def test_what_the_head_says_is_read() -> None:
+def test_the_pages_head_is_read() -> None:
     head = (
         '<meta property="og:title" content="Better title"><meta name="author" content="Ann">'
         '<meta property="article:published_time" content="2026-03-10T10:00:00+01:00">'

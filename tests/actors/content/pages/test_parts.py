@@ -87,7 +87,7 @@ def test_the_rest_is_chosen_from_after_something_was_taken_out() -> None:
     assert reading(JSON, "$.plans[*].name", "$.plans[?@.price > 10]").blocks == ("Solo",)
 
 
-def test_another_price_in_json_is_told_with_its_path() -> None:
+def test_another_price_in_json_is_reported_with_its_path() -> None:
     before, after = reading(JSON, "$.plans[*].price"), reading(JSON.replace("29.90", "31"), "$.plans[*].price")
     verdict = judge(judge(None, before).memory, after)
     assert verdict.diff is not None
@@ -135,7 +135,7 @@ def test_a_part_that_is_not_there_is_a_state(text: str, selector: str) -> None:
         (JSON, "re:x", "by a JSONPath"),
     ],
 )
-def test_a_selector_of_the_wrong_sort_is_told_the_right_one(text: str, selector: str, says: str) -> None:
+def test_a_selector_of_the_wrong_kind_names_the_right_one(text: str, selector: str, says: str) -> None:
     for part in ((selector, ()), (None, (selector,))):
         with pytest.raises(NoParts, match=says):
             reading(text, part[0], *part[1])

@@ -64,7 +64,7 @@ labels = st.text(st.sampled_from('ab ›·>|"#*19'), max_size=8).map(lambda labe
 
 
 @given(labels, labels, labels, st.integers(0, 3))
-def test_what_is_written_of_a_place_means_that_place(heading: str, row: str, column: str, nth: int) -> None:
+def test_a_printed_path_selects_its_place(heading: str, row: str, column: str, nth: int) -> None:
     stand = Stand(heading, row, column)
     if any(stand):
         path = path_of(written(stand, nth))

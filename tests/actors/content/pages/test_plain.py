@@ -153,7 +153,7 @@ def test_a_text_that_mentions_an_element_is_a_text(text: str, is_page: bool) -> 
 
 
 @pytest.mark.parametrize("text", ["x\n" * 30_000, json.dumps(list(range(10**6))), "a,b\n" * 30_000, "x" * (2 << 20)])
-def test_what_is_read_has_a_bound_and_what_is_cut_is_said(text: str) -> None:
+def test_reading_is_bounded_and_a_cut_is_reported(text: str) -> None:
     blocks = read(text).blocks
     assert blocks.partial and len(blocks.texts) <= MOST_BLOCKS + 1
     assert max(map(len, blocks.texts)) <= 2_000

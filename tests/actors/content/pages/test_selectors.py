@@ -97,7 +97,7 @@ def test_an_expression_that_would_take_for_ever_is_stopped_and_says_so(
         read_page(body.encode(), content_type, URL, selector, ())
 
 
-def test_a_part_that_appears_goes_and_returns_is_told_each_time() -> None:
+def test_a_part_that_appears_goes_and_returns_is_reported_each_time() -> None:
     jobs = "<html><body><h1>Jobs</h1><p>We look for people who like the sea.</p>{}</body></html>"
     empty, full = jobs.format(""), jobs.format("<ul class=jobs><li>Boat builder</ul>")
     memory, told = None, list[bool]()

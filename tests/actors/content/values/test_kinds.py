@@ -66,7 +66,7 @@ def test_values_are_paired_with_what_they_were_and_say_of_what_they_are() -> Non
     )
 
 
-def test_where_the_words_changed_too_only_what_one_side_lacks_is_told() -> None:
+def test_with_changed_words_only_the_difference_is_reported() -> None:
     found = kinds("Basic $5, Team $12, Max $40 a month", "Basic $5 and Team $14 and Max for teams $40 a month")
     prices = [one for one in found if one.kind == "price"]
     assert [(one.before and one.before.text, one.after and one.after.text) for one in prices] == [("$12", "$14")]
@@ -80,7 +80,7 @@ def test_a_cell_is_labelled_by_its_row_and_column() -> None:
     assert isinstance(one.after, Value) and (one.after.number, one.after.unit) == (1350, "EUR")
 
 
-def test_what_stands_at_a_path_keeps_it() -> None:
+def test_a_value_at_a_path_keeps_the_path() -> None:
     context = Context(row="$.plans[1].price")
     diff, _ = compare(["300"], ["250"], Where((context,), (context,)))
     (one,) = kinds_of(diff, Writing(exact=True))
@@ -105,7 +105,7 @@ def test_a_state_that_comes_by_itself_is_a_change_of_the_state() -> None:
     ]
 
 
-def test_a_huge_change_tells_the_first_ones() -> None:
+def test_a_huge_change_reports_the_first_ones() -> None:
     diff, _ = compare([f"Row {i}: ${i}" for i in range(90)], [f"Row {i}: ${i + 1}" for i in range(90)])
     assert len(kinds_of(diff, Writing("en"))) == MOST_CHANGES
 

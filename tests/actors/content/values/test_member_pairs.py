@@ -36,7 +36,7 @@ def told(before: Any, after: Any, row: str = "", name: str = "") -> list[tuple[s
         ({"note": "x"}, {"note": None}, [("text", "$.note", "x", "null")]),
     ],
 )
-def test_what_changed_is_called_by_its_path(before: Any, after: Any, changes: list[tuple[str, ...]]) -> None:
+def test_a_changed_member_is_named_by_its_path(before: Any, after: Any, changes: list[tuple[str, ...]]) -> None:
     found = told(before, after)
     assert [one[:2] for one in found] == [one[:2] for one in changes]
     if changes[0][0] != "availability":

@@ -37,7 +37,7 @@ def test_each_value_within_a_block_has_its_own_path_and_items_are_called_by_thei
     ]
 
 
-def test_what_is_a_part_of_json_only_has_the_path_of_its_block() -> None:
+def test_a_json_value_without_a_path_has_its_blocks() -> None:
     cut = '"about": "a long text that goes on in the next'
     assert members_of(cut, "plans[Team]") == ()
     assert path_at(cut, "plans[Team]", 12) == "$.plans[Team].about"

@@ -162,7 +162,7 @@ def _decimal(number: object, scale: int) -> Decimal:
 
 
 @given(st.text(alphabet="0123456789., '€$%-:kKM\u00a0v\u0661EURabc/\"", max_size=60), st.sampled_from(["", "de", "en"]))
-def test_whatever_a_text_is_values_stand_in_it_apart_and_within_bounds(text: str, language: str) -> None:
+def test_values_of_any_text_are_disjoint_and_within_bounds(text: str, language: str) -> None:
     for writing in (Writing(language), Writing(exact=True)):
         end = 0
         for start, until, value in values_in(text, writing):

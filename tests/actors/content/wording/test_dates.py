@@ -178,5 +178,5 @@ def test_a_word_that_only_resembles_one_for_editing_is_none(text: str) -> None:
     assert not speaks_of_edits(canonical(text))
 
 
-def test_what_speaks_of_edits_need_be_no_stamp() -> None:
+def test_a_text_about_edits_may_be_no_time_stamp() -> None:
     assert speaks_of_edits("we updated our prices for all plans of the year and more")

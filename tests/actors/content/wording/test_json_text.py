@@ -57,7 +57,7 @@ def test_a_line_says_what_holds_it() -> None:
         ([{"name": "A"}, "b"], ["[0]", "[1]"]),
     ],
 )
-def test_an_item_is_called_by_what_tells_it_from_the_others(items: list[object], called: list[str]) -> None:
+def test_an_item_is_named_by_what_distinguishes_it(items: list[object], called: list[str]) -> None:
     value = json_text.read(json.dumps(items))
     assert [json_text.written(value, (at,)) for at in range(len(items))] == called
 

@@ -25,13 +25,13 @@ def rates(made: Sequence[Pair]) -> tuple[float, float, Counter[str]]:
 
 
 @pytest.mark.parametrize(("seed", "world"), [(1, 0), (2, 0), (HELD_OUT, 1), (HELD_OUT + 1, 1)])
-def test_of_generated_pairs_those_of_one_story_are_found_and_no_others(seed: int, world: int) -> None:
+def test_generated_pairs_of_one_story_are_found_and_no_others(seed: int, world: int) -> None:
     precision, recall, wrong = rates(pairs(seed, world))
     assert precision >= 0.98, wrong
     assert recall >= 0.90, wrong
 
 
-def test_which_clock_is_ahead_does_not_matter() -> None:
+def test_stories_match_whichever_clock_is_ahead() -> None:
     for pair in pairs(3, 0, 100):
         assert same_story(Piece(*pair.one), Piece(*pair.other)) == same_story(Piece(*pair.other), Piece(*pair.one))
 

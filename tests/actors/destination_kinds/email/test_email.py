@@ -200,7 +200,7 @@ async def test_no_mail_is_sent_before_consent_or_after_unsubscribing(autojump_cl
         ("tls", b"220 go\r\n250 smuggled\r\n", None, "retry", "active", "sent data between STARTTLS and TLS"),
     ],
 )
-async def test_what_the_mail_server_says_is_what_becomes_of_a_mail(
+async def test_the_mail_servers_reply_decides_a_mails_outcome(
     autojump_clock: object,
     stage: str,
     reply: bytes,
@@ -302,7 +302,7 @@ async def test_another_address_is_another_person(autojump_clock: object) -> None
             assert (await client.post(f"{where}/invite")).status_code == 409
 
 
-async def test_one_that_came_without_its_link_is_asked_anew(autojump_clock: object) -> None:
+async def test_a_recipient_added_without_a_link_is_asked_again(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:

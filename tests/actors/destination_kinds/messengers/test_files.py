@@ -72,7 +72,7 @@ def test_the_example_of_the_page_is_a_kind() -> None:
         ("[limits]", "[limits", "not TOML"),
     ],
 )
-def test_a_flaw_is_told_with_its_place(old: str, new: str, says: str) -> None:
+def test_an_error_is_reported_with_its_place(old: str, new: str, says: str) -> None:
     assert EXAMPLE.count(old) >= 1
     text = EXAMPLE.replace(old, new, 1)
     if says:

@@ -45,7 +45,7 @@ def test_each_messenger_has_a_peer() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PEERS))
-async def test_a_person_is_told_slowly_if_asked_and_no_more_once_it_is_revoked(
+async def test_a_person_is_notified_slowly_on_request_and_no_more_once_revoked(
     autojump_clock: object, name: str
 ) -> None:
     peer = PEERS[name]
@@ -139,7 +139,7 @@ BAD: list[tuple[str, Callable[[Peer], dict[str, object]], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "change", "says"), BAD)
-async def test_what_is_wrong_is_told_by_its_place_and_never_repeats_a_secret(
+async def test_errors_name_their_place_and_never_repeat_a_secret(
     autojump_clock: object, kind: str, change: Callable[[Peer], dict[str, object]], says: str
 ) -> None:
     peer = PEERS.get(kind, PEERS["ntfy"])
@@ -221,7 +221,7 @@ def test_a_name_and_password_are_hidden_as_they_are_sent() -> None:
 
 
 @pytest.mark.parametrize(("most", "messages"), [(None, 1), (0, 30), (29, 1), (30, 30)])
-async def test_of_many_at_once_a_person_gets_one_message(
+async def test_a_person_gets_one_message_for_many_events_at_once(
     autojump_clock: object, most: int | None, messages: int
 ) -> None:
     peer = PEERS["ntfy"]
@@ -249,7 +249,7 @@ async def test_of_many_at_once_a_person_gets_one_message(
 
 
 @pytest.mark.parametrize("name", sorted(PEERS))
-async def test_a_destination_is_told_in_the_words_of_its_template(autojump_clock: object, name: str) -> None:
+async def test_a_destination_gets_the_text_of_its_template(autojump_clock: object, name: str) -> None:
     peer = PEERS[name]
     message = "Dear reader, {{ title }} ({{ count }}) {{ link }}"
     async with trio.open_nursery() as nursery:
@@ -286,7 +286,7 @@ async def test_a_template_that_fails_costs_no_message_and_says_so(autojump_clock
 
 
 @pytest.mark.parametrize("status", [302, 400, 503])
-def test_what_an_error_says_beside_its_status_is_no_success(status: int) -> None:
+def test_an_error_body_beside_status_200_is_no_success(status: int) -> None:
     telegram = MESSENGERS["telegram"]
     assert answer_of(telegram, PostResult(200, 1, b'{"ok":true}', None)).delivered
     found = answer_of(telegram, PostResult(status, 1, b'{"ok":true}', None))

@@ -38,7 +38,7 @@ def test_a_throttled_request_reports_the_site_and_the_wait(
         ("/page", None, "html", "an HTML document"),
     ],
 )
-async def test_what_was_detected_is_told_also_where_another_type_was_asked_for(
+async def test_the_detected_type_is_shown_beside_a_requested_other_one(
     autojump_clock: object, path: str, wished: SourceType | None, detected: str, says: str
 ) -> None:
     async with watching() as (service, origin):
@@ -53,7 +53,7 @@ async def test_what_was_detected_is_told_also_where_another_type_was_asked_for(
         assert source.detection.evidence.startswith(says)
 
 
-def test_the_guards_refusal_is_a_failed_look_of_a_source_that_is_watched_already() -> None:
+def test_a_refusal_of_the_guard_fails_the_check_of_a_watched_source() -> None:
     failure = refusal(UrlRefused("address-private", "10.0.0.7 is private"))
     assert failure.blame is Blame.REMOTE_PERMANENT
     assert "address-private" in failure.reason

@@ -131,7 +131,7 @@ async def test_the_type_that_was_asked_for_is_what_it_is_watched_as(by: str, aut
         assert (found.type, found.detection.type, found.detection.forced) == ("html", "feed", True)
 
 
-async def test_what_turns_out_to_be_unwatchable_fails_with_that_reason(autojump_clock: object) -> None:
+async def test_an_unwatchable_url_fails_with_its_reason(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         source = (await added(service, origin)).source
         origin.bodies["/news"], origin.status = b"%PDF-1.7", None
@@ -144,7 +144,7 @@ async def test_what_turns_out_to_be_unwatchable_fails_with_that_reason(autojump_
         assert not (await view_of(service, source.id)).source.detection.pending
 
 
-async def test_what_is_known_to_be_unwatchable_or_forbidden_is_refused_also_with_later(autojump_clock: object) -> None:
+async def test_a_known_unwatchable_or_forbidden_url_is_refused_with_later_too(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/news"] = b"%PDF-1.7"
         with pytest.raises(Unprocessable, match="PDF"):
@@ -161,7 +161,7 @@ async def test_what_is_known_to_be_unwatchable_or_forbidden_is_refused_also_with
 @pytest.mark.parametrize(
     "url", ["http://10.0.0.1/", "https://inside.example/", "http://169.254.169.254/", "ftp://a.example/"]
 )
-async def test_what_the_guard_refuses_is_never_added(url: str, autojump_clock: object) -> None:
+async def test_a_url_that_the_guard_refuses_is_never_added(url: str, autojump_clock: object) -> None:
     async with watching() as (service, _):
         service.network.add("inside.example", "10.1.2.3", web(lambda asked: Answer(200), []))
         with pytest.raises(UrlRefused):

@@ -54,7 +54,9 @@ def test_distinct_entries_of_a_document_have_distinct_names(found: list[Raw]) ->
 
 @pytest.mark.parametrize("dated", ["newest first", "oldest first", None])
 @pytest.mark.parametrize("is_reversed", [False, True])
-def test_of_too_many_entries_the_newest_are_read_and_the_rest_is_counted(dated: str | None, is_reversed: bool) -> None:
+def test_a_feed_with_too_many_entries_reads_the_newest_and_counts_the_rest(
+    dated: str | None, is_reversed: bool
+) -> None:
     numbers = range(MOST_ENTRIES + 700)
     date = "<pubDate>{} Mar 2026 10:00:00 GMT</pubDate>" if dated else ""
     items = [f"<item><guid>{n}</guid><title>t</title>{date.format(1 + n // 300)}</item>" for n in numbers]

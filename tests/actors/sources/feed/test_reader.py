@@ -9,7 +9,7 @@ from tests.support.memory_network import Answer, web
 URL = "https://site.example/feed"
 
 
-async def test_what_is_there_at_first_is_the_baseline_and_a_new_entry_is_told_once(autojump_clock: object) -> None:
+async def test_first_entries_are_the_baseline_and_a_new_one_is_reported_once(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a", "b")
         added = await service.add(URL, tags=("label:x",))
@@ -23,7 +23,7 @@ async def test_what_is_there_at_first_is_the_baseline_and_a_new_entry_is_told_on
         assert event["tags"] == ["label:x", "change:new"]
 
 
-async def test_entries_are_told_oldest_first(autojump_clock: object) -> None:
+async def test_entries_are_reported_oldest_first(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         await service.add(URL)
@@ -32,7 +32,7 @@ async def test_entries_are_told_oldest_first(autojump_clock: object) -> None:
         assert await service.titles() == ["b", "c", "d"]
 
 
-async def test_a_backfill_tells_the_newest_entries_of_the_first_look(autojump_clock: object) -> None:
+async def test_a_backfill_reports_the_newest_entries_of_the_first_check(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("d", "c", "b", "a")
         await service.add(URL, backfill=2)
@@ -48,7 +48,7 @@ async def test_a_feed_that_is_added_is_read_once_also_for_its_backfill(autojump_
         assert service.jail.calls == 1
 
 
-async def test_an_entry_that_is_edited_materially_is_told_again(autojump_clock: object) -> None:
+async def test_an_entry_that_is_edited_materially_is_reported_again(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a|first text", "b")
         await service.add(URL)
@@ -118,7 +118,7 @@ async def test_an_error_report_among_real_entries_is_left_out(autojump_clock: ob
         assert await service.titles() == ["b"]
 
 
-async def test_entries_from_the_future_and_from_no_time_are_told_once_and_do_not_stop_the_looks(
+async def test_entries_without_or_with_future_dates_are_reported_once(
     autojump_clock: object,
 ) -> None:
     def dated(*items: tuple[str, str]) -> bytes:

@@ -54,7 +54,7 @@ def test_a_batch_that_is_dated_alike_is_news_when_the_date_is_new(step: int) -> 
     assert (len(turn.told), turn.held) == (12, ())
 
 
-def test_what_is_really_new_in_a_feed_that_moved_is_told() -> None:
+def test_new_entries_of_a_moved_feed_are_reported() -> None:
     turn = decide(12, [*entries(10, dated=NOW - 90 * DAY), *entries(2, 50, dated=NOW)])
     assert ([entry.key for entry in turn.told], len(turn.held)) == (["k50", "k51"], 10)
 
@@ -83,7 +83,7 @@ def test_a_feed_that_was_empty_has_not_moved() -> None:
 
 
 @pytest.mark.parametrize("dated", [None, NOW - 90 * DAY], ids=["undated", "old"])
-def test_a_feed_that_turns_over_again_and_again_is_fast_and_is_told(dated: int | None) -> None:
+def test_a_feed_that_turns_over_again_and_again_is_fast_and_is_reported(dated: int | None) -> None:
     first = decide(10, entries(10, dated=dated))
     second = decide(10, entries(10, 10, dated=dated), first.manner)
     third = decide(10, entries(10, 20, dated=dated), second.manner)
@@ -147,7 +147,7 @@ async def test_a_feed_that_is_new_as_a_whole_is_said_once_and_then_watched_as_al
         assert len(await service.titles()) == 14, "the entries from before the move are still known"
 
 
-async def test_twelve_entries_for_twelve_dated_just_before_the_look_are_all_told(autojump_clock: object) -> None:
+async def test_twelve_entries_dated_just_before_the_check_are_all_reported(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = dated(names(0, 12), NOW - DAY)
         source = (await service.add(URL)).view.source.id
@@ -159,7 +159,7 @@ async def test_twelve_entries_for_twelve_dated_just_before_the_look_are_all_told
         assert (await service.alerts(), sorted(await service.titles())) == ([], sorted(names(100, 12)))
 
 
-async def test_ten_new_entries_beside_two_old_ones_are_told_though_dated_by_day(autojump_clock: object) -> None:
+async def test_ten_new_entries_beside_two_old_ones_are_reported_though_dated_by_day(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = dated(names(0, 12), NOW - 3 * DAY)
         await service.add(URL)
@@ -169,7 +169,7 @@ async def test_ten_new_entries_beside_two_old_ones_are_told_though_dated_by_day(
 
 
 @pytest.mark.parametrize("before", [0, 12], ids=["from the beginning", "for a while"])
-async def test_a_feed_that_is_empty_and_then_has_ten_old_entries_tells_them(
+async def test_a_feed_that_is_empty_and_then_has_ten_old_entries_reports_them(
     autojump_clock: object, before: int
 ) -> None:
     async with watching() as (service, origin):
@@ -195,7 +195,7 @@ async def test_an_empty_moment_makes_no_news_of_what_is_known(autojump_clock: ob
         assert len(await service.alerts()) == 1, "the feed was not empty at the look before the move"
 
 
-async def test_an_ordinary_burst_is_told(autojump_clock: object) -> None:
+async def test_an_ordinary_burst_is_reported(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss(*names(0, 10))
         await service.add(URL)
@@ -213,7 +213,7 @@ async def test_a_small_feed_may_be_new_as_a_whole(autojump_clock: object) -> Non
         assert (len(await service.titles()), await service.alerts()) == (5, [])
 
 
-async def test_a_bridges_error_report_is_a_failed_look_and_no_event(autojump_clock: object) -> None:
+async def test_a_bridges_error_report_is_a_failed_check_and_no_event(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a", "b")
         source = (await service.add(URL)).view.source.id

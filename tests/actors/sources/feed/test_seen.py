@@ -36,7 +36,7 @@ def test_the_same_document_changes_nothing_in_any_order() -> None:
     assert compare(memory_of("a", "b"), [Mark("b", FP), Mark("a", FP)])[:3] == ((), (), None)
 
 
-def test_a_new_entry_and_an_edited_one_are_told_apart() -> None:
+def test_a_new_entry_and_an_edited_one_are_distinguished() -> None:
     found = compare(memory_of("a", "b"), [Mark("c", FP), Mark("a", OTHER), Mark("b", FP)])
     assert (found.new, found.updated) == ((0,), (1,))
 
@@ -74,7 +74,7 @@ def test_a_memory_in_an_unknown_form_is_refused() -> None:
 
 
 @given(entries, entries)
-def test_what_was_compared_once_is_never_new_again(before: list[Mark], after: list[Mark]) -> None:
+def test_an_entry_compared_once_is_never_new_again(before: list[Mark], after: list[Mark]) -> None:
     first = compare(b"", before).memory or b""
     second = compare(first, after)
     kept = second.memory if second.memory is not None else first
@@ -215,7 +215,7 @@ def test_a_cut_entry_counts_for_nothing_until_the_same_document_comes_again() ->
     assert compare(mended.memory or b"", half, cut=True, cut_entry=True).updated == ()
 
 
-def test_what_followed_a_cut_first_document_was_there_before() -> None:
+def test_entries_behind_a_cut_first_document_are_not_new() -> None:
     marks = [entry(name, name.encode() * 8) for name in "abcd"]
     first = compare(b"", marks[:2], cut=True, cut_entry=True).memory or b""
     found = compare(first, [entry("n", b"nnnnNNNN"), *marks])

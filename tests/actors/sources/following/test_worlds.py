@@ -126,7 +126,7 @@ def broken(town: Town, events: list[dict[str, Any]]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_each_item_is_told_once_with_its_text_or_the_reason(seed: int, autojump_clock: object) -> None:
+async def test_each_item_is_reported_once_with_its_text_or_the_reason(seed: int, autojump_clock: object) -> None:
     assert list(broken(*await lived(seed))) == []
 
 

@@ -212,7 +212,7 @@ def test_an_answer_ends_an_outage_at_once() -> None:
     assert (health.score, health.flag, health.down_since) == (1.0, "ok", None)
 
 
-def test_a_source_that_yields_again_is_ok_at_the_second_look_that_says_so() -> None:
+def test_a_source_that_yields_again_is_ok_at_the_second_check() -> None:
     memory = after_gaps([HOUR] * 64, silent=10 * HOUR)
     health, memory = after_look(Health(), memory)
     assert (health.score, health.flag) == (0.593, "ok")

@@ -79,14 +79,14 @@ TOLD_AT = f"told:{rfc3339(NOW)}"
         (90_000, 3600, None),
     ],
 )
-def test_a_trouble_is_told_by_its_age_whatever_the_flag_is(
+def test_a_failure_is_reported_by_its_age_whatever_the_flag(
     flag: Flag, lasts: int, told: int | None, tags: str | None
 ) -> None:
     health = at(lasts, flag=flag, told=None if told is None else Telling(NOW, told))
     assert said(health, health, 60, 3600) == ([] if tags is None else [(FAILING, (tags,))])
 
 
-def test_what_was_told_is_known_and_not_told_again() -> None:
+def test_a_reported_item_is_known_and_not_reported_again() -> None:
     after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
     assert (
         "No check has succeeded since 28 May 2026 20:25 UTC, for 60 s. The last check failed: no" in drafts[0].content
@@ -115,14 +115,14 @@ def test_silence_that_costs_health_is_said_as_such_and_so_is_its_end() -> None:
     assert said(after, Health(told=after.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
 
 
-def test_a_quiet_source_that_then_fails_is_told_again() -> None:
+def test_a_quiet_source_that_then_fails_is_reported_again() -> None:
     told = Telling(NOW, quiet=True)
     assert said(at(60, flag="degraded", cause="yield", told=told), at(60, flag="degraded", told=told), 60) == [
         (FAILING, ("notice_after:0-60",))
     ]
 
 
-def test_answers_that_can_be_read_only_now_and_then_are_told_to_all_when_the_flag_has_fallen() -> None:
+def test_intermittent_answers_are_reported_to_all_once_the_flag_falls() -> None:
     flapping = Health(0.6, "degraded", "8 of the last 20", cause="partial")
     assert said(flapping, flapping, 60) == [(FAILING, ("notice_after:0-",))]
     assert said(at(5, flag="degraded", cause="partial"), at(5, flag="degraded", cause="partial"), 60) == []
@@ -199,7 +199,7 @@ async def test_a_source_that_fails_and_recovers_says_each_once_as_a_notice(autoj
         assert service.registry.table.describe(source).hot.events == 1, "notices are no events of the source"
 
 
-async def test_two_bad_looks_are_no_trouble(autojump_clock: object) -> None:
+async def test_two_failed_checks_are_no_trouble(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         await service.add(URL)

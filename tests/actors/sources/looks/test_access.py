@@ -180,7 +180,7 @@ async def test_a_preview_with_headers_is_not_that_of_strangers(autojump_clock: o
         assert len(site.looks()) == 3
 
 
-async def test_what_can_not_be_sent_is_refused(autojump_clock: object) -> None:
+async def test_an_unsendable_header_is_refused(autojump_clock: object) -> None:
     async with watching() as (service, _):
         for headers in ("User-Agent: Mozilla/5.0", "Cookie", "Host: a"):
             with pytest.raises(Unprocessable, match="headers: "):
@@ -208,7 +208,7 @@ class Api:
         return Answer(200, body, {"content-type": "application/json", "etag": '"1"'})
 
 
-async def test_a_look_may_post_a_body_and_never_asks_conditionally_with_it(autojump_clock: object) -> None:
+async def test_a_check_may_post_a_body_and_never_asks_conditionally_with_it(autojump_clock: object) -> None:
     async with watching() as (service, _):
         api = Api()
         service.network.servers[ADDRESS, 443] = web(api.answer, api.asked)
@@ -241,7 +241,7 @@ async def test_a_body_is_not_repeated_where_a_redirect_leads(autojump_clock: obj
     ("text", "says"),
     [("POST\nHost: x\n\na", "Host is set by the look itself"), ("POST\nno colon\n\na", "write each as Name: value")],
 )
-async def test_what_is_wrong_with_what_is_to_be_posted_is_said(text: str, says: str, autojump_clock: object) -> None:
+async def test_a_wrong_request_body_names_its_error(text: str, says: str, autojump_clock: object) -> None:
     async with watching() as (service, _):
         with pytest.raises(Unprocessable, match=says):
             await service.add(URL, headers=text)

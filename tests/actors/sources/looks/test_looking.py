@@ -72,7 +72,7 @@ async def stored(service: Watching, source: SourceId) -> SourceRuntime:
     return found.hot
 
 
-async def test_each_look_goes_with_the_session_that_the_one_before_was_given(autojump_clock: object) -> None:
+async def test_each_check_sends_the_session_that_the_last_one_got(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Renewing()
         site.join(service)
@@ -102,7 +102,7 @@ async def test_a_session_outlives_a_restart_and_is_stored_in_a_box(autojump_cloc
         assert site.number > known and hot_of(service, source).last_error is None
 
 
-async def test_a_new_session_is_stored_with_the_look_also_where_nothing_else_has_changed(
+async def test_a_new_session_is_stored_with_an_unchanged_check_too(
     autojump_clock: object,
 ) -> None:
     async with watching(sweep=86_400.0) as (service, _):
@@ -115,7 +115,7 @@ async def test_a_new_session_is_stored_with_the_look_also_where_nothing_else_has
         assert renewed > 2 and f'"t{renewed}"' in (await stored(service, source)).cookies
 
 
-async def test_where_only_the_date_moves_nothing_is_written_for_it(autojump_clock: object) -> None:
+async def test_a_moving_date_alone_writes_nothing(autojump_clock: object) -> None:
     site = Renewing()
     async with watching(sweep=86_400.0) as (service, _):
         site.join(service)
@@ -204,7 +204,7 @@ async def test_a_session_that_is_renewed_on_the_way_is_the_next_requests(autojum
         assert "session=t7; theme=dark" in site.looks() and hot_of(service, source).last_error is None
 
 
-async def test_what_another_origin_sets_is_not_taken_nor_sent_there(autojump_clock: object) -> None:
+async def test_cookies_of_another_origin_are_neither_taken_nor_sent(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Renewing()
         site.join(service)
@@ -227,7 +227,7 @@ async def test_headers_without_a_cookie_get_none(autojump_clock: object) -> None
         assert not any(site.looks()) and (await stored(service, source)).cookies == ""
 
 
-async def test_the_first_look_follows_from_the_page_to_the_feed_that_it_advertises(autojump_clock: object) -> None:
+async def test_the_first_check_follows_the_page_to_its_advertised_feed(autojump_clock: object) -> None:
     link = b'<link rel="alternate" type="application/rss+xml" href="/feed">'
     feed = b"<rss version='2.0'><channel><title>T</title><item><guid>a</guid><title>a</title></item></channel></rss>"
     async with watching() as (service, _):

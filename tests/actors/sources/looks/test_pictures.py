@@ -21,7 +21,7 @@ async def newest(service: Watching, source: SourceId) -> KeptPicture | None:
     return await service.ports.storage.pictures.newest(source)
 
 
-async def test_the_first_look_and_each_change_keep_a_picture_and_a_look_without_news_none(
+async def test_the_first_check_and_each_change_keep_a_picture_and_a_check_without_news_none(
     autojump_clock: object,
 ) -> None:
     browser = a_browser()

@@ -48,7 +48,7 @@ def test_b1_three_failures_in_a_row_open_the_breaker_and_each_probe_that_fails_d
 
 
 @given(st.integers(3, 40), st.floats(0, 0.999))
-def test_b1_an_origin_that_returns_is_looked_at_within_36_minutes(count: int, draw: float) -> None:
+def test_b1_a_recovered_origin_is_checked_within_36_minutes(count: int, draw: float) -> None:
     hot = failed(after_failures(count - 1), a_failure(), NOW, Limits(), draw)
     assert hot.next_look_at is not None and hot.next_look_at - NOW <= 36 * MINUTE
 
@@ -96,7 +96,7 @@ def test_a_304_keeps_the_hints_that_the_last_body_gave() -> None:
     assert again.next_look_at == NOW + 1_200_000
 
 
-def test_a_doubt_is_looked_at_again_at_the_floor() -> None:
+def test_a_doubt_is_checked_again_at_the_floor() -> None:
     hot = succeeded(replace(SourceRuntime(), interval=2000.0), a_look(soon=True), Limits(), 0.5)
     assert hot.next_look_at == NOW + 60_000
 
@@ -108,7 +108,7 @@ def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
     assert settle(near, NOW, Limits()) is near
 
 
-def test_r12_what_a_clock_ahead_has_noted_of_a_trouble_is_brought_back_to_now() -> None:
+def test_r12_a_trouble_noted_by_a_fast_clock_is_moved_back_to_now() -> None:
     later = Millis(NOW + 30 * 86_400_000)
     hot = after_failures(4, hot=failed(SourceRuntime(), a_failure(Blame.THROTTLED, status=429), later, Limits(), 0.5))
     hot = replace(hot, breaker=replace(hot.breaker, retry_at=later), health=replace(hot.health, down_since=later))
@@ -125,7 +125,7 @@ def test_r12_a_failure_is_waited_for_as_long_as_ever_though_the_one_before_was_b
         assert hot.next_look_at is not None and hot.next_look_at <= NOW + 3_600_000
 
 
-def test_a_scheduled_look_with_its_sway_is_not_made_early_by_a_restart() -> None:
+def test_a_scheduled_check_with_its_sway_is_not_made_early_by_a_restart() -> None:
     week = 7 * 86_400
     hot = SourceRuntime(next_look_at=Millis(NOW + round(week * 1000 * 1.1)))
     assert settle(hot, NOW, Limits(schedule=week)) is hot
@@ -136,7 +136,7 @@ def test_a_memory_of_another_version_is_a_fresh_one() -> None:
     assert pace.decode(hot.pace).hints == Hints() and pulse.decode(hot.pulse).gaps == ()
 
 
-def test_what_is_kept_of_a_source_that_is_watched_for_long_is_small() -> None:
+def test_the_state_of_a_long_watched_source_is_small() -> None:
     hot, now = SourceRuntime(), int(NOW)
     for look in range(400):
         now += 10 * MINUTE
@@ -167,7 +167,7 @@ def test_silence_counts_only_while_the_source_was_watched_and_answered() -> None
     assert pulse.decode(back.pulse).age == 0.0
 
 
-def test_a_source_that_stops_yielding_is_told_by_its_health() -> None:
+def test_a_source_that_stops_yielding_is_reported_by_its_health() -> None:
     hot, now = SourceRuntime(), int(NOW)
     for look in range(24 * 20 + 30):
         now += 60 * MINUTE
@@ -199,7 +199,7 @@ def test_r12_an_order_to_wait_that_is_longer_than_any_that_is_honoured_is_forgot
     assert settle(near, NOW, Limits()) is near
 
 
-def test_a_rendered_look_is_made_about_a_tenth_as_often_and_is_remembered_as_such() -> None:
+def test_a_rendered_source_is_checked_a_tenth_as_often_and_marked_so() -> None:
     busy = SourceRuntime(interval=100.0)
     plain = succeeded(busy, a_look(), Limits(), 0.5)
     shown = succeeded(busy, replace(a_look(), rendered=True), Limits(), 0.5)

@@ -51,7 +51,7 @@ async def edited(service: Watching, source: SourceId, **patch: object) -> Source
     return view
 
 
-async def test_what_is_told_of_a_rendered_page_is_what_its_scripts_put_there(autojump_clock: object) -> None:
+async def test_a_rendered_page_reports_the_text_its_scripts_wrote(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -64,7 +64,7 @@ async def test_what_is_told_of_a_rendered_page_is_what_its_scripts_put_there(aut
         assert told["url"] == URL
 
 
-async def test_pages_of_one_address_that_their_route_tells_apart_are_two_sources_and_the_browser_has_it(
+async def test_pages_that_differ_in_their_route_are_two_sources(
     autojump_clock: object,
 ) -> None:
     browser = a_browser()
@@ -83,7 +83,7 @@ async def test_pages_of_one_address_that_their_route_tells_apart_are_two_sources
         assert {asked.target for asked in origin.looks("/app")} == {"/app"}
 
 
-async def test_a_look_that_always_renders_asks_robots_once_and_the_page_only_by_the_browser(
+async def test_a_check_that_always_renders_asks_robots_once_and_the_page_only_by_the_browser(
     autojump_clock: object,
 ) -> None:
     browser = a_browser()
@@ -97,7 +97,7 @@ async def test_a_look_that_always_renders_asks_robots_once_and_the_page_only_by_
         assert all(request.user_agent.startswith("sanderling/") for request in browser.asked)
 
 
-async def test_what_robots_forbids_is_not_rendered(autojump_clock: object) -> None:
+async def test_a_page_that_robots_forbids_is_not_rendered(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = BEFORE
@@ -127,7 +127,7 @@ async def test_a_page_that_leads_to_what_robots_forbids_is_not_read(autojump_clo
     ("there", "says"),
     [(f"http://{SITE}/app", "from https to http"), ("chrome-error://chromewebdata/", "chrome-error")],
 )
-async def test_a_page_that_leads_where_no_look_goes_is_not_read(there: str, says: str, autojump_clock: object) -> None:
+async def test_a_page_behind_a_refused_redirect_is_not_read(there: str, says: str, autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -205,7 +205,7 @@ async def test_a_browser_that_goes_while_a_page_rests_is_not_asked_again_and_aga
         assert seen(service, source).hot.looks - before < 4 * 60
 
 
-async def test_pages_that_no_browser_reaches_do_not_hold_the_looks_of_others(autojump_clock: object) -> None:
+async def test_unreachable_pages_do_not_delay_checks_of_others(autojump_clock: object) -> None:
     browser = ScriptedBrowser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -298,7 +298,7 @@ async def test_json_is_read_as_it_is_sent_whatever_is_wished(autojump_clock: obj
         assert (browser.asked, len(await service.news())) == ([], 1)
 
 
-async def test_what_no_browser_can_show_is_refused(autojump_clock: object) -> None:
+async def test_a_document_that_no_browser_shows_is_refused(autojump_clock: object) -> None:
     async with watching(browser=a_browser()) as (service, origin):
         origin.bodies |= {"/app": BEFORE, "/feed": rss("a")}
         for url, wish, says in (
@@ -332,7 +332,7 @@ async def test_an_empty_page_is_rendered_by_itself_and_one_with_text_never(autoj
         assert not seen(service, text.id).hot.rendered
 
 
-async def test_a_shell_whose_bytes_never_change_is_rendered_at_each_look(autojump_clock: object) -> None:
+async def test_a_shell_whose_bytes_never_change_is_rendered_at_each_check(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -389,7 +389,7 @@ async def test_without_a_browser_a_source_that_is_to_be_rendered_can_be_kept_and
         assert (view.state, view.source.detection.pending, len(await service.news())) == ("ok", False, 1)
 
 
-async def test_a_browser_that_goes_leaves_what_was_rendered_alone_and_tells_nothing(autojump_clock: object) -> None:
+async def test_a_removed_browser_leaves_rendered_sources_alone_and_reports_nothing(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -466,7 +466,7 @@ def test_a_glance_at_a_body_takes_little_however_it_is_made() -> None:
 # --- costs -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_rendered_look_is_planned_and_counted_as_a_hundred(autojump_clock: object) -> None:
+async def test_a_rendered_check_is_planned_and_counted_as_a_hundred(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -479,7 +479,7 @@ async def test_a_rendered_look_is_planned_and_counted_as_a_hundred(autojump_cloc
         assert metrics.rendered_looks.total() == metrics.looks.total() > 3
 
 
-async def test_the_budget_is_passed_by_few_rendered_looks(autojump_clock: object) -> None:
+async def test_the_budget_is_passed_by_few_rendered_checks(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser, looks_per_second=0.2) as (service, origin):
         for number in range(10):  # one for each half minute
@@ -490,7 +490,7 @@ async def test_the_budget_is_passed_by_few_rendered_looks(autojump_clock: object
         assert service.registry.watchman.spent.passed > 1000  # 10 a minute count as 17 plain ones a second
 
 
-async def test_what_a_look_costs_is_said_with_the_reason_for_the_next(autojump_clock: object) -> None:
+async def test_the_cost_of_a_check_is_shown_with_the_next_ones_reason(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies |= {"/app": SHELL, "/text": BEFORE}

@@ -98,7 +98,7 @@ async def test_a_body_that_is_cut_loses_no_session(autojump_clock: object) -> No
 
 
 @pytest.mark.parametrize("status", [500, 429])
-async def test_what_a_failure_sets_is_taken_as_a_browser_does(autojump_clock: object, status: int) -> None:
+async def test_cookies_of_a_failed_response_are_taken_as_browsers_do(autojump_clock: object, status: int) -> None:
     async with watching() as (service, _):
         site = Renewing()
         source = await joined(service, site)
@@ -109,7 +109,7 @@ async def test_what_a_failure_sets_is_taken_as_a_browser_does(autojump_clock: ob
         assert "session=t9" in site.looks()
 
 
-async def test_of_a_failure_that_gave_a_strangers_session_the_one_before_is_tried_again(
+async def test_after_a_failure_with_a_strangers_session_the_earlier_one_is_tried(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):
@@ -140,7 +140,7 @@ async def test_a_crash_on_the_way_to_a_form_for_strangers_leaves_the_session_tha
         assert "stranger" not in hot_of(service, source).cookies
 
 
-async def test_a_change_of_the_source_in_the_middle_of_a_look_loses_no_session(autojump_clock: object) -> None:
+async def test_a_change_of_the_source_in_the_middle_of_a_check_loses_no_session(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Slow()
         source = await joined(service, site)
@@ -163,7 +163,9 @@ async def test_an_unanswered_why_loses_no_session(autojump_clock: object) -> Non
         assert "session=t99" in site.looks() and hot_of(service, source).last_error is None
 
 
-async def test_looks_of_one_session_that_are_under_way_together_go_each_with_the_newest(autojump_clock: object) -> None:
+async def test_checks_of_one_session_that_are_under_way_together_go_each_with_the_newest(
+    autojump_clock: object,
+) -> None:
     async with watching() as (service, _):
         site = Slow()
         lender = await joined(service, site, headers_for=(SITE,))
@@ -176,7 +178,7 @@ async def test_looks_of_one_session_that_are_under_way_together_go_each_with_the
         assert len(set(site.looks())) == len(site.looks()), "each session was used once"
 
 
-async def test_a_look_that_has_waited_sends_what_was_renewed_meanwhile_and_speaks_of_nothing_newer(
+async def test_a_delayed_check_sends_the_renewed_session_and_nothing_newer(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):
@@ -196,7 +198,7 @@ async def test_a_look_that_has_waited_sends_what_was_renewed_meanwhile_and_speak
         assert live.cookies.kept == known
 
 
-async def test_a_look_that_renews_a_session_is_one_write_more_only_if_it_has_news(autojump_clock: object) -> None:
+async def test_a_renewed_session_costs_an_extra_write_only_with_news(autojump_clock: object) -> None:
     async with watching(sweep=86_400.0) as (service, _):
         site = Renewing()
         await joined(service, site)
@@ -224,7 +226,7 @@ def used(site: Renewing) -> list[int]:
 
 @pytest.mark.parametrize("late", [True, False])
 @pytest.mark.parametrize("what", GIVEN)
-async def test_an_edit_of_a_lender_while_another_looks_with_its_session_loses_none(
+async def test_an_edit_of_a_lender_while_another_checks_with_its_session_loses_none(
     autojump_clock: object, what: str, late: bool
 ) -> None:
     """Before or after the head of that answer, which carries a new session."""

@@ -88,7 +88,7 @@ async def test_a_clock_in_the_footer_is_no_change_however_often_it_is_seen(autoj
         assert len(origin.looks("/prices")) > 5
 
 
-async def test_an_error_page_with_status_200_is_a_failed_look_and_no_change(autojump_clock: object) -> None:
+async def test_an_error_page_with_status_200_is_a_failed_check_and_no_change(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(*FILLER, BASIC)
         added = await service.add(URL)

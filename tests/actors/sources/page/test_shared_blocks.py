@@ -49,7 +49,7 @@ def test_an_answer_follows_the_memories_and_a_forgotten_page_counts_no_more() ->
     assert register.shared(HOST, first) == ()
 
 
-def test_the_register_is_bounded_and_hosts_not_looked_at_for_longest_go_first(
+def test_the_register_is_bounded_and_drops_the_hosts_idle_longest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(neighbours, "MOST_PAGES", 10)
@@ -77,7 +77,7 @@ async def test_a_banner_that_reaches_the_last_of_four_pages_is_no_news_there(aut
         assert told == [f"https://site.example/{n}" for n in range(3)]
 
 
-async def test_news_on_four_addresses_of_one_page_is_told_at_each(autojump_clock: object) -> None:
+async def test_news_on_four_addresses_of_one_page_is_reported_at_each(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         paths = [f"/{n}" for n in range(4)]
         for path in paths:

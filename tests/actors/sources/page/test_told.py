@@ -44,7 +44,7 @@ async def shown(service: Watching, source: SourceId) -> ToldPage | None:
     return await service.registry_box.ask(lambda reply: ShowTold(source, reply))
 
 
-async def test_what_was_told_last_is_shown_and_of_feeds_nothing(autojump_clock: object) -> None:
+async def test_the_last_report_of_a_page_is_shown_and_none_of_feeds(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(TEXT.format(19))
         origin.bodies["/feed"] = rss("a")
@@ -65,7 +65,7 @@ async def standing(service: Watching, source: SourceId) -> dict[str, tuple[str, 
     return {one.label: (one.value.text, one.value.unit) for one in told.standing.values}
 
 
-async def test_the_values_of_a_page_are_there_from_the_first_look_on(autojump_clock: object) -> None:
+async def test_the_values_of_a_page_are_there_from_the_first_check_on(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page("A page about plans.", TABLE.format("€399"))
         source = (await service.add(URL)).view.source.id

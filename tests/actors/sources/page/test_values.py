@@ -71,7 +71,7 @@ async def test_another_source_of_the_same_host_has_its_own_records(autojump_cloc
         assert "lowest_since" in mine[0]["changes"][0]
 
 
-async def test_what_has_no_values_says_its_kind_only(autojump_clock: object) -> None:
+async def test_a_change_without_values_says_its_kind_only(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page(*FILLER)
         await service.add(URL)

@@ -74,7 +74,7 @@ async def look(run: Watching, source: Any) -> None:
     await trio.sleep(5)
 
 
-async def test_each_new_item_of_a_list_is_told_once_with_the_text_of_its_page(autojump_clock: Any) -> None:
+async def test_each_new_item_of_a_list_is_reported_once_with_the_text_of_its_page(autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES)) as (run, origin):
         source = (await run.add(URL, follow="new_links")).view.source.id
         assert await run.events() == []
@@ -91,7 +91,7 @@ async def test_each_new_item_of_a_list_is_told_once_with_the_text_of_its_page(au
         assert [len(origin.looks(f"/news/{name}")) for name in ("gulls", "harbours", "anchors")] == [1, 1, 0]
 
 
-async def test_a_page_that_is_gone_is_told_at_once_as_the_list_has_it_and_why(autojump_clock: Any) -> None:
+async def test_a_missing_page_is_reported_at_once_as_in_the_list_with_the_reason(autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES)) as (run, origin):
         source = (await run.add(URL, follow="new_links")).view.source.id
         del origin.bodies["/news/gulls"]
@@ -114,7 +114,7 @@ async def test_a_page_that_fails_for_a_while_is_tried_three_times(autojump_clock
         assert [event["unread"][:27] for event in await run.events()] == ["Its page could not be read:"]
 
 
-async def test_no_item_is_lost_and_none_told_twice_when_the_service_ends_between_the_look_and_its_page(
+async def test_items_are_reported_once_over_an_end_between_check_and_page(
     autojump_clock: Any,
 ) -> None:
     disk, origin = Disk(), an_origin(*NAMES)
@@ -244,7 +244,7 @@ async def test_a_host_that_rests_keeps_no_page_of_another_waiting_and_nothing_is
         assert run.registry.table.get(source).hot.health.flag == "ok"
 
 
-def test_of_one_other_host_and_of_all_of_them_no_more_pages_wait_than_their_share() -> None:
+def test_pages_of_other_hosts_wait_within_their_shares() -> None:
     source = a_source(1, url=URL, watch_url=URL, follow="new_links", follow_hosts=("*",))
     drafts = [a_draft("x", ("change:new",), url=f"{OTHER}/{n}", content="") for n in range(MOST_OF_HOST + 5)]
     found = items.found(items.Following(), source, drafts, NOW)
@@ -266,7 +266,7 @@ async def test_an_invalid_host_is_not_followed(host: str, autojump_clock: Any) -
             await run.add(URL, follow="new_links", follow_hosts=(host,))
 
 
-async def test_an_entry_of_a_feed_is_told_with_the_text_of_its_page(autojump_clock: Any) -> None:
+async def test_an_entry_of_a_feed_is_reported_with_the_text_of_its_page(autojump_clock: Any) -> None:
     origin = an_origin()
     origin.bodies["/feed"], origin.bodies["/gulls"] = rss(*NAMES), a_page("gulls")
     async with watching(origin) as (run, _):
@@ -279,7 +279,7 @@ async def test_an_entry_of_a_feed_is_told_with_the_text_of_its_page(autojump_clo
         assert "counted each morning" in event["content"]
 
 
-async def test_a_source_that_is_to_follow_no_more_tells_what_waits_as_its_list_has_it(autojump_clock: Any) -> None:
+async def test_a_source_that_stops_following_reports_waiting_items_as_listed(autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES), follow_per_hour=1) as (run, origin):
         source = (await run.add(URL, follow="new_links")).view.source.id
         await grown(run, origin, source, "gulls", "harbours")
@@ -323,7 +323,7 @@ def an_index(**files: str) -> bytes:
     return f"<sitemapindex>{found}</sitemapindex>".encode()
 
 
-async def test_a_new_address_of_a_sitemap_is_told_with_the_title_of_its_page(autojump_clock: Any) -> None:
+async def test_a_new_url_of_a_sitemap_is_reported_with_its_pages_title(autojump_clock: Any) -> None:
     origin = an_origin()
     origin.bodies["/sitemap.xml"] = a_sitemap(*NAMES)
     async with watching(origin) as (run, _):
@@ -349,7 +349,7 @@ async def test_a_sitemap_that_does_not_change_costs_one_request_an_hour(autojump
         assert await run.events() == []
 
 
-async def test_a_file_of_an_index_with_a_new_date_is_read_and_its_new_addresses_told(autojump_clock: Any) -> None:
+async def test_a_sitemap_file_with_a_new_date_is_read_and_its_new_urls_reported(autojump_clock: Any) -> None:
     origin = an_origin()
     origin.bodies |= {"/sitemap.xml": an_index(a="1", b="1"), "/a.xml": a_sitemap("eels"), "/b.xml": a_sitemap("docks")}
     async with watching(origin) as (run, _):
@@ -375,7 +375,7 @@ async def test_a_file_that_is_gone_does_not_hold_up_the_others(autojump_clock: A
         assert [event["url"] for event in await run.events()] == [f"https://{SITE}/news/gulls"]
 
 
-async def test_a_list_says_why_a_text_of_it_was_not_told_and_which_item_was(autojump_clock: Any) -> None:
+async def test_a_list_explains_an_unreported_text_and_names_a_reported_item(autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES)) as (run, origin):
         source = (await run.add(URL, follow="new_links")).view.source.id
         await grown(run, origin, source, "gulls")

@@ -48,7 +48,7 @@ async def fails_as(was: bytes, now: bytes) -> tuple[str, str]:
         (page(*TEXTS), b'{"html": "<p>x</p>"}', "this was a page and is now neither"),
     ],
 )
-async def test_what_becomes_something_else_has_lost_its_type(
+async def test_a_source_that_becomes_something_else_has_lost_its_type(
     was: bytes, now: bytes, words: str, autojump_clock: object
 ) -> None:
     error, breaker = await fails_as(was, now)

@@ -49,7 +49,7 @@ async def hour() -> None:
         ({}, {}),
     ],
 )
-async def test_what_an_origin_gave_is_given_back_as_it_was(
+async def test_validators_are_sent_back_unchanged(
     autojump_clock: object, given: dict[str, str], sent: dict[str, str]
 ) -> None:
     async with watching() as (service, _):

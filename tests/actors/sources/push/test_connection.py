@@ -80,7 +80,7 @@ def test_the_trail_has_connections_with_what_they_brought() -> None:
     ]
 
 
-def test_what_will_not_mend_waits_as_the_breaker_says_and_the_rest_five_minutes_at_most() -> None:
+def test_permanent_failures_wait_by_the_breaker_others_five_minutes_at_most() -> None:
     hot = SourceRuntime()
     for number in range(12):
         hot = failed(hot, GONE, NOTHING, later(number), LIMITS, 0.5)
@@ -88,7 +88,7 @@ def test_what_will_not_mend_waits_as_the_breaker_says_and_the_rest_five_minutes_
     assert delay(hot, 12, Blame.REMOTE_TRANSIENT, later(11), 1.0) == 300
 
 
-def test_what_a_server_asked_for_is_waited() -> None:
+def test_a_wait_that_the_server_asked_for_is_kept() -> None:
     busy = LookFailed(Blame.THROTTLED, "answered 429", status=429, retry_after=900.0)
     hot = failed(SourceRuntime(), busy, NOTHING, NOW, LIMITS, 0.5)
     assert delay(hot, 1, Blame.THROTTLED, NOW, 0.0) == 900

@@ -421,7 +421,7 @@ async def test_a_source_that_falls_silent_while_connected_loses_score_whatever_w
         assert len(read(service.registry.table.describe(source).hot.trail)) == 1
 
 
-async def test_what_was_admitted_and_not_committed_is_committed_at_a_stop(autojump_clock: object) -> None:
+async def test_admitted_frames_are_committed_at_a_stop(autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, _):
         pusher = Pusher()
@@ -535,7 +535,9 @@ async def test_a_socket_whose_headers_no_longer_sign_in_says_so_and_new_ones_ope
         ("POST\nX: y\n\nbody", "write each as Name: value"),
     ],
 )
-async def test_what_a_handshake_can_not_send_is_refused(headers: str, says: str, autojump_clock: object) -> None:
+async def test_a_header_that_a_handshake_can_not_send_is_refused(
+    headers: str, says: str, autojump_clock: object
+) -> None:
     async with watching() as (service, _):
         with pytest.raises(Unprocessable, match=says):
             await service.add(URL, headers=headers)

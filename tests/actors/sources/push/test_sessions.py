@@ -102,7 +102,7 @@ async def test_each_handshake_goes_with_the_session_that_the_one_before_was_give
         assert club.came == [f"session=t{n}; theme=dark" for n in range(len(club.came))]
 
 
-async def test_what_a_refused_handshake_sets_is_taken_unless_it_shuts_us_out(autojump_clock: object) -> None:
+async def test_cookies_of_a_refused_handshake_are_taken_unless_they_lock_out(autojump_clock: object) -> None:
     async with watching() as (service, _):
         club = Club()
         source = await joined(service, club)

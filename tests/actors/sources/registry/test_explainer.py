@@ -38,7 +38,7 @@ async def edit(service: Watching, source: SourceId, **changes: Any) -> None:
     await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(**changes), reply))
 
 
-async def test_what_was_told_is_found_with_its_event_whatever_the_accents(autojump_clock: object) -> None:
+async def test_a_reported_text_is_found_with_its_event_despite_accents(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
@@ -65,7 +65,7 @@ async def test_content_of_the_first_check_is_not_reported(autojump_clock: object
         )
 
 
-async def test_what_was_withheld_is_found_with_its_rule_and_how_often_it_changed(autojump_clock: object) -> None:
+async def test_withheld_text_is_found_with_its_rule_and_change_count(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
@@ -78,7 +78,7 @@ async def test_what_was_withheld_is_found_with_its_rule_and_how_often_it_changed
         assert "and not reported: a line of figures" in says
 
 
-def test_the_frequency_is_of_the_looks_that_found_a_difference() -> None:
+def test_the_frequency_is_of_the_checks_that_found_a_difference() -> None:
 
     part, other = Part("Offer of the day", "a label", "k", score=0.2), Part("Else", "too little", "e")
     notes = [Note(Millis(NOW + n), "churn", "", None, 0.2, 0.5, (other, *([part] if n % 2 else []))) for n in range(10)]
@@ -89,7 +89,7 @@ def test_the_frequency_is_of_the_looks_that_found_a_difference() -> None:
     )
 
 
-async def test_what_is_outside_of_the_selector_is_found_by_a_look(autojump_clock: object) -> None:
+async def test_text_outside_the_selector_is_found_by_a_preview(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE).replace(
             b"<footer>", b"<section id='more'><p>Stand am Hafen</p></section><footer>"
@@ -102,7 +102,7 @@ async def test_what_is_outside_of_the_selector_is_found_by_a_look(autojump_clock
         assert (kind, says) == ("outside", "It is on the page now, outside of the selector `main`.")
 
 
-async def test_a_look_tells_what_is_new_what_is_furniture_and_what_is_not_there(autojump_clock: object) -> None:
+async def test_a_preview_marks_new_text_furniture_and_missing_text(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
@@ -120,7 +120,7 @@ async def test_a_look_tells_what_is_new_what_is_furniture_and_what_is_not_there(
         assert len(await service.events()) == 1  # the question did not affect the source
 
 
-async def test_a_look_finds_what_the_next_one_will_weigh(autojump_clock: object) -> None:
+async def test_a_check_finds_the_blocks_that_the_next_one_weighs(autojump_clock: object) -> None:
     async with watching(cadence_floor=600.0) as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE, schedule="1d")).view.source.id
@@ -183,7 +183,7 @@ async def test_the_state_names_what_is_in_the_way(autojump_clock: object) -> Non
         assert "the source is overdue" in str((await ask(service, source)).state)
 
 
-async def test_without_a_text_the_last_looks_are_told(autojump_clock: object) -> None:
+async def test_without_a_text_the_last_checks_are_reported(autojump_clock: object) -> None:
     async with watching(disk=Disk()) as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
@@ -230,7 +230,7 @@ async def test_a_long_connection_is_noted_by_the_hour(autojump_clock: object) ->
     assert 140 <= sum(stretch.counts["frames"] for stretch in stretches) <= 150
 
 
-async def test_of_what_was_told_or_withheld_it_is_not_said_that_it_is_missing(autojump_clock: object) -> None:
+async def test_reported_and_withheld_text_is_not_called_missing(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id

@@ -162,7 +162,7 @@ async def test_a_part_that_was_chosen_before_a_crash_is_no_news_after_it(autojum
         assert len(await service.events()) == 1
 
 
-async def test_a_look_under_way_ends_by_the_settings_it_began_with(autojump_clock: object) -> None:
+async def test_a_check_under_way_ends_by_the_settings_it_began_with(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("1", "1")
         source = (await service.add(URL, tags=(TAG,))).view.source.id
@@ -184,7 +184,7 @@ async def test_a_look_under_way_ends_by_the_settings_it_began_with(autojump_cloc
         assert len(await service.events()) == 1 and live.hot.part != b""
 
 
-async def test_many_sources_that_change_at_once_are_looked_at_one_after_the_other(
+async def test_many_sources_that_change_at_once_are_checked_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch, autojump_clock: object
 ) -> None:
     monkeypatch.setattr(table, "WOKEN_AT_ONCE", 7)
@@ -258,9 +258,7 @@ async def test_a_new_source_may_lack_what_its_tag_chooses(autojump_clock: object
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_no_look_ignores_the_interval_that_holds_whoever_changes_it_and_when(
-    seed: int, autojump_clock: object
-) -> None:
+async def test_every_check_keeps_the_interval_in_force(seed: int, autojump_clock: object) -> None:
     dice, intervals, longest = random.Random(seed), ("5m", "15m", "30m"), 2700.0
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(TEXT.format(1))
@@ -317,7 +315,7 @@ def wish(settings: TagSettings | None, expected: frozenset[str] | None = None) -
     return SetTagDefaults(TAG, settings, Reply(), expected, by="ops")
 
 
-def test_a_change_says_who_made_it_and_leaves_the_mark_of_files_and_what_changes_nothing_leaves_all() -> None:
+def test_a_change_names_its_author_and_keeps_the_mark_of_files() -> None:
     old = TagDefaults(TAG, NOW, bar=0.4, updated_by="guide", managed=MARK)
     later = Millis(NOW + 1)
     made = inheriting.changed(old, wish(TagSettings(bar=0.5)), later)
@@ -327,7 +325,7 @@ def test_a_change_says_who_made_it_and_leaves_the_mark_of_files_and_what_changes
     assert taken == TagDefaults(TAG, later, bar=0.4, updated_by="ops")
 
 
-def test_what_is_to_be_new_is_made_only_where_nothing_is() -> None:
+def test_a_new_tag_setting_is_made_only_where_none_is() -> None:
     old, settings = TagDefaults(TAG, NOW, bar=0.4), TagSettings(bar=0.5)
     assert inheriting.changed(None, wish(settings, NOTHING), NOW) is not None
     with pytest.raises(Stale):

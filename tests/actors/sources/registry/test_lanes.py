@@ -80,7 +80,7 @@ async def test_r5_many_adds_to_a_host_that_never_answers_delay_no_question_about
         nursery.cancel_scope.cancel()
 
 
-async def test_r5_more_adds_than_the_network_lane_holds_are_refused_at_once_and_told_when_to_come_again(
+async def test_r5_adds_beyond_the_network_lane_are_refused_with_retry_after(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _), trio.open_nursery() as nursery:

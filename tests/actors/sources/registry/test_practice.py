@@ -115,7 +115,7 @@ async def test_a_document_is_changed_once_in_three_seconds(autojump_clock: objec
         await change(service)
 
 
-async def test_a_change_waits_for_the_look_at_the_one_before(autojump_clock: object) -> None:
+async def test_a_change_waits_for_the_check_of_the_one_before(autojump_clock: object) -> None:
     async with practising() as (service, _):
         source = (await show(service))[0].source.id
         await trio.sleep(1)
@@ -165,7 +165,7 @@ async def test_practice_is_in_no_list_no_limit_and_no_statistics(autojump_clock:
         assert await table.planned() == alone
 
 
-async def test_no_figure_counts_a_practised_look_or_event(autojump_clock: object) -> None:
+async def test_no_figure_counts_practice_checks_or_events(autojump_clock: object) -> None:
     async with practising() as (service, _):
         metrics = service.world.metrics
         await change(service)

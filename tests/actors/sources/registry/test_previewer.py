@@ -40,7 +40,7 @@ async def preview(service: Watching, source: Any, selector: str | None, *ignore:
     return await service.registry_box.ask(lambda reply: PreviewSource(source, selector, ignore, reply))
 
 
-async def test_a_feed_shows_its_newest_entries_as_a_backfill_would_tell_them(autojump_clock: object) -> None:
+async def test_a_feed_shows_its_newest_entries_as_a_backfill_would_report_them(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         names = [f"e{n}" for n in range(12)]
         origin.bodies["/feed"] = rss(*names, ttl="30")
@@ -116,7 +116,7 @@ async def test_a_chosen_part_keeps_a_page_from_being_followed_to_its_feed(autoju
         assert "because a part of it was chosen" in found.detection.evidence
 
 
-async def test_a_dead_feed_is_passed_over_for_the_next_and_both_are_told(autojump_clock: object) -> None:
+async def test_a_dead_feed_is_skipped_for_the_next_and_both_are_named(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document(ADVERTISED.format("/gone") + ADVERTISED.format("/feed"))
         origin.bodies["/feed"] = rss("a")
@@ -138,7 +138,7 @@ async def test_feeds_that_never_answer_or_lead_back_leave_the_page(autojump_cloc
         assert "it is no feed" in found.evidence
 
 
-async def test_what_robots_txt_forbids_names_the_feed_instead(autojump_clock: object) -> None:
+async def test_a_page_that_robots_txt_forbids_names_its_feed(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document(ADVERTISED.format("/feed"))
         origin.bodies["/robots.txt"] = b"User-agent: *\nDisallow: /page\n"
@@ -179,7 +179,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("wish", "where", "word"), BAD)
-async def test_what_is_no_css_is_refused_with_its_place_before_anything_is_asked(
+async def test_invalid_css_is_refused_with_its_position_before_any_request(
     wish: dict[str, Any], where: str, word: str, autojump_clock: object
 ) -> None:
     async with watching() as (service, origin):

@@ -136,7 +136,7 @@ async def test_many_adds_of_one_url_at_once_make_one_source(autojump_clock: obje
         ("https://nowhere.example/", Unprocessable),
     ],
 )
-async def test_what_cannot_be_watched_is_refused_and_leaves_nothing(
+async def test_an_unwatchable_url_is_refused_and_leaves_nothing(
     url: str, error: type[Exception], autojump_clock: object
 ) -> None:
     disk = Disk()
@@ -223,7 +223,9 @@ async def test_another_selector_begins_with_a_new_baseline(autojump_clock: objec
 
 
 @pytest.mark.parametrize("part", [{"ignore": ("nav",)}, {"selector": "main"}], ids=["ignore", "selector"])
-async def test_a_change_that_meets_an_edit_of_the_part_is_told(part: dict[str, Any], autojump_clock: object) -> None:
+async def test_a_change_that_meets_an_edit_of_the_part_is_reported(
+    part: dict[str, Any], autojump_clock: object
+) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(TEXT, TEXT.replace("long", "short"))
         source = (await service.add("https://site.example/page")).view.source.id
@@ -344,7 +346,7 @@ async def test_an_edit_or_delete_of_a_changed_source_is_refused(autojump_clock: 
         assert not service.sources.has(source)
 
 
-async def test_looks_do_not_move_a_sources_revision(autojump_clock: object) -> None:
+async def test_checks_do_not_move_a_sources_revision(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         before = revision_of((await service.add(URL)).view.source)
@@ -372,7 +374,7 @@ async def test_storage_that_takes_nothing_leaves_a_source_watched_as_it_was(auto
         assert len(origin.looks("/page")) > looks
 
 
-async def test_check_now_looks_at_once_but_not_more_often_than_politeness_allows(autojump_clock: object) -> None:
+async def test_check_now_fetches_once_within_politeness(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         source = (await service.add(URL)).view.source.id
@@ -470,7 +472,7 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
 
 
 @pytest.mark.parametrize(("now", "allowed"), [(4_999, False), (5_000, True)])
-def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, allowed: bool) -> None:
+def test_a_check_is_allowed_from_the_announced_millisecond_on(now: int, *, allowed: bool) -> None:
     desk: Any = SimpleNamespace(
         _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), earliest=lambda _: 5_000
     )
@@ -480,7 +482,7 @@ def test_a_look_is_allowed_from_the_very_millisecond_that_was_said(now: int, *, 
 
 
 @pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
-def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdue: bool) -> None:
+def test_a_source_is_overdue_when_its_check_is_a_minute_late(late: int, *, overdue: bool) -> None:
     hot = SimpleNamespace(next_look_at=Millis(NOW - late))
     live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True), rests_until=None)
     assert table._overdue(live, NOW) is overdue
@@ -488,7 +490,7 @@ def test_a_source_is_overdue_when_its_look_is_a_minute_late(late: int, *, overdu
     assert not table._overdue(live, NOW)
 
 
-async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
+async def test_planned_checks_are_counted_by_the_second() -> None:
     """At most one check a second for each source, by its planned interval, whatever happened before."""
     waits = [2_000, 4_000, 1, 20 * table.LONGEST_WAIT]
     hots = [SourceRuntime(last_look_at=Millis(0), next_look_at=Millis(due), interval=600.0) for due in waits]
@@ -499,7 +501,7 @@ async def test_the_looks_that_are_planned_are_counted_by_the_second() -> None:
     assert await table.SourceIndex.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
 
 
-async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(autojump_clock: object) -> None:
+async def test_the_price_of_a_check_moves_while_too_many_are_planned(autojump_clock: object) -> None:
     async def planned() -> float:
         return 100.0
 
@@ -519,7 +521,7 @@ async def test_the_price_of_a_look_moves_for_as_long_as_too_many_are_planned(aut
     assert 10.0 <= seen[0] < seen[1] < seen[2]
 
 
-async def test_what_looks_without_news_have_changed_is_stored_at_each_sweep(autojump_clock: object) -> None:
+async def test_state_of_checks_without_news_is_stored_at_each_sweep(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         source = (await service.add(URL)).view.source.id
@@ -559,7 +561,7 @@ async def test_a_failure_that_no_commit_has_survives_an_edit(autojump_clock: obj
         assert (await edit(service, source, title="Ebb")).hot.health.down_since == failed.health.down_since
 
 
-async def test_the_list_comes_by_name_by_change_by_next_look_and_by_age(autojump_clock: object) -> None:
+async def test_the_list_sorts_by_name_change_next_check_and_age(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         for number, title in enumerate(("b", "C", "a", "d")):
             origin.bodies[f"/{number}"] = rss(f"News {number}")

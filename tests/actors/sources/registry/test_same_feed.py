@@ -37,7 +37,7 @@ async def test_each_twin_attaches_to_the_first(first: str, autojump_clock: objec
         assert (await added(run, f"https://{SITE}/other.xml"))[1]
 
 
-async def test_of_two_that_are_added_at_once_one_is_made(autojump_clock: object) -> None:
+async def test_two_adds_of_one_feed_at_once_make_one_source(autojump_clock: object) -> None:
     async with watching(site()) as (run, _):
         found: list[tuple[SourceId, bool]] = []
 

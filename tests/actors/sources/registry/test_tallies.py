@@ -73,7 +73,7 @@ async def test_days_stay_while_storage_takes_nothing(bench: Bench) -> None:
     assert bench.live.tally == before
 
 
-async def test_what_is_stored_is_not_behind_and_the_shifts_hear_it(bench: Bench) -> None:
+async def test_a_stored_tally_is_not_behind_and_reaches_the_shifts(bench: Bench) -> None:
     bench.look(3)
     sweep = TallySweep(bench.ports, last=False)
     await trio.sleep(10)
@@ -85,7 +85,7 @@ async def test_what_is_stored_is_not_behind_and_the_shifts_hear_it(bench: Bench)
     assert bench.shifts._shifts[0].saved == NOW + 3 * DAY
 
 
-async def test_a_look_while_it_is_stored_is_in_the_next_sweep(bench: Bench) -> None:
+async def test_a_check_while_it_is_stored_is_in_the_next_sweep(bench: Bench) -> None:
     sweep = TallySweep(bench.ports, last=False)
     bench.look(3)
     _, heard = sweep.of([bench.live], taken)
@@ -94,7 +94,7 @@ async def test_a_look_while_it_is_stored_is_in_the_next_sweep(bench: Bench) -> N
     assert bench.live.behind
 
 
-async def test_of_what_failed_or_was_never_heard_of_the_shifts_hear_nothing(bench: Bench) -> None:
+async def test_failed_and_unknown_checks_do_not_reach_the_shifts(bench: Bench) -> None:
     for answers in ((True, False), (True,)):
         sweep = TallySweep(bench.ports, last=False)
         await trio.sleep(10)

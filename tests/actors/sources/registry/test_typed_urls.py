@@ -28,7 +28,7 @@ TYPED = {
 }
 
 
-def test_what_is_typed_is_meant(subtests: pytest.Subtests) -> None:
+def test_a_typed_url_is_completed_as_meant(subtests: pytest.Subtests) -> None:
     for typed, url in TYPED.items():
         with subtests.test(typed):
             assert msgspec.convert({"url": typed}, NewSource).url == url

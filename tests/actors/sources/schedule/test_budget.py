@@ -10,7 +10,7 @@ from actors.sources.schedule.overdue import EVERY
 from tests.actors.sources.harness import SITE, rss, watching
 
 
-def test_more_looks_than_the_budget_are_told_with_how_long_until_they_are_within_it() -> None:
+def test_checks_over_the_budget_are_reported_with_the_time_until_they_fit() -> None:
     spending = Spending(10.0)
     assert spending.see(500.0, 0.0).passed == 0  # the first round has no rate yet
     assert spending.see(1700.0, 30.0) == LookRate(40.0, 10.0, 30.0)
@@ -19,7 +19,7 @@ def test_more_looks_than_the_budget_are_told_with_how_long_until_they_are_within
     assert spending.see(4400.0, 120.0).passed == 30.0
 
 
-def test_a_handful_of_looks_is_never_too_many() -> None:
+def test_a_handful_of_checks_is_never_too_many() -> None:
     spending = Spending(0.01)
     spending.see(0.0, 0.0)
     assert spending.see(10.0, 30.0).says() == ""

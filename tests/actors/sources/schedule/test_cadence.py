@@ -60,36 +60,36 @@ def test_the_interval_stays_between_floor_and_ceiling_whatever_has_been_learned(
 
 
 @pytest.mark.parametrize("rate", [1 / HOUR, 6 / DAY, 1 / DAY])
-def test_a_steady_rate_is_looked_at_every_square_root_of_twice_the_price_over_the_rate(rate: float) -> None:
+def test_a_steady_rate_is_checked_by_the_square_root_rule(rate: float) -> None:
     assert balance(steadily(rate), 20.0, 60.0, 2700.0) == pytest.approx(min(2700, (2 * 20.0 / rate) ** 0.5), rel=0.02)
 
 
-def test_a_busy_source_is_looked_at_more_often_and_one_that_never_changes_at_the_ceiling() -> None:
+def test_a_busy_source_is_checked_more_often_and_one_that_never_changes_at_the_ceiling() -> None:
     price, limits = Price(5.0), Limits()
     busy, daily, silent = (interval_of(steady(rate), MOMENT, price, limits) for rate in (24.0, 1.0, 0.0001))
     assert busy < daily < silent == pytest.approx(2700.0)
 
 
-def test_a_burst_is_looked_at_soon_and_a_moment_of_calm_is_not() -> None:
+def test_a_burst_is_checked_soon_and_a_calm_moment_is_not() -> None:
     calm = balance(steadily(1 / DAY), 5.0, 60.0, 2700.0)
     assert balance(steadily(1 / DAY, quick=1 / 600), 5.0, 60.0, 2700.0) < calm / 3
 
 
-def test_looks_come_after_what_is_expected_and_not_in_front_of_it() -> None:
+def test_checks_come_after_an_expected_change_and_not_before() -> None:
     rising = Ahead(0.0, (0.0001, 0.0001, 0.002), 0.0, 0.0)
     falling = Ahead(0.0, (0.002, 0.002, 0.0001), 0.0, 0.0)
     steady_wait = balance(Ahead(0.0, (0.002,) * 3, 0.0, 0.0), 5760.0, 60.0, 3600.0)
     assert balance(falling, 5760.0, 60.0, 3600.0) < steady_wait <= balance(rising, 5760.0, 60.0, 3600.0)
 
 
-def test_a_habit_of_the_hour_moves_looks_to_that_hour() -> None:
+def test_a_daily_habit_moves_checks_to_its_hour() -> None:
     hours = tuple(20.0 if hour in (11, 12, 13) else 0.0 for hour in range(24))
     rhythm = Rhythm(60.0, 28 * DAY, hours, (60 / 7,) * 7, judged=50.0, last=MOMENT - DAY)
     at_noon, at_night = (interval_of(rhythm, MOMENT + 12 * HOUR * n, Price(5.0), Limits()) for n in (0, 1))
     assert at_noon < at_night / 2
 
 
-def test_a_fresh_source_is_looked_at_every_two_to_six_minutes_for_an_hour_then_backs_off_to_the_ceiling() -> None:
+def test_a_fresh_source_is_checked_every_two_to_six_minutes_for_an_hour_then_backs_off_to_the_ceiling() -> None:
     waits = [
         interval_of(Rhythm(seconds=fresh(120.0).seconds + hours * HOUR), MOMENT, Price(0.01), Limits())
         for hours in (0, 1, 6, 24, 24 * 7)
@@ -119,7 +119,7 @@ def test_max_age_and_ttl_are_lower_bounds_of_the_wait() -> None:
     assert due_after(NOON, 60.0, Hints(ttl=900.0), Limits(), 0.5) == NOON + 900_000
 
 
-def test_a_look_that_would_fall_into_a_skipped_hour_waits_for_the_ceiling() -> None:
+def test_a_check_that_would_fall_into_a_skipped_hour_waits_for_the_ceiling() -> None:
     assert due_after(NOON, 60.0, Hints(skip_hours=(12,)), Limits(), 0.0) == NOON + 2_700_000
     assert due_after(NOON, 60.0, Hints(skip_hours=(13,)), Limits(), 0.5) == NOON + 60_000
 

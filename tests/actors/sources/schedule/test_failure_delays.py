@@ -46,7 +46,7 @@ async def failing(service: Watching, origin: Origin, status: int = 500) -> tuple
     raise AssertionError("it was never looked at")
 
 
-async def test_an_alert_is_told_after_its_minute_though_the_next_look_is_later(autojump_clock: object) -> None:
+async def test_an_alert_is_notified_after_its_minute_before_the_next_check(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert("a", notice_after=60), an_alert("b", notice_after=86_400))
         source, down = await failing(service, origin, 404)  # it opens the breaker at once
@@ -66,7 +66,7 @@ async def test_an_alert_is_told_after_its_minute_though_the_next_look_is_later(a
         assert told(service)[2:] == [(RECOVERED, "notice_after:0-86400")]
 
 
-async def test_a_notice_that_is_not_answered_moves_no_look(autojump_clock: object) -> None:
+async def test_an_unanswered_notice_moves_no_check(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert("a", notice_after=60))
         source, down = await failing(service, origin, 404)  # it opens the breaker at once
@@ -90,7 +90,7 @@ async def test_a_recovery_before_the_notice_is_due_sends_nothing(autojump_clock:
         assert told(service) == []
 
 
-async def test_a_source_that_flaps_is_told_once_for_each_trouble_that_lasts(autojump_clock: object) -> None:
+async def test_a_flapping_source_is_reported_once_for_each_lasting_failure(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert(notice_after=1800))
         await failing(service, origin)
@@ -102,7 +102,7 @@ async def test_a_source_that_flaps_is_told_once_for_each_trouble_that_lasts(auto
         assert [kind for kind, _ in told(service)] == [FAILING, RECOVERED, FAILING, RECOVERED]
 
 
-async def test_a_restart_in_the_middle_tells_each_time_once(autojump_clock: object) -> None:
+async def test_a_restart_in_the_middle_reports_each_change_once(autojump_clock: object) -> None:
     disk, origin = Disk(), Origin()
     alerts = (an_alert("a", notice_after=60), an_alert("b", notice_after=7200))
     async with watching(origin, disk=disk) as (service, _):
@@ -116,7 +116,7 @@ async def test_a_restart_in_the_middle_tells_each_time_once(autojump_clock: obje
     assert told(service) == [(FAILING, "notice_after:0-60"), (FAILING, "notice_after:61-7200")]
 
 
-async def test_after_a_time_without_watching_a_look_comes_first(autojump_clock: object) -> None:
+async def test_after_a_time_without_watching_a_check_comes_first(autojump_clock: object) -> None:
     disk, origin = Disk(), Origin()
     async with watching(origin, disk=disk) as (service, _):
         await waiting(service, an_alert(notice_after=7200))
@@ -129,7 +129,7 @@ async def test_after_a_time_without_watching_a_look_comes_first(autojump_clock: 
         assert told(service) == []
 
 
-async def test_an_alert_that_is_made_meanwhile_is_told_in_its_time(autojump_clock: object) -> None:
+async def test_an_alert_made_meanwhile_is_notified_in_its_time(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         _, down = await failing(service, origin)
         await trio.sleep_until(down + 1700)
@@ -149,7 +149,7 @@ async def test_a_deleted_alert_gets_no_notice(autojump_clock: object) -> None:
         assert told(service) == []
 
 
-async def test_a_disabled_source_tells_nothing_and_is_looked_at_first_when_it_is_enabled(
+async def test_a_disabled_source_reports_nothing_and_is_checked_at_the_enable(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -215,7 +215,7 @@ async def test_times_are_of_the_alerts_over_a_source_that_want_to_know() -> None
     assert (patience.after(tagged, None), patience.after(other, None)) == (900, 3600)
 
 
-async def test_a_push_source_tells_in_time_too(autojump_clock: object) -> None:
+async def test_a_push_source_reports_in_time_too(autojump_clock: object) -> None:
     async with watching() as (service, _):
         await waiting(service, an_alert("a", notice_after=60), an_alert("b", notice_after=7200))
         pusher = Pusher()
@@ -233,7 +233,7 @@ async def test_a_push_source_tells_in_time_too(autojump_clock: object) -> None:
         assert told(service)[1:] == [(RECOVERED, "notice_after:0-60")]
 
 
-async def test_a_notice_between_two_looks_that_can_not_be_committed_waits_for_the_next(autojump_clock: object) -> None:
+async def test_a_notice_between_two_checks_that_can_not_be_committed_waits_for_the_next(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         await waiting(service, an_alert(notice_after=60))
         _, down = await failing(service, origin)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.sources.schedule.budgets import COURTESY, HIGHEST, LOWEST, Price, first_guess, moved
 
 
-def test_a_look_is_never_worth_less_than_courtesy() -> None:
+def test_a_check_is_never_worth_less_than_courtesy() -> None:
     assert Price(LOWEST, 0.5).weigh(1.0) == COURTESY
     assert Price(50.0, 1.0).weigh(0.001) == COURTESY
 
@@ -32,7 +32,7 @@ def settled(sources: float, budget: float, hours: float, value: float = 1.0) -> 
 
 
 @pytest.mark.parametrize("sources", [3_000.0, 10_000.0, 24_000.0])
-def test_the_controller_brings_the_looks_to_the_budget_within_hours_and_keeps_them_there(sources: float) -> None:
+def test_the_controller_brings_the_checks_to_the_budget_within_hours_and_keeps_them_there(sources: float) -> None:
     looks = settled(sources, 10.0, 24.0)
     assert all(9.5 <= rate <= 10.5 for rate in looks[12 * 60 :])
 

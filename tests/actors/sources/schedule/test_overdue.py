@@ -16,7 +16,7 @@ URL = f"https://{SITE}/feed"
 WORST = SourceId("worst")
 
 
-def test_no_look_for_ten_minutes_while_some_are_overdue_is_a_stall() -> None:
+def test_ten_minutes_without_a_check_while_some_are_overdue_are_a_stall() -> None:
     watchman = OverdueMonitor()
     late = Round(10, 4, 4, WORST, 100)
     assert watchman.see(late, 0.0, on_hold=False) is News.NOTHING  # checks ran since the (empty) round before
@@ -35,7 +35,7 @@ def test_no_look_for_ten_minutes_while_some_are_overdue_is_a_stall() -> None:
     [(Round(10, 0, 0, None, 100), False), (Round(10, 3, 0, None, 100), False), (Round(10, 9, 9, WORST, 100), True)],
     ids=["nobody late", "only push sources late", "paused on purpose"],
 )
-def test_what_is_no_stall(late: Round, paused: bool) -> None:
+def test_cases_that_are_no_stall(late: Round, paused: bool) -> None:
     watchman = OverdueMonitor()
     assert {watchman.see(late, 60.0 * n, on_hold=paused) for n in range(100)} == {News.NOTHING}
 
@@ -101,7 +101,7 @@ async def one_source() -> AsyncIterator[tuple[Watching, SourceId]]:
 
 
 @pytest.mark.parametrize("plant", [stuck_host, stuck_workers, no_places, lost_task])
-async def test_a_watching_that_stops_altogether_is_told(plant: Plant, autojump_clock: object) -> None:
+async def test_a_stop_of_all_watching_is_reported(plant: Plant, autojump_clock: object) -> None:
     async with one_source() as (service, source):
         mend = await plant(service)
         await trio.sleep(3 * 3600)
@@ -119,7 +119,7 @@ async def test_a_watching_that_stops_altogether_is_told(plant: Plant, autojump_c
         assert await service.news() == ["b"]
 
 
-async def test_a_recorder_that_does_not_answer_is_a_stall_that_only_readiness_can_tell(autojump_clock: object) -> None:
+async def test_a_silent_recorder_is_a_stall_that_readiness_reports(autojump_clock: object) -> None:
     async with one_source() as (service, _):
         free = trio.Event()
         log = service.storage.log

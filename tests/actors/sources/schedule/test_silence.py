@@ -28,7 +28,7 @@ def test_a_memory_comes_back_as_it_was_saved() -> None:
 
 
 @given(st.binary(max_size=300))
-def test_what_is_no_memory_is_a_fresh_one(memory: bytes) -> None:
+def test_an_unreadable_memory_starts_fresh(memory: bytes) -> None:
     if memory[:1] != bytes([VERSION]):
         assert decode(memory) == Pulse()
     silence(decode(memory))
@@ -58,7 +58,7 @@ def test_the_longest_silence_is_forgotten_after_90_days_of_watching() -> None:
     assert max(later.longest, later.longest_before) == DAY
 
 
-def test_the_share_of_defects_is_of_the_newest_twenty_looks() -> None:
+def test_the_defect_rate_covers_the_newest_twenty_checks() -> None:
     pulse = Pulse()
     for defect in [True] * 5 + [False] * 12 + [True] * 3:
         pulse = passed(pulse, 60.0, defect=defect)

@@ -47,7 +47,7 @@ def test_a_memory_is_less_than_400_bytes_however_busy_the_source_and_many_its_hi
 
 
 @given(st.binary(max_size=300))
-def test_what_is_no_memory_is_a_fresh_one(memory: bytes) -> None:
+def test_an_unreadable_memory_starts_fresh(memory: bytes) -> None:
     if memory[:1] != bytes([VERSION]):
         assert decode(memory) == Pace(fresh(START_INTERVAL))
     decode(memory)
@@ -67,7 +67,7 @@ def test_nothing_that_a_source_says_of_its_times_breaks_the_memory(times: list[i
         assert 60.0 <= interval_of(decode(encode(Pace(rhythm))).rhythm, NOW / 1000, CHEAP, Limits()) <= 2700.0
 
 
-def test_the_dates_of_a_first_look_are_a_history() -> None:
+def test_the_dates_of_a_first_check_are_a_history() -> None:
     hourly = [Millis(NOW - n * 3_600_000) for n in range(1, 30)]
     rhythm = learned(fresh(START_INTERVAL), NOW, None, hourly, False)
     assert rhythm.rate * HOUR == pytest.approx(1.0, rel=0.1)
@@ -75,7 +75,7 @@ def test_the_dates_of_a_first_look_are_a_history() -> None:
     assert yearly == fresh(START_INTERVAL)
 
 
-def test_dates_out_of_the_time_between_two_looks_are_not_believed() -> None:
+def test_dates_outside_the_time_between_two_checks_are_not_believed() -> None:
     before = Millis(NOW - 600_000)
     for date in (NOW - 86_400_000, NOW + 86_400_000):
         assert learned(Rhythm(), NOW, before, [Millis(date)], True).last == NOW / 1000 - 300
@@ -83,6 +83,6 @@ def test_dates_out_of_the_time_between_two_looks_are_not_believed() -> None:
     assert learned(Rhythm(), NOW, before, [Millis(NOW - 1000)], False).last == 0
 
 
-def test_a_year_without_a_look_is_no_year_of_silence() -> None:
+def test_a_year_without_a_check_is_no_year_of_silence() -> None:
     rhythm = learned(Rhythm(10.0, 10 * DAY), NOW, Millis(NOW - 365 * 86_400_000), (), False)
     assert rhythm.rate * DAY > 0.3

@@ -152,7 +152,7 @@ async def test_an_alert_over_some_sources_needs_one(house: House, browser: Brows
     assert not await house.storage.alerts.all()
 
 
-async def test_of_many_sources_those_are_listed_that_have_the_words(house: House, browser: Browser) -> None:
+async def test_the_form_lists_sources_with_the_words(house: House, browser: Browser) -> None:
     await with_sources(house, LISTED + 1)
     await browser.get("/alerts/new")
     assert not browser.page.xpath("//input[@name='source_ids']")
@@ -200,7 +200,7 @@ async def test_a_trial_of_a_form_that_is_not_right_says_what_is_wrong(browser: B
     assert "Channel: This is not in the form" in there.text_content()
 
 
-async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(house: House, browser: Browser) -> None:
+async def test_an_error_stands_beside_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
     cases = (
         ({"channel": "Not One"}, "channel"),
         ({"channel": "alerts"}, "channel"),
@@ -283,7 +283,7 @@ async def with_sources(house: House, count: int) -> None:
         house.registry.views[source.id] = SourceView(source, SourceRuntime())
 
 
-async def test_an_alert_looks_at_what_changed_unless_another_part_is_chosen(house: House, browser: Browser) -> None:
+async def test_an_alert_reads_what_changed_unless_another_part_is_chosen(house: House, browser: Browser) -> None:
     diff = Diff(("A price",), ("Opening hours",), ())
     await house.publish(a_draft("Shop", content="A price and a ticket", source_type="html", diff=diff))
     path = await make(browser, filter_query="hours OR ticket")

@@ -110,7 +110,7 @@ async def test_a_digest_has_no_body_to_show(house: House, browser: Browser) -> N
     assert "It was a digest" in browser.text
 
 
-async def test_of_one_delivery_one_box_is_enough(house: House, browser: Browser) -> None:
+async def test_one_delivery_needs_one_checkbox(house: House, browser: Browser) -> None:
     await a_hook(house)
     attempts(house, an_attempt("e1", "retry"), an_attempt("e1", "retry", attempt=2), an_attempt("e2"))
     await browser.get(ALL)

@@ -100,7 +100,7 @@ async def test_a_bin_can_be_made_for_it(house: House, browser: Browser) -> None:
     assert made.label == "Webhook bin" and "Webhook bin" in browser.text
 
 
-async def test_what_is_refused_stands_beside_its_field_and_nothing_is_lost(house: House, browser: Browser) -> None:
+async def test_a_refusal_stands_beside_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
     await a_hook(house)
     house.resolver.names["inside.test"] = ("10.0.0.1",)
     cases = (

@@ -81,7 +81,7 @@ async def test_a_stream_preview_shows_frames_and_which_would_be_reported(house: 
         (URL, {"type": "fax"}, "type", "Choose one of the list"),
     ],
 )
-async def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(
+async def test_an_error_stands_beside_its_field_and_keeps_the_input(
     house: House, browser: Browser, urls: str, more: dict[str, str], field: str, words: str
 ) -> None:
     await pasted(browser, urls, **{"title": "My own", **more})
@@ -114,7 +114,7 @@ async def test_a_refused_check_is_reported_beside_its_field(
     assert browser.answer.status_code == 200
 
 
-async def test_of_many_each_has_its_line_and_the_good_ones_are_added(house: House, browser: Browser) -> None:
+async def test_each_url_has_its_line_and_the_good_ones_are_added(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_feed()
     house.registry.refusals["https://10.0.0.1/"] = INSIDE
     await pasted(browser, "a.test/1\nhttps://10.0.0.1/\na.test/2\na.test/1", tags="sea")
@@ -137,7 +137,7 @@ async def test_more_than_twenty_wait_in_the_field(house: House, browser: Browser
     assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == urls[20:]
 
 
-async def test_one_that_fails_when_added_spoils_no_other_and_stays_in_the_field(house: House, browser: Browser) -> None:
+async def test_a_url_that_fails_when_added_stays_in_the_field(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_feed()
     await pasted(browser, "a.test/1\na.test/2")
     house.registry.refusals["https://a.test/2"] = INSIDE
@@ -146,7 +146,7 @@ async def test_one_that_fails_when_added_spoils_no_other_and_stays_in_the_field(
     assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://a.test/2"]
 
 
-async def test_where_nothing_is_watchable_all_lines_are_kept_to_be_mended(house: House, browser: Browser) -> None:
+async def test_unwatchable_lines_all_stay_in_the_field(house: House, browser: Browser) -> None:
     urls = [f"https://10.0.0.1/{number}" for number in range(22)]
     house.registry.refusals |= dict.fromkeys(urls, INSIDE)
     await pasted(browser, "\n".join(urls))
@@ -203,7 +203,7 @@ async def test_an_unreachable_url_can_be_added_for_later(house: House, browser: 
     assert "has not answered yet" in browser.text
 
 
-async def test_of_many_those_that_cannot_be_reached_are_kept_only_when_ticked(house: House, browser: Browser) -> None:
+async def test_unreachable_urls_are_added_only_when_ticked(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_feed()
     house.registry.refusals["https://a.test/"] = unreached()
     house.registry.refusals["https://c.test/"] = Unprocessable("it is a PDF", "body.url")

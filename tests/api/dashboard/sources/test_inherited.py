@@ -55,7 +55,7 @@ async def test_defaults_of_a_folder_are_set_from_the_list_shown_and_taken_away(h
     assert "has no defaults any more" in browser.text and not await house.storage.tag_defaults.all()
 
 
-async def test_what_is_wrong_is_said_beside_its_field_and_what_was_typed_stays(house: House, browser: Browser) -> None:
+async def test_an_error_stands_beside_its_field_and_the_input_stays(house: House, browser: Browser) -> None:
     await browser.get(f"{PATH}?tag=prices")
     await browser.post(PATH, FILLED | {"schedule": "1s"})
     assert browser.answer.status_code == 422 and "an interval is from 1m to 7d" in browser.text

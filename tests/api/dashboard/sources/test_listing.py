@@ -97,9 +97,7 @@ async def test_the_ticked_ones_are_paused_and_resumed(house: House, browser: Bro
     assert "3 sources resumed." in browser.text
 
 
-async def test_the_ticked_ones_are_tagged_untagged_looked_at_and_given_an_interval(
-    house: House, browser: Browser
-) -> None:
+async def test_ticked_sources_are_tagged_untagged_checked_and_scheduled(house: House, browser: Browser) -> None:
     ids = [put(house, number, tags=("topic:sea",)) for number in range(1, 4)]
     await browser.get("/sources")
     await browser.submit("/sources/many", {"source": ids[:2], "act": "tag", "tag": "shops"})
@@ -172,7 +170,7 @@ async def test_the_way_back_is_only_ever_a_page_of_ours(house: House, browser: B
     assert browser.answer.headers["Location"].startswith("/") and "evil" not in browser.answer.headers["Location"]
 
 
-async def test_what_a_source_is_called_stays_text(house: House, browser: Browser) -> None:
+async def test_a_sources_title_stays_text(house: House, browser: Browser) -> None:
     hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
     bad = Health(0.1, "rotten", hostile)
     put(

@@ -63,7 +63,7 @@ def here(number: int = 1) -> str:
     return f"/sources/{a_source_id(number)}"
 
 
-async def test_a_source_says_how_it_is_doing_when_it_looks_and_why(house: House, browser: Browser) -> None:
+async def test_a_source_shows_health_next_check_and_reason(house: House, browser: Browser) -> None:
     put(house, hot=HOT, title="Tides", tags=("label:sea",))
     await browser.get(here())
     for words in ("Tides", "https://site1.test/feed", "It answers.", "Because.", "about one in 1 h", "2.0 KiB, 31 ms"):
@@ -73,7 +73,7 @@ async def test_a_source_says_how_it_is_doing_when_it_looks_and_why(house: House,
     assert browser.page.xpath("//*[contains(@class,'due')]") and browser.page.xpath("//*[@data-refresh='15']")
 
 
-async def test_a_source_says_how_it_was_looked_at_and_has_the_receipt(house: House, browser: Browser) -> None:
+async def test_a_source_shows_its_coverage_and_receipt(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     await browser.get(here())
     assert "The last 7 days: Nothing is known of this time" in " ".join(browser.text.split())
@@ -174,7 +174,7 @@ async def test_its_worst_score_of_each_day_is_drawn_from_the_second_day_on(house
     assert f"worst score since {named(day - 3)}: 0.00 at the lowest, on {named(day - 2)}" in browser.text
 
 
-async def test_each_look_has_its_note(house: House, browser: Browser) -> None:
+async def test_each_check_is_recorded(house: House, browser: Browser) -> None:
     put(house, hot=HOT)
     await told(house, a_draft("News"), notes=(Note(Millis(NOW + 300), "told", "Of 3 entries: 1 new."),))
     await browser.get(here())
@@ -192,7 +192,7 @@ async def test_why_a_text_was_not_reported_is_explained_with_an_optional_check(h
     assert [(one.text, one.look) for one in asked] == [("<b>day ticket", False), ("<b>day ticket", True)]
 
 
-async def test_what_is_not_there_is_not_found(browser: Browser) -> None:
+async def test_a_missing_source_is_not_found(browser: Browser) -> None:
     for path in (here(9), "/sources/nonsense", f"{here(9)}/edit"):
         await browser.get(path)
         assert browser.answer.status_code == 404
@@ -323,7 +323,7 @@ async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page
     assert f'href="/sources/{a_source_id(7)}"' in browser.answer.text
 
 
-async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(house: House, browser: Browser) -> None:
+async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_named(house: House, browser: Browser) -> None:
     source = put(house, type="push", url="wss://a.test/", hello="s3cret", headers="X-Key: s3cret", filter="tide")
     await browser.get(f"{here()}/edit")
     assert "s3cret" not in browser.answer.text and "One is stored" in browser.text and "Some are stored" in browser.text
@@ -336,7 +336,7 @@ async def test_an_edit_of_a_push_source_keeps_its_first_message_unless_told(hous
     assert (edited.hello, edited.headers) == (None, "X-Key: s3cret")
 
 
-async def test_an_edit_of_a_page_keeps_its_headers_unless_told(house: House, browser: Browser) -> None:
+async def test_an_edit_of_a_page_keeps_its_headers_unless_named(house: House, browser: Browser) -> None:
     source = put(house, type="html", headers="Cookie: s3cret=1")
     await browser.get(f"{here()}/edit")
     assert "s3cret" not in browser.answer.text and "Some are stored" in browser.text
@@ -399,7 +399,7 @@ async def test_selectors_are_tried_out_without_a_change(house: House, browser: B
     assert house.registry.views[source].source.selector is None
 
 
-async def test_what_a_source_and_its_events_say_stays_text(house: House, browser: Browser) -> None:
+async def test_text_of_a_source_and_its_events_stays_text(house: House, browser: Browser) -> None:
     hostile = "\"><script>alert(1)</script><img src=x onerror=alert(1)>'{{7919*7927}}"
     bad = SourceRuntime(health=Health(0.1, "rotten", hostile), last_error=hostile, trail=LOOKS, last_look_at=NOW)
     put(house, type="html", title=hostile, tags=(f"label:{hostile}",), selector=hostile, url="javascript:x", hot=bad)
@@ -501,9 +501,7 @@ async def test_an_event_shows_its_changes_in_the_whole_text_too(house: House, br
     assert (await browser.get(f"/events/{id}?show=else")).status_code == 400
 
 
-async def test_a_rendered_page_says_what_a_look_costs_and_a_missing_browser_is_said_in_words(
-    house: House, browser: Browser
-) -> None:
+async def test_a_rendered_page_states_its_cost_and_a_missing_browser(house: House, browser: Browser) -> None:
     missing = "it could not be rendered: no Chromium is installed"
     ill = msgspec.structs.replace(HOT, rendered=True, last_error=missing)
     id = put(house, hot=ill, type="html", render="auto", wait_for="#p")

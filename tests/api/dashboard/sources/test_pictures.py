@@ -22,7 +22,7 @@ def rows_of(found: list[Verdict], step: int = 60_000) -> list[Row]:
 
 
 @given(st.lists(verdicts, max_size=80))
-def test_the_ticks_are_the_newest_looks_in_order(found: list[Verdict]) -> None:
+def test_the_ticks_are_the_newest_checks_in_order(found: list[Verdict]) -> None:
     shown = ticks(rows_of(found))
     assert [tick.sort for tick in shown] == [SORTS[verdict] for verdict in found[-TICKS:]]
     assert all(before.at <= after.at for before, after in pairwise(shown))

@@ -67,7 +67,9 @@ async def test_a_tag_gets_what_files_say_after_the_destinations_that_it_names(se
     assert (await service.plan(folder)).empty
 
 
-async def test_a_change_by_hand_keeps_the_mark_and_is_told_with_who_and_when(service: Service, tmp_path: Path) -> None:
+async def test_a_change_by_hand_keeps_the_mark_and_is_reported_with_author_and_time(
+    service: Service, tmp_path: Path
+) -> None:
     await service.apply(folder := files(tmp_path / "f", all=TAG + ALERTS))
     await service.ask("PUT", PATH, json={"schedule": "2h", "bar": 0.4, "selector": "main"})
     at = (await defaults(service))["updated_at"]
@@ -84,16 +86,14 @@ async def test_a_change_by_hand_keeps_the_mark_and_is_told_with_who_and_when(ser
     assert (await service.plan(folder)).empty and (await defaults(service))["selector"] is None
 
 
-async def test_what_no_file_has_any_more_goes_before_the_destinations_that_it_names(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_a_tag_dropped_from_files_is_deleted_before_its_destinations(service: Service, tmp_path: Path) -> None:
     await service.apply(files(tmp_path / "f", all=TAG + ALERTS))
     done, asked = await service.apply(files(tmp_path / "f"))
     assert [one.act.kind for one in done] == ["tags", "destinations", "destinations", "alerts", "alerts"]
     assert f"DELETE {PATH}" in asked and await service.ask("GET", "/v1/tags") == []
 
 
-async def test_what_is_set_by_hand_is_taken_over_only_if_that_is_asked_for(service: Service, tmp_path: Path) -> None:
+async def test_hand_made_settings_are_taken_over_on_request_only(service: Service, tmp_path: Path) -> None:
     await service.ask("PUT", PATH, json={"bar": 0.4, "hours": "weekdays 08-18 UTC"})
     folder = files(tmp_path / "f", all="[tags.prices]\nbar = 0.4\n")
     assert (await service.plan(folder)).faults == [
@@ -131,7 +131,7 @@ async def test_any_tag_may_be_a_name(service: Service, tmp_path: Path, name: str
     assert await service.ask("GET", "/v1/tags") == []
 
 
-def test_what_can_be_no_defaults_of_a_tag_is_told_with_its_line(tmp_path: Path) -> None:
+def test_settings_that_no_tag_can_have_are_reported_with_their_line(tmp_path: Path) -> None:
     wrong = (
         '[tags."kind:html"]\nbar = 0.4\n[tags."topic:"]\nbar = 0.4\n[tags.empty]\nignore = []\n'
         '[tags.prices]\nscedule = "1h"\n[tags.told]\ndestinations = ["hok"]\n'
@@ -179,7 +179,7 @@ async def test_a_destination_that_is_called_otherwise_is_the_same_for_its_tag(se
     assert await defaults(service) == before and (await service.plan(folder)).empty
 
 
-async def test_somebody_who_sets_it_after_the_plan_is_not_overwritten(service: Service, tmp_path: Path) -> None:
+async def test_an_edit_after_the_plan_is_not_overwritten(service: Service, tmp_path: Path) -> None:
     plan = await service.plan(files(tmp_path / "f", all="[tags.prices]\nbar = 0.4\n"))
     await service.ask("PUT", PATH, json={"bar": 0.6})
     done: list[Done] = []
@@ -218,9 +218,7 @@ async def test_when_the_answer_is_lost_it_is_made_all_the_same(service: Service,
     assert (await service.plan(folder)).empty
 
 
-async def test_an_export_leaves_out_what_only_tells_destinations_of_other_files(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_an_export_leaves_out_destinations_of_other_files(service: Service, tmp_path: Path) -> None:
     await service.apply(files(tmp_path / "theirs", all='workspace = "theirs"\n' + ALERTS))
     hook = (await service.ask("GET", "/v1/destinations"))[0]["id"]
     await service.ask("PUT", "/v1/tags/told", json={"destinations": [hook]})

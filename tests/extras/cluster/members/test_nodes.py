@@ -62,7 +62,7 @@ async def test_nodes_share_the_sources_and_each_lists_all(autojump_clock: object
 
 
 @pytest.mark.parametrize("wish", [{}, {"backfill": 1}])
-async def test_of_twins_that_are_added_at_once_by_two_nodes_one_is_made(
+async def test_twins_added_through_two_nodes_at_once_become_one_source(
     wish: dict[str, int], autojump_clock: object
 ) -> None:
     async with trio.open_nursery() as nursery:
@@ -85,7 +85,7 @@ async def test_of_twins_that_are_added_at_once_by_two_nodes_one_is_made(
         nursery.cancel_scope.cancel()
 
 
-async def test_what_one_node_edits_or_deletes_the_owner_goes_by(autojump_clock: object) -> None:
+async def test_the_owner_follows_another_nodes_edit_or_deletion(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a, b = await land.start("a"), await land.start("b")
@@ -161,7 +161,7 @@ async def test_defaults_of_a_tag_that_one_node_sets_hold_at_the_node_that_watche
         nursery.cancel_scope.cancel()
 
 
-async def test_what_one_node_deletes_another_may_have_back(autojump_clock: object) -> None:
+async def test_a_source_deleted_by_one_node_can_be_restored_by_another(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a, b = await land.start("a"), await land.start("b")
@@ -177,7 +177,7 @@ async def test_what_one_node_deletes_another_may_have_back(autojump_clock: objec
         nursery.cancel_scope.cancel()
 
 
-async def test_whoever_asks_for_a_look_the_owner_makes_it(autojump_clock: object) -> None:
+async def test_the_owner_makes_a_check_for_any_node(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery, cadence_floor=10.0)
         a, b = await land.start("a"), await land.start("b")
@@ -325,7 +325,7 @@ async def test_two_nodes_may_add_edit_and_delete_one_source_at_once(autojump_clo
         nursery.cancel_scope.cancel()
 
 
-async def test_what_was_added_at_one_node_is_found_at_another_at_once(autojump_clock: object) -> None:
+async def test_a_source_added_at_one_node_is_found_at_another_at_once(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a, b = await land.start("a"), await land.start("b")
@@ -366,7 +366,7 @@ async def test_a_sample_goes_to_a_destination_of_another_node_and_rows_put_there
         nursery.cancel_scope.cancel()
 
 
-async def test_every_node_shows_how_a_source_was_looked_at_within_two_minutes(autojump_clock: object) -> None:
+async def test_every_node_shows_a_sources_coverage_within_two_minutes(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a, b = await land.start("a"), await land.start("b")
@@ -430,7 +430,7 @@ async def test_a_drain_holds_on_all_nodes_and_for_those_that_come(autojump_clock
         nursery.cancel_scope.cancel()
 
 
-async def test_a_drain_that_the_database_has_not_heard_of_is_refused_and_holds_nowhere(autojump_clock: object) -> None:
+async def test_a_drain_that_the_database_does_not_get_is_refused_everywhere(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a = await land.start("a")
@@ -459,7 +459,7 @@ async def test_a_standby_matcher_answers_however_slow_its_storage_is(autojump_cl
         nursery.cancel_scope.cancel()
 
 
-async def test_what_was_asked_of_one_node_counts_at_the_others(autojump_clock: object) -> None:
+async def test_requests_to_one_node_count_at_the_others(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         a, b = await land.start("a"), await land.start("b")
@@ -472,7 +472,7 @@ async def test_what_was_asked_of_one_node_counts_at_the_others(autojump_clock: o
 
 
 @pytest.mark.parametrize("compared", [True, False])
-async def test_an_alert_changed_at_another_node_holds_for_the_next_event_before_the_matcher_has_heard_of_it(
+async def test_an_alert_changed_at_another_node_applies_to_the_next_event(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch, compared: bool
 ) -> None:
     """The commit of matches compares the revision; without that the test would fail."""

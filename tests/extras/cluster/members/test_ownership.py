@@ -29,7 +29,7 @@ def test_without_a_member_nobody_owns_anything() -> None:
     assert not SharedOwnership("a").mine("matcher") and not SharedOwnership("a").watches(a_source())
 
 
-def test_who_is_alone_owns_everything() -> None:
+def test_a_lone_node_owns_everything() -> None:
     alone = Ownership()
     assert alone.mine("matcher") and alone.watches(a_source()) and not alone.view.inside() and not alone.shared
 

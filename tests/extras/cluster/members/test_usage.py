@@ -30,7 +30,7 @@ def test_a_client_that_wanders_over_three_nodes_gets_one_rate_and_what_it_sends_
     assert 0.9 * alone <= admitted <= alone + 3 * (limit.burst + 2 * limit.rate)
 
 
-def test_nobody_else_pays_and_a_beat_that_is_heard_twice_counts_once() -> None:
+def test_a_beat_received_twice_counts_once_and_costs_nobody_else() -> None:
     usage = Usage()
     other = Usage()
     usage.hear(a_view(1, ("b", {})), "a")
@@ -42,7 +42,7 @@ def test_nobody_else_pays_and_a_beat_that_is_heard_twice_counts_once() -> None:
     assert [usage.owed(who) for who in ("somebody else", "key", "key")] == [0, 4, 0]
 
 
-def test_what_was_taken_before_this_node_came_is_not_charged_and_a_count_that_begins_anew_is() -> None:
+def test_tokens_taken_before_this_node_started_are_not_charged() -> None:
     usage, other = Usage(), Usage()
     other.took("key", 0.0)
     usage.hear(a_view(1, ("b", dict(other.told(0.0)))), "a")
@@ -65,7 +65,7 @@ def test_a_beat_has_a_bound_and_names_nobody() -> None:
     assert len(told) == TOLD and not any("203" in name and "." in name for name in told)
 
 
-def test_who_is_not_inside_is_not_heard() -> None:
+def test_a_beat_of_a_removed_member_is_ignored() -> None:
     usage = Usage()
     usage.hear(a_view(1, ("b", {}), b=True), "a")
     usage.hear(a_view(2, ("b", {"x": 9}), b=False), "a")

@@ -157,7 +157,7 @@ async def test_a_commit_that_gets_no_answer_is_cut_off(storage: Storage, monkeyp
         await until(storage, mint, "after")
 
 
-async def test_what_another_node_commits_is_shown_in_order(storage: Storage, url: str) -> None:
+async def test_another_nodes_commits_are_shown_in_order(storage: Storage, url: str) -> None:
     """A second start fences the first one off, so a plain connection plays the other node."""
     mint = CountingMint()
     async with following(storage):
@@ -280,9 +280,7 @@ async def test_tables_of_somebody_else_are_left_alone() -> None:
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type='Lock' AND datname=current_database()"
 
 
-async def test_a_look_up_that_a_lock_holds_up_ends_and_keeps_nobody_else_waiting(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_check_up_behind_a_lock_ends_and_delays_nobody_else(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "LOOK_UP_WITHIN", 0.5)
     storage = await opened(url)
     with psycopg.connect(url) as other:
@@ -314,7 +312,7 @@ async def test_a_server_that_may_lose_what_it_has_committed_is_refused(url: str,
         await opened(url, safe=(unsafe,))
 
 
-async def test_where_nobody_answers_that_is_said() -> None:
+async def test_an_unreachable_server_is_reported() -> None:
     with pytest.raises(Unavailable, match="PostgreSQL does not answer"):
         await opened("host=/nowhere dbname=x")
 

@@ -122,7 +122,7 @@ def sharing_of(storage: Storage) -> Sharing:
     return storage.ownership.sharing
 
 
-async def test_of_twins_that_two_starts_add_at_once_one_is_stored(three: tuple[Storage, Storage, Storage]) -> None:
+async def test_twins_added_by_two_starts_at_once_are_stored_once(three: tuple[Storage, Storage, Storage]) -> None:
     a, b, _ = three
     for turn in range(10):
         known = (await sharing_of(a).newest()).change
@@ -164,7 +164,7 @@ async def test_changes_of_sources_are_read_in_order_each_by_its_last(three: tupl
     )
 
 
-async def test_what_one_start_has_claimed_another_does_not_settle(three: tuple[Storage, Storage, Storage]) -> None:
+async def test_a_claim_of_one_start_is_not_settled_by_another(three: tuple[Storage, Storage, Storage]) -> None:
     a, b, _ = three
     await a.sources.add(a_source(), a_state(), a.lease)
     await a.alerts.put(an_alert())
@@ -184,7 +184,7 @@ async def test_what_one_start_has_claimed_another_does_not_settle(three: tuple[S
     assert await a.outbox.backlog("hook") == 0
 
 
-async def test_of_two_first_starts_at_once_one_makes_the_signing_key(three: tuple[Storage, Storage, Storage]) -> None:
+async def test_two_first_starts_at_once_make_one_signing_key(three: tuple[Storage, Storage, Storage]) -> None:
     async with trio.open_nursery() as nursery:
         for number, storage in enumerate(three):
             nursery.start_soon(partial(storage.keys.add_first_signing, a_signing_key(f"k{number}")))
@@ -242,7 +242,7 @@ async def enqueues(storage: Storage) -> object:
         (enqueues, "SELECT 1", "DELETE FROM destination", 0),
     ],
 )
-async def test_what_is_written_by_what_was_read_waits_for_another_start_that_writes_it(
+async def test_a_write_based_on_a_read_waits_for_a_concurrent_writer(
     work: Work, held: LiteralString, other: LiteralString, comes_to: object
 ) -> None:
     url = cluster().url(cluster().fresh())

@@ -11,7 +11,7 @@ from extras.cluster.replica import folder as module
 from extras.cluster.replica.folder import FolderObjects, ObjectsAway
 
 
-async def test_what_was_put_is_there_and_lists_sorted(tmp_path: Path) -> None:
+async def test_stored_objects_are_listed_sorted(tmp_path: Path) -> None:
     objects = FolderObjects(tmp_path)
     await objects.put("owner", b"me")
     await objects.put("chain-1/copy/000001", b"b")

@@ -100,7 +100,7 @@ def test_a_reading_goes_on_where_the_one_before_ended(tmp_path: Path, primary: s
     assert _rows_of(copy) == _rows(primary)
 
 
-def test_a_log_that_began_anew_is_told_from_one_that_grew(tmp_path: Path, primary: sqlite3.Connection) -> None:
+def test_a_log_that_restarted_is_distinguished_from_one_that_grew(tmp_path: Path, primary: sqlite3.Connection) -> None:
     chance = random.Random(2)
     _commit(primary, chance)
     with (tmp_path / "primary.db-wal").open("rb") as log:

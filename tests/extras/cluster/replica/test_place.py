@@ -48,7 +48,7 @@ def test_a_folder_and_a_bucket(tmp_path: Path) -> None:
         ({"tls_trust": "/nowhere/at/all"}, "tls_trust"),
     ],
 )
-def test_what_cannot_be_meant_is_told(tmp_path: Path, changes: dict[str, str], says: str) -> None:
+def test_impossible_options_are_reported(tmp_path: Path, changes: dict[str, str], says: str) -> None:
     given = {"replica": "s3://tides", "replica_credentials": a_file(tmp_path)} | changes
     with pytest.raises(CommandFailed, match=says):
         replica_of(Settings(**given), lambda: 0)

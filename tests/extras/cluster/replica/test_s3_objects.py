@@ -92,7 +92,7 @@ def objects_of(server: Server) -> S3Objects:
     return S3Objects(bucket, EXAMPLE, lambda: at, httpx.AsyncClient(transport=httpx.MockTransport(server)))
 
 
-async def test_what_was_put_is_there_and_lists_over_pages_without_the_names_of_others() -> None:
+async def test_stored_objects_are_listed_over_pages_without_foreign_names() -> None:
     server = Server()
     objects = objects_of(server)
     names = ["chain-1/change/000000001", "chain-1/copy/000000", "chain-1/whole", "current", "owner"]
@@ -120,7 +120,7 @@ async def test_what_was_put_is_there_and_lists_over_pages_without_the_names_of_o
         (307, "", "answers 307"),
     ],
 )
-async def test_every_refusal_is_told_in_the_servers_words(status: int, text: str, says: str) -> None:
+async def test_every_refusal_is_shown_in_the_servers_words(status: int, text: str, says: str) -> None:
     server = Server()
     server.fails = lambda _request: httpx.Response(status, text=text, headers={"Location": "https://evil.test"})
     objects = objects_of(server)

@@ -56,7 +56,7 @@ async def written(storage: SqliteStorage, objects: MemoryObjects, chance: random
     await objects.until(lambda: changes(objects) > before)
 
 
-async def test_what_is_shipped_is_what_was_committed_at_each_moment_and_at_the_end(tmp_path: Path) -> None:
+async def test_shipped_copies_equal_the_commits_at_each_moment(tmp_path: Path) -> None:
     chance, objects, database = random.Random(1), MemoryObjects(), tmp_path / "data" / "sanderling.db"
     async with a_storage(database.parent) as storage:
         async with a_shipper(storage, objects) as shipper:
@@ -159,7 +159,7 @@ async def test_each_life_begins_a_chain_and_deletes_those_before(tmp_path: Path)
     assert len(seen) == 3 and read_owner(objects.objects[OWNER], *keys_of(tmp_path / "data")).number == 1
 
 
-async def test_a_chain_that_has_grown_is_followed_by_a_new_one_and_told_on_meanwhile(
+async def test_a_long_chain_is_replaced_by_a_new_one_and_reported_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_CHANGES", 3)
@@ -218,7 +218,7 @@ async def test_a_replica_that_is_away_for_too_long_gets_a_new_chain(
         assert not shipper.state.says
 
 
-async def test_who_is_superseded_writes_no_more(tmp_path: Path) -> None:
+async def test_a_superseded_start_writes_no_more(tmp_path: Path) -> None:
     objects, why = MemoryObjects(), list[str]()
     async with a_storage(tmp_path / "data") as storage:
         async with a_shipper(storage, objects, why.append):
@@ -252,7 +252,7 @@ async def test_the_replica_of_another_instance_is_not_written_over(tmp_path: Pat
     assert objects.objects == {OWNER: theirs}
 
 
-async def test_rubbish_in_the_place_of_the_owner_is_told_and_nothing_is_written(tmp_path: Path) -> None:
+async def test_an_invalid_owner_object_is_reported_and_nothing_is_written(tmp_path: Path) -> None:
     objects = MemoryObjects()
     await objects.put(OWNER, b"rubbish")
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects) as shipper:
@@ -291,7 +291,7 @@ async def test_a_take_over_without_the_master_key_is_an_alarm_and_stops_nothing(
         await objects.until(lambda: OWNER in objects.objects)
 
 
-async def test_what_an_earlier_version_wrote_of_this_instance_is_signed_at_the_next_start(tmp_path: Path) -> None:
+async def test_objects_of_an_earlier_version_are_signed_at_the_next_start(tmp_path: Path) -> None:
     objects = MemoryObjects()
     async with a_storage(tmp_path / "data") as storage:
         origin = await storage.shipping.origin(9)

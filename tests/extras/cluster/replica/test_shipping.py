@@ -155,7 +155,7 @@ async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -
             await shipping.next()
 
 
-async def test_whose_copy_it_is_stays_over_lives_and_who_gives_way_writes_no_more(tmp_path: Path) -> None:
+async def test_a_copys_owner_stays_over_lives_and_a_yielding_one_writes_no_more(tmp_path: Path) -> None:
     async with a_storage(tmp_path) as storage:
         assert await storage.shipping.origin(5) == (5, 1)
     async with a_storage(tmp_path) as storage:

@@ -59,9 +59,7 @@ def plain(rows: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_whatever_has_arrived_gives_a_state_that_was_committed_and_never_an_earlier_one(
-    seed: int, tmp_path: Path
-) -> None:
+async def test_any_arrived_copy_gives_a_committed_state_and_never_an_earlier_one(seed: int, tmp_path: Path) -> None:
     found = await recorded(tmp_path / "data", seed)
     states = [plain(state) for state in found.states]
     objects, copy, newest = MemoryObjects(), StandbyCopy(tmp_path / "standby", found.keys), -1
@@ -113,7 +111,7 @@ async def test_cut_off_anywhere_it_goes_on_and_the_replica_may_be_gone_by_then(
     assert len(deaths) >= 6
 
 
-async def test_a_gap_rubbish_and_a_mix_are_told_and_the_copy_stays(tmp_path: Path) -> None:
+async def test_gaps_garbage_and_mixed_chains_are_reported_and_the_copy_stays(tmp_path: Path) -> None:
     found = await recorded(tmp_path / "data", 7, lives=1)
     objects = found.objects
     current = read_current(objects.objects[CURRENT], *found.keys)
@@ -148,7 +146,7 @@ async def test_a_newer_service_is_refused_before_anything_is_fetched(tmp_path: P
     assert "is missing" in (await Follower(found.objects, StandbyCopy(tmp_path / "standby", found.keys)).step()).says
 
 
-async def test_an_empty_replica_and_one_that_is_away_are_told(tmp_path: Path) -> None:
+async def test_an_empty_and_an_unreachable_replica_are_reported(tmp_path: Path) -> None:
     objects, copy = MemoryObjects(), StandbyCopy(tmp_path, [KEY])
     assert "does the service run" in (await Follower(objects, copy).step()).says
     objects.away = "the disk is unplugged"
@@ -157,7 +155,7 @@ async def test_an_empty_replica_and_one_that_is_away_are_told(tmp_path: Path) ->
     shutil.rmtree(tmp_path)
 
 
-async def test_a_copy_that_was_damaged_before_it_was_shipped_is_told_once_for_its_chain(
+async def test_a_copy_that_was_damaged_before_it_was_shipped_is_reported_once_for_its_chain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = await recorded(tmp_path / "data", 9, commits=2, lives=1)

@@ -92,7 +92,7 @@ async def test_without_the_master_key_nothing_changes(tmp_path: Path) -> None:
     )
 
 
-async def test_where_the_other_cannot_be_told_it_is_refused_unless_somebody_vouches(tmp_path: Path) -> None:
+async def test_a_take_over_without_notice_to_the_owner_needs_confirmation(tmp_path: Path) -> None:
     objects = await a_replica(tmp_path / "one")
     standby = keyed(tmp_path / "one", tmp_path / "two")
     with _held(standby, {}) as copy:
@@ -160,7 +160,7 @@ async def test_a_folder_with_a_database_of_its_own_is_no_standbys(tmp_path: Path
         pass
 
 
-async def test_who_gets_in_is_listed_as_after_a_restore(tmp_path: Path) -> None:
+async def test_keys_and_sessions_are_listed_as_after_a_restore(tmp_path: Path) -> None:
     with open_keys(tmp_path / "one") as keys:
         keys.add(ApiKey("lighthouse", "lighthouse", "svc_abcdefgh", "hash", ("admin",), NOW))
     objects = await a_replica(tmp_path / "one")

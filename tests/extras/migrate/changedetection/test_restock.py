@@ -27,7 +27,7 @@ from extras.migrate.changedetection import read_changedetection, restock_query
         ({"in_stock_processing": "off", "price_change_min": True, "price_change_max": "1e999"}, "kind:price"),
     ],
 )
-def test_what_it_would_tell_is_a_query(settings: dict[str, Any], query: str) -> None:
+def test_a_dry_run_is_a_query(settings: dict[str, Any], query: str) -> None:
     assert restock_query(settings) == query
     parse(query, "en")
 

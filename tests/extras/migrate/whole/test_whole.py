@@ -96,7 +96,7 @@ async def moved(data: bytes, tmp_path: Path) -> Storage:
     return await opened(tmp_path / "new")
 
 
-async def test_what_comes_in_goes_out_with_the_same_bytes(data: bytes, tmp_path: Path) -> None:
+async def test_an_imported_instance_exports_the_same_bytes(data: bytes, tmp_path: Path) -> None:
     loaded = await taken(data, tmp_path / "new")
     assert body(await exported(tmp_path / "new")) == body(data)
     end = loaded.end
@@ -147,7 +147,7 @@ async def test_old_events_verify_under_the_key_set_of_the_new_instance(moved: St
     await moved.aclose()
 
 
-async def test_what_the_watching_remembers_comes_along(moved: Storage) -> None:
+async def test_the_watching_memory_is_imported_too(moved: Storage) -> None:
     one = await moved.sources.get(a_source_id(1))
     assert one is not None
     assert (one.base, one.hot.looks) == (b"seen \x00\xff", 3)
@@ -423,7 +423,7 @@ async def test_an_instance_whose_change_of_the_master_key_was_cut_off_is_taken_a
     assert sorted(name for name in os.listdir(tmp_path / "new") if "key" in name) == [OWN]
 
 
-async def test_what_is_no_export_is_never_written_over(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_export_is_never_overwritten(tmp_path: Path) -> None:
     folder = await a_folder(tmp_path / "old")
 
     def refused(file: str) -> str:
@@ -476,7 +476,7 @@ async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: byte
     assert body(await exported(folder)) == body(data)
 
 
-def test_what_a_killed_import_of_root_has_left_says_so_to_who_may_not_look_into_it(
+def test_leftovers_of_a_killed_root_import_are_explained_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shut(path: Path) -> bool:
@@ -487,7 +487,7 @@ def test_what_a_killed_import_of_root_has_left_says_so_to_who_may_not_look_into_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-async def test_what_root_imports_belongs_to_the_folders_owner(data: bytes) -> None:
+async def test_files_imported_by_root_belong_to_the_folders_owner(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as place:  # others can't walk through pytest's own
         os.chmod(place, 0o711)
         folder = Path(place) / "new"
@@ -530,7 +530,7 @@ async def test_the_schema_that_is_shipped_is_of_these_lines_and_they_fulfil_it(d
     assert not validator.is_valid({"line": "alert", "alert": {}})
 
 
-async def test_what_is_in_a_file_is_said_without_writing_anything(data: bytes, tmp_path: Path) -> None:
+async def test_a_files_content_is_listed_without_writing_anything(data: bytes, tmp_path: Path) -> None:
     before = sorted(os.listdir(tmp_path))
     assert look_through(io.BytesIO(data), "export").end.events == 8
     assert sorted(os.listdir(tmp_path)) == before

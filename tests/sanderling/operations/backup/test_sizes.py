@@ -35,6 +35,6 @@ async def test_the_heaviest_source_is_first_and_a_deleted_one_is_counted(
     assert json.loads(line)["url"] == a_source(2).url
 
 
-def test_a_folder_without_a_database_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_database_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="--data"):
         sizes(tmp_path)

@@ -266,9 +266,7 @@ async def test_the_clock_is_steady_here(patient: DoctorContext) -> None:
     assert {finding.level async for finding in machine.clock(patient)} == {"ok"}
 
 
-async def test_a_folder_on_which_nothing_is_right_is_looked_over_to_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_folder_with_many_faults_is_checked_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "real_browser", lambda settings: real_browser(replace(settings, browser="off")))
     (tmp_path / "sanderling.toml").write_text("= =")
     (tmp_path / DATABASE).write_text("this is no database at all, is it?")

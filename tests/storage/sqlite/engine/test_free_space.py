@@ -101,7 +101,7 @@ async def test_a_first_start_that_was_killed_before_its_tables_begins_anew(tmp_p
     assert facts(path) == (True, 0, 0)
 
 
-def test_what_is_new_and_what_is_a_copy_can_give_back(tmp_path: Path) -> None:
+def test_new_and_copied_databases_can_give_space_back(tmp_path: Path) -> None:
     with open_keys(tmp_path / "new"):
         pass
     assert facts(tmp_path / "new" / DATABASE)[0] is True

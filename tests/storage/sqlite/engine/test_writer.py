@@ -63,7 +63,7 @@ async def pages(storage: SqliteStorage, most: int | None = None) -> int:
 BIG = a_draft("big", content="x" * 20_000)
 
 
-async def test_a_full_disk_is_told_and_changes_nothing_and_room_mends_it(storage: SqliteStorage) -> None:
+async def test_a_full_disk_is_reported_changes_nothing_and_recovers_with_space(storage: SqliteStorage) -> None:
     mint = CountingMint()
     await storage.log.append([a_harvest(1, "before", looks=1)], storage.lease, mint, stamp)
     await pages(storage, most=await pages(storage) + 1)
@@ -124,7 +124,7 @@ async def test_a_job_that_fails_after_it_has_written_is_undone_alone(storage: Sq
     assert await storage.sources.get(a_source_id(1)) is not None
 
 
-async def test_a_statement_that_is_wrong_is_undone_alone_and_told_as_it_is(storage: SqliteStorage) -> None:
+async def test_a_wrong_statement_is_undone_alone_and_reported_as_it_is(storage: SqliteStorage) -> None:
     async def fail() -> None:
         with pytest.raises(sqlite3.OperationalError, match="no such table"):
             await storage._parts.writer.submit(lambda transaction: transaction.execute("DELETE FROM nowhere"))
@@ -148,7 +148,7 @@ async def test_a_folder_that_another_process_holds_locked_for_long_is_unavailabl
     await storage.alerts.put(an_alert())
 
 
-async def test_what_waits_is_one_transaction(storage: SqliteStorage) -> None:
+async def test_waiting_jobs_share_one_transaction(storage: SqliteStorage) -> None:
     commits: list[int] = []
 
     def count(transaction: Transaction) -> None:
@@ -255,7 +255,7 @@ async def test_a_snapshot_that_is_held_for_long_does_not_hold_up_the_writer(tmp_
     writer.close()
 
 
-async def test_a_look_at_a_busy_pool_can_be_cancelled(storage: SqliteStorage) -> None:
+async def test_a_check_of_a_busy_pool_can_be_cancelled(storage: SqliteStorage) -> None:
     async with trio.open_nursery() as nursery:
         for _ in range(50):
             nursery.start_soon(storage.log.bounds)
@@ -289,7 +289,7 @@ async def test_an_idle_writer_wakes_only_for_a_mark_that_is_behind(written: Seq,
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_who_listens_for_a_commit_is_told_whether_it_is_known(*, fails: bool) -> None:
+async def test_a_commit_listener_learns_whether_the_outcome_is_known(*, fails: bool) -> None:
     heard: list[bool] = []
 
     class Connection:

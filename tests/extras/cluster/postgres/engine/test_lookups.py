@@ -33,7 +33,7 @@ async def ask(asked: GatheredLookups, found: list[Any], given: str) -> None:
         found.append(error)
 
 
-async def test_what_comes_meanwhile_goes_in_the_next_visit_each_question_once() -> None:
+async def test_questions_during_a_visit_go_into_the_next_once_each() -> None:
     pool, found = Pool(), list[Any]()
     gathered = GatheredLookups(pool)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
@@ -60,7 +60,7 @@ async def test_a_visit_whose_asker_is_cancelled_is_made_by_the_next_one() -> Non
     assert found == [("a",)]
 
 
-async def test_an_outage_is_told_to_all_of_a_visit_and_to_none_of_the_next() -> None:
+async def test_an_outage_reaches_all_of_a_visit_and_none_of_the_next() -> None:
     pool, found = Pool(), list[Any]()
     pool.may.set()
     gathered = GatheredLookups(pool)  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ async def all_inside(url: str, *storages: Storage) -> tuple[str, ...]:
     return view.inside()
 
 
-async def test_who_beats_comes_in_and_the_view_rises_by_one_for_each(
+async def test_a_beating_member_joins_and_raises_the_view_by_one(
     three: tuple[Storage, Storage, Storage],
 ) -> None:
     first, second, third = three
@@ -87,9 +87,7 @@ async def test_who_beats_comes_in_and_the_view_rises_by_one_for_each(
     assert first.members.me != second.members.me != third.members.me
 
 
-async def test_who_is_late_is_put_out_by_the_others_and_comes_in_again(
-    url: str, three: tuple[Storage, Storage, Storage]
-) -> None:
+async def test_a_late_member_is_removed_and_joins_again(url: str, three: tuple[Storage, Storage, Storage]) -> None:
     await all_inside(url, *three)
     first, second, late = three
     for _ in range(2):
@@ -132,7 +130,7 @@ async def test_an_outage_that_is_shorter_than_a_lease_throws_nobody_out_either(
         assert (await storage.members.beat(SAYS)).inside() == inside
 
 
-async def test_who_leaves_is_out_at_once_and_does_not_knock_again(
+async def test_a_leaving_member_is_out_at_once_and_does_not_rejoin(
     url: str, three: tuple[Storage, Storage, Storage]
 ) -> None:
     await all_inside(url, *three)
@@ -150,7 +148,7 @@ async def test_who_leaves_is_out_at_once_and_does_not_knock_again(
     assert (await first.members.beat(SAYS)).inside() == view.inside()
 
 
-async def test_many_who_beat_at_once_agree(url: str, three: tuple[Storage, Storage, Storage]) -> None:
+async def test_many_members_that_beat_at_once_agree(url: str, three: tuple[Storage, Storage, Storage]) -> None:
     async def beat(storage: Storage) -> None:
         for _ in range(10):
             await storage.members.beat(SAYS)
