@@ -28,8 +28,6 @@ from storage.records.tiers import Kind
 from storage.sql.stores.log import EventLog
 from storage.tail import Tail
 
-"""The owner of a stream or export: a program's key, or a dashboard session."""
-
 SEND_SIZE = 64 << 10
 """Bytes after which a send is full; an event is never split."""
 PAGE, MOST, FEWEST = 200, 500, 50
