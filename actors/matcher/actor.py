@@ -72,7 +72,7 @@ PARKED = 5.0
 """Seconds between attempts while storage accepts no writes."""
 REVISION_EVERY = 1.0
 """Seconds between checks for alerts that another node wrote."""
-LAST = Seq((1 << 63) - 1)
+LAST, NEVER = Seq((1 << 63) - 1), Millis((1 << 63) - 1)
 SAVE_WITHIN = 1.0
 """Seconds until the cursor is saved behind events without a match: a commit for each would cost more than reading them
 again."""
@@ -313,7 +313,8 @@ class Matcher:
             if told is not None:
                 subject = about(event)
                 met = self._audience.of(told, event)
-                if met and told.alert_type is None:
+                # Alerts that name the source have it anyway: among several nodes the answer is a read for each event.
+                if told.alert_type is None and self._audience.including(event.source, NEVER, met) != met:
                     met = self._audience.including(event.source, await self._private_since(event.source), met)
                 alerts = await self._fresh(met, told.story, event.seq)
                 for alert in alerts:

@@ -23,9 +23,10 @@ OVER = {
 
 @pytest.mark.parametrize("over", OVER)
 async def test_an_alert_reports_nothing_of_a_source_that_becomes_private_until_it_names_it(over: str) -> None:
-    rig, private = Rig(), set[str]()
+    rig, private, asked = Rig(), set[str](), list[str]()
 
     async def private_since(source: str) -> Millis | None:
+        asked.append(source)
         return Millis(NOW + 1) if source in private else None
 
     await rig.prepare(an_alert("alert", **OVER[over], once_per_story=True))
@@ -38,6 +39,7 @@ async def test_an_alert_reports_nothing_of_a_source_that_becomes_private_until_i
         await wait_all_tasks_blocked()
         included = over == "all, made when it was private" or "it" in over.split()
         assert rig.outbox()["alert-hook"] == ["price 1", *(["price 2"] if included else []), "notice"]
+        assert bool(asked) is (over in ("all", "a tag", "all, made when it was private"))  # none names it
 
 
 async def test_a_story_first_seen_privately_is_reported_by_the_next_source() -> None:
