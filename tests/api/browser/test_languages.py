@@ -33,7 +33,7 @@ def test_from_the_link_to_the_first_event_and_an_alert_in_swedish(
     origin.page("/farja", "The Sandwick ferry", DEARER)
     wait_until(lambda: tab.open(source).press("Läs nu").page.get_by_text("det finns nyheter").count())
     tab.follow("Skapa en bevakning").fill(filter_query="price<30").press("Skapa bevakningen")
-    tab.sees("Bevakningen är skapad. Den träffar från och med nu")
+    tab.sees("Bevakningen är skapad. Den har ingen destination ännu")
     tab.open("/stream").sees("Direkt")
     tab.page.keyboard.press("?")
     tab.page.get_by_text("Sök eller filtrera").wait_for()

@@ -6,9 +6,9 @@ succeeds, as the service does.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
+import threading
 import time
 
 import trio
@@ -31,7 +31,8 @@ class Stop:
     def __call__(self) -> None:
         if not self._done:
             self._done = True
-            os.kill(os.getpid(), signal.SIGSTOP)
+            # To this thread: a signal to the process may stop another thread first, and this one commits meanwhile.
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
 
 class StoppingMint(CountingMint):
