@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ec import (
@@ -24,27 +24,15 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from msgspec import Struct
 
-from storage.records.identity import Millis
+if TYPE_CHECKING:
+    from extras.webpush.key import PushKey
 
 CURVE: Final = SECP256R1()
 _ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 DRAWN: Final = 40
 """Bytes of entropy for a key: 64 bits more than it has, so that all are equally likely (FIPS 186-5, A.2.1)."""
 SIZE: Final = 32
-
-
-class PushKey(Struct, frozen=True):
-    """A P-256 key pair. `public`: the uncompressed point, base64url, as browsers get it. `secret`: 32 bytes."""
-
-    public: str
-    secret: bytes
-    created_at: Millis
-
-    def __repr__(self) -> str:
-        """Leave out the secret."""
-        return f"PushKey({self.public!r})"
 
 
 def drawn_secret(chance: bytes) -> bytes:

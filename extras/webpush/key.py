@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from extras.webpush.encryption import PushKey
+from msgspec import Struct
+
+from storage.records.identity import Millis
 from storage.secrets.sealing import PUSH
 from storage.sql.storage import Storage
 from storage.sql.transaction import first_row, write_one
 
 _FIND = "SELECT public, sealed, created_at FROM push_key"
 _FIRST = "INSERT INTO push_key(one, public, sealed, created_at) VALUES(1,?,?,?) ON CONFLICT DO NOTHING"
+
+
+class PushKey(Struct, frozen=True):
+    """A P-256 key pair. `public`: the uncompressed point, base64url, as browsers get it. `secret`: 32 bytes."""
+
+    public: str
+    secret: bytes
+    created_at: Millis
+
+    def __repr__(self) -> str:
+        """Leave out the secret."""
+        return f"PushKey({self.public!r})"
 
 
 async def push_key(storage: Storage) -> PushKey | None:

@@ -26,8 +26,7 @@ from actors.notification.reading import TEST, Notification
 from actors.notification.speech import ENGLISH, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
-from extras.webpush.encryption import PushKey
-from extras.webpush.key import add_first_key, push_key
+from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.records.destination import WEBPUSH, Destination
 from storage.sql.storage import Storage
 

@@ -6,7 +6,8 @@ import json
 import re
 
 from extras.webpush import encryption
-from extras.webpush.encryption import PushKey, authorization
+from extras.webpush.encryption import authorization
+from extras.webpush.key import PushKey
 from storage.records.identity import Millis
 from tests.extras.webpush import curve
 from tests.extras.webpush.device import b64

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from extras.webpush.encryption import PushKey
-from extras.webpush.key import add_first_key, push_key
+from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.records.identity import Millis
 from storage.records.key import PublicKey, SigningKey
 from storage.sql.storage import Storage

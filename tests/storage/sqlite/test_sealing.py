@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from actors.signatures.event import public_half
 from extras.publish.subscriptions import Subscriptions
-from extras.webpush.encryption import PushKey
-from extras.webpush.key import add_first_key, push_key
+from extras.webpush.key import PushKey, add_first_key, push_key
 from storage.errors import Exposed, NoKey, Unopened
 from storage.records.destination import Private, Secret
 from storage.records.identity import START, Millis
