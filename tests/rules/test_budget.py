@@ -8,8 +8,8 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (2_524, 19),
     "storage": (9_719, 59),
-    "actors": (46_301, 252),
-    "api": (22_242, 108),
+    "actors": (46_302, 252),
+    "api": (22_240, 108),
     "sanderling": (11_151, 61),
     "extras/agents": (1_159, 8),
     "extras/apply": (3_166, 21),
@@ -23,7 +23,7 @@ BUDGET = {
     "extras/receiver": (1_661, 11),
     "extras/tour": (267, 2),
     "extras/tracing": (1_079, 9),
-    "extras/webpush": (591, 5),
+    "extras/webpush": (592, 5),
 }
 """room or extra: lines and modules at most."""
 SLACK = 100

@@ -120,7 +120,7 @@ class OriginPlan:
     began. via: the user's address and further redirects, in place of the address itself. scenes: the script of a page,
     which has no texts; the last one stays. shell: it is sent empty, and its scripts fill it. render: the user's
     setting, "" for none; pictures: with pictures of each change. session: its user has given a cookie, which it renews
-    at each visit. other: of a list, the host on which every third item has its page, "" where all are its own.
+    at each visit. other: of a list, the host of every third item's page, "" if all are its own.
     """
 
     host: str
