@@ -1,4 +1,4 @@
-"""Alerts: store them and update the matcher before answering; what to say of a new one; their routes."""
+"""Alerts: their operations and routes. The matcher has a change before the answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import msgspec
+import trio
 from msgspec import structs
 
 from actors.errors import Conflict, DomainError, NotFound, Unprocessable
@@ -27,6 +28,7 @@ from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
 from api.route import LETS_OUT, Answer, Call, routes_below
+from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.destination import Destination
 from storage.records.identity import SourceId, given
@@ -192,18 +194,21 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
 
 MOST_TRIED: Final = 20
 """Sources whose current values are read for a new alert."""
+TRIED_WITHIN: Final = 2.0
+"""Seconds for all of them."""
 
 
 async def true_now(call: OperationContext, query_text: str, language: str, scope: Scope) -> list[wire.TrueNow]:
     """Return the current values that meet a valid query with conditions already, one of each source.
 
-    Such an alert stays silent until the value changes again. No conditions, or too many sources: none.
+    Such an alert stays silent until the value changes again. No conditions, or too many sources: none. The alert is
+    stored by now, so a slow or failing service finds fewer values and still answers.
     """
     query, found = parse(query_text, language), list[wire.TrueNow]()
     if not has_conditions(query.root):
         return found
     asked = [term for term in terms(query.root) if isinstance(term, Condition)]
-    with suppress(DomainError):  # the alert is made; too busy a service says less of it
+    with suppress(DomainError, StorageError, trio.TooSlowError), trio.move_on_after(TRIED_WITHIN):
         for source in await _few_of(call, scope):
             told = await sources.reported_page(call, source.id, values=True)
             values = msgspec.to_builtins(told.standing.values) if told else ()

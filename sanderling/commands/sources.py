@@ -75,8 +75,8 @@ def sources() -> None:
 @headers_file
 @click.option("--later", is_flag=True, help="Add it even if it can't be reached now.")
 @click.option("--dry-run", is_flag=True, help="Show what would be watched, and add nothing.")
-@click.option("--when", metavar="QUERY", help="Make an alert over it, for example 'price<300'; '' is every change.")
-@click.option("--notify", "to", metavar="TO", help="Who gets its matches: a destination's name, or a webhook URL.")
+@click.option("--when", metavar="QUERY", help="Make an alert, for example 'price<300'; '' matches every change.")
+@click.option("--notify", "to", metavar="TO", help="Where its matches go: a destination's name, or a webhook URL.")
 @records_flag
 @with_client
 async def add(

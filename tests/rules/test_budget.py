@@ -9,7 +9,7 @@ BUDGET = {
     "supervision": (2_524, 19),
     "storage": (9_719, 59),
     "actors": (46_302, 252),
-    "api": (22_240, 108),
+    "api": (22_245, 108),
     "sanderling": (11_151, 61),
     "extras/agents": (1_159, 8),
     "extras/apply": (3_166, 21),

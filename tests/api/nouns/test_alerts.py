@@ -8,6 +8,9 @@ import trio
 
 from actors.messages.views import SourceView, ToldBlock, ToldPage
 from actors.query import languages
+from api.nouns import sources
+from api.nouns.alerts import TRIED_WITHIN
+from storage.errors import Unavailable
 from storage.records.alert import MOST_ALERTS
 from storage.records.destination import Hit
 from storage.records.event import StandingValue, StandingValues, Value
@@ -297,6 +300,25 @@ async def test_a_condition_that_holds_already_is_named(
     ):
         assert [(one["label"], one["text"]) for one in answer["true_now"]] == holds
         assert all(one["source_id"] == a_source_id() for one in answer["true_now"])
+
+
+@pytest.mark.parametrize("failing", ["storage", "registry", "slow"])
+async def test_an_alert_is_answered_even_if_its_values_can_not_be_read(
+    house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    async def reported(*_: object, **__: object) -> None:
+        if failing == "registry":
+            raise trio.TooSlowError
+        if failing == "storage":
+            raise Unavailable("PostgreSQL is away")
+        await trio.sleep(3600)
+
+    source = a_source()
+    house.registry.views[source.id] = SourceView(source, SourceRuntime())
+    monkeypatch.setattr(sources, "reported_page", reported)
+    began = trio.current_time()
+    assert (await made(client, filter_query="price<300"))["true_now"] == []
+    assert trio.current_time() - began < TRIED_WITHIN + 1 and len((await client.get("/v1/alerts")).json()) == 1
 
 
 async def test_a_new_alert_gets_copies_of_destinations(house: House, client: httpx.AsyncClient) -> None:
