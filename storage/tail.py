@@ -63,6 +63,11 @@ class Tail:
     def head(self) -> Seq:
         return self._head
 
+    @property
+    def awaited(self) -> bool:
+        """Whether a reader waits for new events."""
+        return bool(self._waiting or self._parked)
+
     def since(self, after: Seq) -> Sequence[Recent] | None:
         """Return the events after a position, oldest first; None if the ring no longer reaches back that far."""
         if after < self._start:

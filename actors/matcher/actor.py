@@ -132,12 +132,17 @@ class Matcher:
         """Follow the log until cancelled, which is safe at any point: the next life resumes at the cursor."""
         self._child = child
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._wake)
             if self._ownership.shared:
                 nursery.start_soon(self._watch_revision)
             while True:
                 await self._ownership.during(MATCHER, self._stand_by, mine=False)
-                await self._ownership.during(MATCHER, self._keep_following)
+                await self._ownership.during(MATCHER, self._match_all)
+
+    async def _match_all(self) -> None:
+        """Match new events. A node that stands by waits for none, so it need not read them at once."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._wake)
+            await self._keep_following()
 
     async def _watch_revision(self) -> None:
         """Request a new read of the alerts after another node wrote some, even if no event comes."""

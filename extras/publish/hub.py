@@ -291,6 +291,9 @@ class Hub:
     async def _listen(self) -> None:
         head = START
         while True:
+            if not self._context.storage.ownership.mine(HUB_KEY):
+                await trio.sleep(AGAIN)
+                continue
             head = await self._context.storage.tail.wait_past(head)
             self._wake.set()
 

@@ -137,7 +137,8 @@ class PostgresStorage(Storage):
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
         if lines.shares:
             self.ownership = SharedOwnership(lines.me, Sharing(self._readers, self._lookups, vault))
-        self._watch = Watch(lines.to_hear(), (self._appender, self._writer), self.log.follower.unknown)
+        writers = (self._appender, self._writer)
+        self._watch = Watch(lines.to_hear(), writers, self.log.follower.unknown, lambda: self.tail.awaited)
         self._appender.start()
         self._writer.start()
         self._watch.start()

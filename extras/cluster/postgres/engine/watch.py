@@ -17,15 +17,20 @@ EVERY = 1.0
 """Seconds between two attempts to listen, and between checks whether the thread should end."""
 CLOSE_WITHIN = 5.0
 """Seconds that the thread gets at a close."""
-APART = 0.02
-"""Least seconds between two reads: reading after each of some hundred commits would slow them down."""
+APART, AT_REST = 0.02, 0.25
+"""Least seconds between two reads while somebody waits for events, and while nobody does: reading after each of some
+hundred commits would slow them down."""
 
 
 class Watch:
-    """See above. `hear` is called on the loop when other nodes may have committed."""
+    """See above. hear: called on the loop when other nodes may have committed. awaited: whether somebody waits for
+    events here.
+    """
 
-    def __init__(self, line: Line, writers: Sequence[PostgresWriter], hear: Callable[[], None]) -> None:
-        self._line, self._writers, self._hear = line, writers, hear
+    def __init__(
+        self, line: Line, writers: Sequence[PostgresWriter], hear: Callable[[], None], awaited: Callable[[], bool]
+    ) -> None:
+        self._line, self._writers, self._hear, self._awaited = line, writers, hear, awaited
         self._token = trio.lowlevel.current_trio_token()
         self._ends, self._stopped = threading.Event(), trio.Event()
         self._thread = threading.Thread(target=self._run, name="postgres-watch", daemon=True)
@@ -64,7 +69,7 @@ class Watch:
                 self._ends.wait(EVERY)
             with suppress(trio.RunFinishedError):
                 self._token.run_sync_soon(self._hear)
-            self._ends.wait(APART)
+            self._ends.wait(APART if self._awaited() else AT_REST)
         self._line.drop()
         with suppress(trio.RunFinishedError):
             self._token.run_sync_soon(self._stopped.set)

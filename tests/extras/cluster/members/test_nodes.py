@@ -612,3 +612,16 @@ async def test_an_idle_node_asks_once_a_second_what_others_have_changed(autojump
         assert not [statement for statement in asked if statement == _REVISION]
         assert len(asked) <= 6.5 * 60  # all queries of an idle node
         nursery.cancel_scope.cancel()
+
+
+async def test_only_the_node_that_matches_waits_for_events_while_no_stream_is_open(autojump_clock: object) -> None:
+    async with trio.open_nursery() as nursery:
+        land = Land(nursery)
+        nodes = [await land.start(name) for name in "abc"]
+        await trio.sleep(2)
+        (matches,) = [node for node in nodes if node.storage.tail.awaited]
+        matches.kill()
+        await trio.sleep(LOOKED)
+        (_, follows) = sorted(node.storage.tail.awaited for node in nodes if node is not matches)
+        assert follows
+        nursery.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-"""Closing the listening thread."""
+"""The listening thread: its pauses, and its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import trio
 
-from extras.cluster.postgres.engine.watch import Watch
+from extras.cluster.postgres.engine.watch import APART, AT_REST, Watch
 from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.real
@@ -40,7 +40,7 @@ class SlowLine:
 
 async def test_a_close_during_the_first_connecting_waits_for_no_notice() -> None:
     line: Any = SlowLine()
-    watch = Watch(line, (), lambda: None)
+    watch = Watch(line, (), lambda: None, lambda: True)
     watch.start()
     await trio.to_thread.run_sync(line.asked.wait)
     async with trio.open_nursery() as nursery:
@@ -49,3 +49,21 @@ async def test_a_close_during_the_first_connecting_waits_for_no_notice() -> None
         line.opened.set()
     watch._thread.join(HANG)
     assert not watch._thread.is_alive()
+
+
+async def test_commits_are_read_less_often_while_nobody_waits_for_events() -> None:
+    heard: list[bool] = []
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        heard.append(True)
+
+    notice = SimpleNamespace(pid=7)
+    raw = SimpleNamespace(notifies=lambda **_bounds: [notice])
+    connection = SimpleNamespace(run=lambda _statement: None, raw=raw, cut=lambda: None)
+    line: Any = SimpleNamespace(ready=lambda: connection, drop=lambda: None, connection=connection)
+    watch = Watch(line, (), lambda: None, lambda: len(heard) > 1)
+    watch._ends = SimpleNamespace(is_set=lambda: len(heard) == 4, wait=pause, set=lambda: None)  # type: ignore[assignment]
+    await trio.to_thread.run_sync(watch._run)
+    assert pauses == [AT_REST, AT_REST, APART, APART]
