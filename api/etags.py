@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from typing import Any
 
@@ -55,6 +56,17 @@ def expected_by_put(call: Call) -> Expected:
     if ANY not in known:
         raise invalid("header.If-None-Match", "can only be * here, because nothing exists yet", ", ".join(known))
     return NOTHING
+
+
+def deleting(act: Callable[[Call, str, Expected], Awaitable[None]]) -> Callable[[Call], Awaitable[Answer]]:
+    """Return the handler of an operation that deletes a record at an expected revision."""
+
+    async def run(call: Call) -> Answer:
+        (id,) = call.path.values()
+        await act(call, id, expected(call))
+        return Answer(status=204)
+
+    return run
 
 
 def _named(call: Call, header: str, *, weak: bool) -> frozenset[str] | None:

@@ -213,12 +213,25 @@ def _unread(body: Any) -> Any:
     return body if all(cut[name] is values[name] for name in cut) else cut
 
 
-def routes_below(path: str, room: str) -> Callable[..., Route]:
-    """Return a factory for the routes below a path: GET needs scope `{room}:read`, all else `{room}:write`,
-    unless `scope` says otherwise."""
+Run = Callable[[Call], Awaitable[Answer]]
 
-    def route(method: str, rest: str, run: Any, says: str, answers: Mapping[int, Any], **more: Any) -> Route:
-        usual = {"scope": f"{room}:{'read' if method == 'GET' else 'write'}"}
-        return Route(method=method, path=path + rest, run=run, says=says, answers=answers, **usual | more)
 
-    return route
+class Routes(list[Route]):
+    """The routes of a noun, declared at their handlers, in the order of the description. The first line of a handler's
+    docstring is its summary there.
+
+    path: the beginning of theirs. room: GET needs the scope `{room}:read`, all else `{room}:write`, unless `scope` says
+    otherwise.
+    """
+
+    def __init__(self, path: str, room: str = "") -> None:
+        self._path, self._room = path, room
+
+    def __call__(self, method: str, rest: str, answers: Mapping[int, Any], **more: Any) -> Callable[[Run], Run]:
+        def declare(run: Run) -> Run:
+            says = (run.__doc__ or "").partition("\n")[0]
+            usual = {"scope": f"{self._room}:{'read' if method == 'GET' else 'write'}", "says": says}
+            self.append(Route(method=method, path=self._path + rest, run=run, answers=answers, **usual | more))
+            return run
+
+        return declare

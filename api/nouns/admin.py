@@ -6,7 +6,7 @@ The public listener serves these routes for keys with the scope `admin`; the adm
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -279,60 +279,44 @@ async def every_key(call: Call) -> Answer:
 # --- actions ---------------------------------------------------------------------------------------------------------
 
 
-def _act(name: str, run: Callable[[Call, str], Awaitable[None]], of: str) -> Callable[[Call], Awaitable[Answer]]:
-    """Return the handler of an action. It logs success and failure. of: "" for a part of the tree."""
-
-    async def handler(call: Call) -> Answer:
-        path, who = next(iter(call.path.values()), ""), call.key
-        assert who is not None
-        done = False
-        try:
-            await run(call, path)
-            done = True
-        finally:
-            call.context.world.log(
-                "admin.act",
-                act=name,
-                actor=of + path,
-                by=who.prefix,
-                name=who.name,
-                done=done,
-                request_id=call.request_id,
-            )
-        return Answer(wire.Done(name, of + path), 202)
-
-    return handler
+async def _do(call: Call, act: str, target: str) -> None:
+    overseer = call.context.overseer
+    match act:
+        case "close":
+            close_stream(call, int(target) if target.isdecimal() and len(target) < 16 else 0)
+        case "revoke":
+            await keys.revoke(call, target)
+        case "check":
+            await sources.check(call, overseer.source_of(target).id)
+        case "restart":
+            overseer.restart(target)
+        case "release":
+            overseer.release(target)
+        case "disable" | "enable":
+            await sources.change(call, overseer.source_of(target).id, SourcePatch(enabled=act == "enable"))
+            overseer.changed()
+        case "drain" | "resume":
+            await overseer.drain(act == "drain")
 
 
-async def _restart(call: Call, path: str) -> None:
-    call.context.overseer.restart(path)
-
-
-async def _release(call: Call, path: str) -> None:
-    call.context.overseer.release(path)
-
-
-async def _check(call: Call, path: str) -> None:
-    source = call.context.overseer.source_of(path)
-    await sources.check(call, source.id)
-
-
-async def _able(call: Call, path: str, *, enabled: bool) -> None:
-    source = call.context.overseer.source_of(path)
-    await sources.change(call, source.id, SourcePatch(enabled=enabled))
-    call.context.overseer.changed()
-
-
-async def _drain(call: Call, path: str, *, on: bool) -> None:
-    await call.context.overseer.drain(on)
-
-
-async def _close(call: Call, number: str) -> None:
-    close_stream(call, int(number) if number.isdecimal() and len(number) < 16 else 0)
-
-
-async def _revoke(call: Call, id: str) -> None:
-    await keys.revoke(call, id)
+async def _act(act: str, of: str, call: Call) -> Answer:
+    """Run an action, and log its success or failure. of: "" for a part of the tree."""
+    target, who, done = next(iter(call.path.values()), ""), call.key, False
+    assert who is not None
+    try:
+        await _do(call, act, target)
+        done = True
+    finally:
+        call.context.world.log(
+            "admin.act",
+            act=act,
+            actor=of + target,
+            by=who.prefix,
+            name=who.name,
+            done=done,
+            request_id=call.request_id,
+        )
+    return Answer(wire.Done(act, of + target), 202)
 
 
 def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
@@ -344,7 +328,7 @@ def _read(path: str, run: Any, says: str, answer: Any, **more: Any) -> Route:
 _PART = "/tree/{path}"
 
 
-def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *refuses: str) -> Route:
+def _write(path: str, says: str, *refuses: str) -> Route:
     """Return the route of an action. The log names its target by place; a part by its path in the tree."""
     before, brace, _ = path[1:].partition("{")
     of = before if brace and not path.startswith(_PART) else ""
@@ -352,7 +336,7 @@ def _write(path: str, run: Callable[[Call, str], Awaitable[None]], says: str, *r
         method="POST",
         path=f"/v1/admin{path}",
         scope="admin",
-        run=_act(path.rpartition("/")[2], run, of),
+        run=partial(_act, path.rpartition("/")[2], of),
         says=says,
         answers={202: wire.Done},
         refuses=refuses,
@@ -376,13 +360,13 @@ ROUTES = (
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
     _read("/streams", _streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),
     _read("/keys", every_key, "List the API keys.", wire.KeysSeen),
-    _write("/streams/{number}/close", _close, "Close a stream."),
-    _write("/keys/{id}/revoke", _revoke, "Delete an API key."),
-    _write(f"{_PART}/check", _check, "Check a source now, if politeness allows.", "conflict"),
-    _write(f"{_PART}/restart", _restart, "Restart a part.", "conflict"),
-    _write(f"{_PART}/release", _release, "End a quarantine, or the wait after a crash.", "conflict"),
-    _write(f"{_PART}/disable", partial(_able, enabled=False), "Pause a source.", "conflict"),
-    _write(f"{_PART}/enable", partial(_able, enabled=True), "Resume a source.", "conflict"),
-    _write("/drain", partial(_drain, on=True), "Stop all checks; pending events are still delivered."),
-    _write("/resume", partial(_drain, on=False), "Resume all checks."),
+    _write("/streams/{number}/close", "Close a stream."),
+    _write("/keys/{id}/revoke", "Delete an API key."),
+    _write(f"{_PART}/check", "Check a source now, if politeness allows.", "conflict"),
+    _write(f"{_PART}/restart", "Restart a part.", "conflict"),
+    _write(f"{_PART}/release", "End a quarantine, or the wait after a crash.", "conflict"),
+    _write(f"{_PART}/disable", "Pause a source.", "conflict"),
+    _write(f"{_PART}/enable", "Resume a source.", "conflict"),
+    _write("/drain", "Stop all checks; pending events are still delivered."),
+    _write("/resume", "Resume all checks."),
 )

@@ -27,7 +27,7 @@ from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, 
 from api.nouns.alerts import check_query, named_in, tags_in, true_now
 from api.nouns.context import OperationContext
 from api.ratelimit import Limit
-from api.route import LETS_OUT, Answer, Call, Route
+from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Scope
 from storage.records.event import Filter, Stored
 from storage.records.identity import START, Millis, Seq, millis_of, rfc3339, seq_of
@@ -323,20 +323,18 @@ def _answer(
     )
 
 
-async def _preview(call: Call) -> Answer:
-    return Answer(await preview(call, call.body))
+ROUTES = Routes("/v1/alerts", "alerts")
 
 
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/alerts/preview",
-        scope="alerts:read",
-        beside=LETS_OUT,
-        run=_preview,
-        says="Try a query on the newest events.",
-        answers={200: AlertPreview},
-        body=(AlertPreviewRequest,),
-        refuses=("unprocessable",),
-    ),
+@ROUTES(
+    "POST",
+    "/preview",
+    {200: AlertPreview},
+    scope="alerts:read",
+    beside=LETS_OUT,
+    body=(AlertPreviewRequest,),
+    refuses=("unprocessable",),
 )
+async def _preview(call: Call) -> Answer:
+    """Try a query on the newest events."""
+    return Answer(await preview(call, call.body))

@@ -19,7 +19,7 @@ from actors.messages.selection import SourceSelection
 from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
 from actors.query.conditions import Condition, Fact, Facts
 from actors.query.nodes import has_conditions, terms
-from api.etags import created, etag_of, expected, shown
+from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import alerts as wire
 from api.fields.queries import ListQuery
 from api.nouns import destinations, sources
@@ -27,7 +27,7 @@ from api.nouns.context import OperationContext, alert_named, edit_of, known_id, 
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Routes
 from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, Alert, Scope
 from storage.records.destination import Destination
@@ -249,15 +249,30 @@ def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
     )
 
 
+ROUTES = Routes("/v1/alerts", "alerts")
+_ONE = {200: wire.AlertRecord}
+
+
+@ROUTES(
+    "POST",
+    "",
+    {201: wire.AlertRecord},
+    beside=LETS_OUT,
+    body=(wire.NewAlert,),
+    refuses=("conflict", "unprocessable"),
+    repeatable=True,
+)
 async def _create(call: Call) -> Answer:
+    """Add an alert."""
     alert = await add(call, call.body, call.planned)
     holds = await true_now(call, alert.filter_query, alert.language, alert.scope)
     record = structs.replace(await _record(call, alert), true_now=tuple(holds))
     return created(call, f"alerts/{alert.id}", alert, record)
 
 
+@ROUTES("GET", "", {200: list[wire.AlertRecord]}, query=ListQuery)
 async def _list(call: Call) -> Answer:
-    """Return a page of alerts, oldest first."""
+    """List alerts, oldest first."""
     page, headers = oldest_first(call, await call.context.storage.alerts.all())
     hooks: dict[str, list[Destination]] = {}
     for destination in await call.context.storage.alerts.destinations():
@@ -269,49 +284,22 @@ async def _record(call: Call, alert: Alert) -> wire.AlertRecord:
     return record_of(alert, await call.context.storage.alerts.destinations(alert.id))
 
 
+@ROUTES("GET", "/{id}", _ONE | {304: None})
 async def _describe(call: Call) -> Answer:
+    """Read one alert."""
     alert = await named(call, call.path["id"])
     return shown(call, alert, await _record(call, alert))
 
 
+@ROUTES(
+    "PATCH", "/{id}", _ONE, beside=LETS_OUT, body=(wire.AlertPatch,), refuses=("precondition-failed", "unprocessable")
+)
 async def _patch(call: Call) -> Answer:
+    """Change one alert."""
     alert = await change(call, call.path["id"], given(call.body, wire.AlertPatch), expected(call))
     return Answer(await _record(call, alert), headers=etag_of(alert))
 
 
-async def _delete(call: Call) -> Answer:
-    await delete(call, call.path["id"], expected(call))
-    return Answer(status=204)
-
-
-_route = routes_below("/v1/alerts", "alerts")
-_ONE = {200: wire.AlertRecord}
-_UNLESS_STALE = ("precondition-failed",)
-
-
-ROUTES = (
-    _route(
-        "POST",
-        "",
-        _create,
-        "Add an alert.",
-        {201: wire.AlertRecord},
-        beside=LETS_OUT,
-        body=(wire.NewAlert,),
-        refuses=("conflict", "unprocessable"),
-        repeatable=True,
-    ),
-    _route("GET", "", _list, "List alerts, oldest first.", {200: list[wire.AlertRecord]}, query=ListQuery),
-    _route("GET", "/{id}", _describe, "Read one alert.", _ONE | {304: None}),
-    _route(
-        "PATCH",
-        "/{id}",
-        _patch,
-        "Change one alert.",
-        _ONE,
-        beside=LETS_OUT,
-        body=(wire.AlertPatch,),
-        refuses=("precondition-failed", "unprocessable"),
-    ),
-    _route("DELETE", "/{id}", _delete, "Delete one alert with its destinations.", {204: None}, refuses=_UNLESS_STALE),
-)
+ROUTES(
+    "DELETE", "/{id}", {204: None}, says="Delete one alert with its destinations.", refuses=("precondition-failed",)
+)(deleting(delete))

@@ -24,7 +24,7 @@ from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude,
 from api.fields.queries import Cursor, ListQuery
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 
@@ -257,57 +257,43 @@ def capture_of(capture: Capture, check: SignatureCheck) -> CaptureRecord:
     return made_of(CaptureRecord, capture, signature_check=check, **body)
 
 
+ROUTES = Routes("/v1/webhook-bins", "bins")
+
+
+@ROUTES("POST", "", {201: BinRecord}, refuses=("conflict",), repeatable=True)
 async def _create(call: Call) -> Answer:
+    """Create a bin: an address that stores requests."""
     bins = bins_of(call)
     bin = await bins.mint(call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/webhook-bins/{bin.id}"}
     return Answer(bin_record(bin, bins), 201, headers=headers)
 
 
+@ROUTES("GET", "", {200: list[BinRecord]}, query=ListQuery)
 async def _list(call: Call) -> Answer:
-    """Return a page of bins, oldest first."""
+    """List bins, oldest first."""
     bins = bins_of(call)
     page, headers = oldest_first(call, await every(call))
     return Answer([bin_record(bin, bins) for bin in page], headers=headers)
 
 
+@ROUTES("GET", "/{id}", {200: BinRecord})
 async def _describe(call: Call) -> Answer:
+    """Read one bin."""
     return Answer(bin_record(await named(call, call.path["id"]), bins_of(call)))
 
 
+@ROUTES("DELETE", "/{id}", {204: None})
 async def _delete(call: Call) -> Answer:
+    """Delete one bin and its captures."""
     await delete(call, call.path["id"])
     return Answer(status=204)
 
 
+@ROUTES("GET", "/{id}/captures", {200: list[CaptureRecord]}, query=CapturesQuery)
 async def _captures(call: Call) -> Answer:
-    """Return a bin's captures, newest first."""
+    """List the requests to a bin, newest first."""
     bin, query = await named(call, call.path["id"]), call.query
     page, more = await captures(call, bin, place(call, int), query.limit)
     found = [capture_of(seen.capture, seen.check) for seen in page]
     return Answer(found, headers=next_page(call, page[-1].number if more else None))
-
-
-_route = routes_below("/v1/webhook-bins", "bins")
-ROUTES = (
-    _route(
-        "POST",
-        "",
-        _create,
-        "Create a bin: an address that stores requests.",
-        {201: BinRecord},
-        refuses=("conflict",),
-        repeatable=True,
-    ),
-    _route("GET", "", _list, "List bins, oldest first.", {200: list[BinRecord]}, query=ListQuery),
-    _route("GET", "/{id}", _describe, "Read one bin.", {200: BinRecord}),
-    _route("DELETE", "/{id}", _delete, "Delete one bin and its captures.", {204: None}),
-    _route(
-        "GET",
-        "/{id}/captures",
-        _captures,
-        "List the requests to a bin, newest first.",
-        {200: list[CaptureRecord]},
-        query=CapturesQuery,
-    ),
-)

@@ -33,7 +33,7 @@ from api.nouns.events import TimeWindow, find, names_event, position
 from api.pagination import next_page, place
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Routes
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.destination import Attempt, DeliveryMode, Destination, Match, Replayed, Result
@@ -311,8 +311,12 @@ def _delivery(line: Attempt) -> DeliveryRecord:
     return made_of(DeliveryRecord, line, webhook_id=line.event_id, status_code=line.status, next_attempt_at=due)
 
 
+ROUTES = Routes("/v1/destinations", "alerts")
+
+
+@ROUTES("GET", "/{id}/deliveries", {200: list[DeliveryRecord]}, query=DeliveriesQuery)
 async def _list(call: Call) -> Answer:
-    """Return a page of attempts, newest first."""
+    """List attempts, newest first."""
     destination = await named(call, call.path["id"])
     query: DeliveriesQuery = call.query
     lines = await call.context.storage.outbox.attempts(destination.id, query.limit + 1, query.result, place(call, int))
@@ -321,44 +325,29 @@ async def _list(call: Call) -> Answer:
     return Answer([_delivery(line) for line in page], headers=headers)
 
 
+@ROUTES(
+    "POST",
+    "/preview",
+    {200: MessagePreview},
+    scope="alerts:read",
+    beside=LETS_OUT,
+    body=(MessagePreviewRequest,),
+    refuses=("not-found", "unprocessable"),
+)
 async def _preview(call: Call) -> Answer:
+    """Preview a message template on the newest events. Nothing is sent."""
     return Answer(await preview(call, call.body))
 
 
-async def _replay(call: Call) -> Answer:
-    return Answer(await replay(call, call.path["id"], call.body), 202)
-
-
-_route = routes_below("/v1/destinations", "alerts")
-ROUTES = (
-    _route(
-        "GET",
-        "/{id}/deliveries",
-        _list,
-        "List attempts, newest first.",
-        {200: list[DeliveryRecord]},
-        query=DeliveriesQuery,
-    ),
-    _route(
-        "POST",
-        "/preview",
-        _preview,
-        "Preview a message template on the newest events. Nothing is sent.",
-        {200: MessagePreview},
-        scope="alerts:read",
-        beside=LETS_OUT,
-        body=(MessagePreviewRequest,),
-        refuses=("not-found", "unprocessable"),
-    ),
-    _route(
-        "POST",
-        "/{id}/replay",
-        _replay,
-        "Deliver past matches again under their old ids.",
-        {202: ReplayAnswer},
-        beside=LETS_OUT,
-        body=(ReplayRequest,),
-        repeatable=True,
-        refuses=("conflict", "unprocessable"),
-    ),
+@ROUTES(
+    "POST",
+    "/{id}/replay",
+    {202: ReplayAnswer},
+    beside=LETS_OUT,
+    body=(ReplayRequest,),
+    repeatable=True,
+    refuses=("conflict", "unprocessable"),
 )
+async def _replay(call: Call) -> Answer:
+    """Deliver past matches again under their old ids."""
+    return Answer(await replay(call, call.path["id"], call.body), 202)

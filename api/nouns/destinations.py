@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -26,12 +25,12 @@ from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, TestDelivery
 from actors.signatures import webhook
-from api.etags import created, etag_of, expected, shown
+from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import destinations as wire
 from api.fields.queries import ListQuery
 from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.pagination import oldest_first
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Alert
 from storage.records.destination import (
     ADDRESS,
@@ -487,11 +486,9 @@ def _missing() -> NotFound:
     return NotFound("There is no such destination.")
 
 
-# --- routes ---------------------------------------------------------------------------------------------------------
+# --- records to answers ----------------------------------------------------------------------------------------------
 
 _NONE = Rates(0.0, 0.0)
-
-# --- records to answers ----------------------------------------------------------------------------------------------
 
 
 def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
@@ -545,126 +542,98 @@ async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire
     return [record_of(each, rates.get(each.id, _NONE)) for each in destinations]
 
 
+ROUTES = Routes("/v1/", "alerts")
+_OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
+_ONE, _MANY = {200: wire.DestinationRecord}, {200: list[wire.DestinationRecord]}
+_UNLESS_STALE = ("precondition-failed",)
+
+
+@ROUTES(
+    "POST",
+    _OF_ALERT,
+    {201: wire.DestinationWithSecret},
+    beside=LETS_OUT,
+    body=(wire.NewDestination,),
+    refuses=("conflict", "url-refused", "unprocessable"),
+    repeatable=True,
+)
 async def _create(call: Call) -> Answer:
-    """Add a destination to an alert. Only this answer has its secret."""
+    """Add a destination; its signing secret is in this answer only."""
     made = await add(call, call.path["id"], call.body, call.planned)
     record = _with_secret(record_of(made.destination, _NONE), made)
     return created(call, f"destinations/{made.destination.id}", made.destination, record)
 
 
+@ROUTES("GET", _OF_ALERT, _MANY, query=ListQuery)
 async def _list_of_alert(call: Call) -> Answer:
-    """Return a page of an alert's destinations, oldest first."""
+    """List an alert's destinations, oldest first."""
     alert = await alert_named(call, call.path["id"])
     page, headers = oldest_first(call, await call.context.storage.alerts.destinations(alert.id))
     return Answer(await _records(call, page), headers=headers)
 
 
+@ROUTES("GET", _ALL, _MANY, query=ListQuery)
 async def _list_all(call: Call) -> Answer:
-    """Return a page of all destinations, oldest first."""
+    """List all destinations, oldest first."""
     page, headers = oldest_first(call, await call.context.storage.alerts.destinations())
     return Answer(await _records(call, page), headers=headers)
 
 
+@ROUTES("GET", "destination-kinds", {200: list[wire.DestinationKindRecord]})
 async def _kinds(call: Call) -> Answer:
-    """Return all kinds of destinations, in display order."""
+    """List the kinds of destinations and their fields."""
     return Answer([_kind(kind) for kind in call.context.kinds.values()])
 
 
+@ROUTES("GET", _EACH, _ONE | {304: None})
 async def _describe(call: Call) -> Answer:
+    """Read one destination."""
     destination = await named(call, call.path["id"])
     return shown(call, destination, (await _records(call, [destination]))[0])
 
 
+@ROUTES(
+    "PATCH",
+    _EACH,
+    _ONE,
+    beside=LETS_OUT,
+    body=(wire.DestinationPatch,),
+    refuses=("conflict", "precondition-failed", "url-refused", "unprocessable"),
+)
 async def _patch(call: Call) -> Answer:
+    """Change one destination."""
     changed = await change(call, call.path["id"], given(call.body, wire.DestinationPatch), expected(call))
     return Answer((await _records(call, [changed]))[0], headers=etag_of(changed))
 
 
-async def _rotate(call: Call) -> Answer:
-    """Make a new secret. Only this answer has it."""
-    made = await rotate(call, call.path["id"], expected(call))
-    (record,) = await _records(call, [made.destination])
-    return Answer(_with_secret(record, made), headers=etag_of(made.destination))
+ROUTES("DELETE", _EACH, {204: None}, says="Delete one destination and its waiting deliveries.", refuses=_UNLESS_STALE)(
+    deleting(delete)
+)
 
 
-async def _delete(call: Call) -> Answer:
-    await delete(call, call.path["id"], expected(call))
-    return Answer(status=204)
-
-
+@ROUTES("POST", f"{_EACH}/test", {200: wire.TestAnswer}, refuses=("conflict",), repeatable=True)
 async def _test(call: Call) -> Answer:
-    """Send one signed sample through the destination's actor."""
+    """Send one signed sample now."""
     found = await test(call, call.path["id"])
     return Answer(msgspec.convert(found, wire.TestAnswer, from_attributes=True))
 
 
+@ROUTES("POST", f"{_EACH}/invite", {200: wire.TestAnswer}, refuses=("conflict",))
 async def _invite(call: Call) -> Answer:
+    """Send the invitation again."""
     return Answer(_invited(await invite(call, call.path["id"])))
 
 
-_route = routes_below("/v1/", "alerts")  # a key that may read alerts may read their destinations
-_OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
-_ONE = {200: wire.DestinationRecord}
-_UNLESS_STALE = ("precondition-failed",)
-_MANY = {200: list[wire.DestinationRecord]}
-_POST = partial(_route, "POST")
-_GET = partial(_route, "GET")
-
-
-ROUTES = (
-    _POST(
-        _OF_ALERT,
-        _create,
-        "Add a destination; its signing secret is in this answer only.",
-        {201: wire.DestinationWithSecret},
-        beside=LETS_OUT,
-        body=(wire.NewDestination,),
-        refuses=("conflict", "url-refused", "unprocessable"),
-        repeatable=True,
-    ),
-    _GET(_OF_ALERT, _list_of_alert, "List an alert's destinations, oldest first.", _MANY, query=ListQuery),
-    _GET(_ALL, _list_all, "List all destinations, oldest first.", _MANY, query=ListQuery),
-    _GET(
-        "destination-kinds",
-        _kinds,
-        "List the kinds of destinations and their fields.",
-        {200: list[wire.DestinationKindRecord]},
-    ),
-    _GET(_EACH, _describe, "Read one destination.", _ONE | {304: None}),
-    _route(
-        "PATCH",
-        _EACH,
-        _patch,
-        "Change one destination.",
-        _ONE,
-        beside=LETS_OUT,
-        body=(wire.DestinationPatch,),
-        refuses=("conflict", "precondition-failed", "url-refused", "unprocessable"),
-    ),
-    _route(
-        "DELETE",
-        _EACH,
-        _delete,
-        "Delete one destination and its waiting deliveries.",
-        {204: None},
-        refuses=_UNLESS_STALE,
-    ),
-    _POST(
-        f"{_EACH}/test",
-        _test,
-        "Send one signed sample now.",
-        {200: wire.TestAnswer},
-        refuses=("conflict",),
-        repeatable=True,
-    ),
-    _POST(f"{_EACH}/invite", _invite, "Send the invitation again.", {200: wire.TestAnswer}, refuses=("conflict",)),
-    _POST(
-        f"{_EACH}/rotate-secret",
-        _rotate,
-        "Create a new secret, shown only in this answer; the old one also signs for 24 hours.",
-        {200: wire.DestinationWithSecret},
-        beside=("alerts:read",),
-        refuses=_UNLESS_STALE,
-        repeatable=True,
-    ),
+@ROUTES(
+    "POST",
+    f"{_EACH}/rotate-secret",
+    {200: wire.DestinationWithSecret},
+    beside=("alerts:read",),
+    refuses=_UNLESS_STALE,
+    repeatable=True,
 )
+async def _rotate(call: Call) -> Answer:
+    """Create a new secret, shown only in this answer; the old one also signs for 24 hours."""
+    made = await rotate(call, call.path["id"], expected(call))
+    (record,) = await _records(call, [made.destination])
+    return Answer(_with_secret(record, made), headers=etag_of(made.destination))

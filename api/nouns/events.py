@@ -22,7 +22,7 @@ from api.fields.queries import EventsQuery, ExportQuery
 from api.nouns.context import OperationContext
 from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from api.streams.channels import Channel
 from api.streams.export import MEDIA, Export
 from api.streams.reader import EventFilter
@@ -409,7 +409,12 @@ class EventsPage(Struct, frozen=True):
     retention_clamped: bool
 
 
+ROUTES = Routes("/v1/events", "stream")
+
+
+@ROUTES("GET", "", {200: EventsPage}, query=EventsQuery, refuses=("cursor-expired",))
 async def read_history(call: Call) -> Answer:
+    """Read the events of a period, page by page."""
     page = await history(call, call.query, call.target)
     base_url = call.context.settings.public_url()
     headers = {} if page.cursor is None else {"Link": next_link(base_url, call.target, page.cursor)}
@@ -426,8 +431,9 @@ def _as_json(events: Sequence[Stored], cursor: str | None, begins: Millis, clamp
     )
 
 
+@ROUTES("GET", "/{id}", {200: Event})
 async def one(call: Call) -> Answer:
-    """Return one event, exactly as it was signed."""
+    """Read one event."""
     return Answer((await named(call, call.path["id"])).body)
 
 
@@ -475,53 +481,29 @@ def headers_of(found: Picture, name: str) -> dict[str, str]:
     }
 
 
+@ROUTES(
+    "GET", "/{id}/screenshot", {200: str}, query=ScreenshotQuery, media="image/webp", also=("image/png", "image/jpeg")
+)
 async def screenshot(call: Call) -> Answer:
-    """Return the picture of the page before or after an event."""
+    """Read a screenshot of the rendered page, before the event or after it."""
     side: Side = call.query.side
     found = await picture(call, call.path["id"], side)
     return Answer(found.body, media=found.media, headers=headers_of(found, f"{call.path['id']}-{side}"))
 
 
+@ROUTES(
+    "GET",
+    "/export",
+    {200: list[Event]},
+    query=ExportQuery,
+    also=(MEDIA["ndjson"], "text/csv"),
+    headers=(
+        *("Content-Disposition", "Sanderling-Window-From"),
+        *("Sanderling-Retention-Clamped", "Sanderling-Export-End"),
+    ),
+)
 async def _export(call: Call) -> Answer:
-    """Write a window of the log, oldest first."""
+    """Export the events of a period into one file: JSON, NDJSON or CSV."""
     assert call.key is not None
     opened = await export(call, call.query, call.key)
     return Answer(b"", media=opened.media, headers=dict(opened.headers), stream=opened.file)
-
-
-_route = routes_below("/v1/events", "stream")
-ROUTES = (
-    _route(
-        "GET",
-        "",
-        read_history,
-        "Read the events of a period, page by page.",
-        {200: EventsPage},
-        query=EventsQuery,
-        refuses=("cursor-expired",),
-    ),
-    _route("GET", "/{id}", one, "Read one event.", {200: Event}),
-    _route(
-        "GET",
-        "/{id}/screenshot",
-        screenshot,
-        "Read a screenshot of the rendered page, before the event or after it.",
-        {200: str},
-        query=ScreenshotQuery,
-        media="image/webp",
-        also=("image/png", "image/jpeg"),
-    ),
-    _route(
-        "GET",
-        "/export",
-        _export,
-        "Export the events of a period into one file: JSON, NDJSON or CSV.",
-        {200: list[Event]},
-        query=ExportQuery,
-        also=(MEDIA["ndjson"], "text/csv"),
-        headers=(
-            *("Content-Disposition", "Sanderling-Window-From"),
-            *("Sanderling-Retention-Clamped", "Sanderling-Export-End"),
-        ),
-    ),
-)

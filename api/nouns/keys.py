@@ -21,7 +21,7 @@ from api.nouns import destinations, sources
 from api.nouns.context import OperationContext
 from api.problems import invalid
 from api.ratelimit import Limit
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, Routes
 from storage.records.destination import ADDRESS, LINK, Destination
 from storage.records.key import ApiKey
 
@@ -149,19 +149,10 @@ def _same(known: str, value: str) -> bool:
     return max(hmac.compare_digest(known.encode(), each.encode("utf-8", "replace")) for each in spellings)
 
 
+ROUTES = Routes("/v1/secrets", "sources")
+
+
+@ROUTES("POST", "/compare", {200: SecretsAnswer}, beside=("alerts:write",), body=(SecretsRequest,))
 async def _compare(call: Call) -> Answer:
+    """Compare stored secrets with given values."""
     return Answer(SecretsAnswer(await compare(call, call.body)))
-
-
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/secrets/compare",
-        scope="sources:write",
-        beside=("alerts:write",),
-        run=_compare,
-        says="Compare stored secrets with given values.",
-        answers={200: SecretsAnswer},
-        body=(SecretsRequest,),
-    ),
-)

@@ -20,7 +20,7 @@ from api.nouns import alerts, bins, destinations
 from api.nouns.context import OperationContext
 from api.nouns.destinations import WithSecret
 from api.nouns.sources import record_of
-from api.route import PUBLIC, Answer, Call, Route, routes_below
+from api.route import PUBLIC, Answer, Call, Routes
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.event import Filter, Stored
@@ -192,68 +192,40 @@ def _records(views: Sequence[SourceView]) -> list[PracticeRecord]:
     return [PracticeRecord(named(view.source.url), view.source.practice or 0, record_of(view)) for view in views]
 
 
+ROUTES = Routes("", "sources")
+_PATH, _MANY = "/v1/practice", {200: list[PracticeRecord]}
+
+
+@ROUTES("GET", _PATH, _MANY)
 async def describe(call: Call) -> Answer:
+    """List the practice sources."""
     return Answer(_records(await practice(call)))
 
 
+@ROUTES("POST", _PATH, _MANY, refuses=("conflict",))
 async def start(call: Call) -> Answer:
-    """Create the missing practice sources, and return all."""
+    """Start practice: create the practice sources."""
     return Answer(_records(await practice(call, start=True)))
 
 
+@ROUTES("POST", f"{_PATH}/{{what}}/change", {202: PracticeChange}, refuses=("conflict",))
 async def _change(call: Call) -> Answer:
-    """Change a practice document, and check it now."""
+    """Change a practice document and check it."""
     what = what_of(call.path["what"])
     done = await change(call, what)
     record = record_of(done.view)
     return Answer(PracticeChange(what, done.says, record, f"/v1/stream?source={record.id}"), 202)
 
 
+@ROUTES("DELETE", _PATH, {204: None}, beside=("alerts:write", "bins:write"))
 async def _end(call: Call) -> Answer:
+    """End practice: delete its sources and their alerts."""
     await end(call)
     return Answer(status=204)
 
 
+@ROUTES("GET", "/practice/{what}", {200: str}, scope=PUBLIC, media="text/html", also=("application/rss+xml",))
 async def _document(call: Call) -> Answer:
+    """Read a practice document as it is now."""
     body, media = await document(call, what_of(call.path["what"]))
     return Answer(body, media=media, headers=dict(HARMLESS))
-
-
-_route = routes_below("/v1/practice", "sources")
-ROUTES = (
-    _route("GET", "", describe, "List the practice sources.", {200: list[PracticeRecord]}),
-    _route(
-        "POST",
-        "",
-        start,
-        "Start practice: create the practice sources.",
-        {200: list[PracticeRecord]},
-        refuses=("conflict",),
-    ),
-    _route(
-        "POST",
-        "/{what}/change",
-        _change,
-        "Change a practice document and check it.",
-        {202: PracticeChange},
-        refuses=("conflict",),
-    ),
-    _route(
-        "DELETE",
-        "",
-        _end,
-        "End practice: delete its sources and their alerts.",
-        {204: None},
-        beside=("alerts:write", "bins:write"),
-    ),
-    Route(
-        method="GET",
-        path="/practice/{what}",
-        scope=PUBLIC,
-        run=_document,
-        says="Read a practice document as it is now.",
-        answers={200: str},
-        media="text/html",
-        also=("application/rss+xml",),
-    ),
-)

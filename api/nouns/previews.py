@@ -8,7 +8,7 @@ from actors.messages.requests import DetectRequest
 from api.fields import previews as wire
 from api.fields.sources import PreviewRequest
 from api.nouns import sources
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from storage.records.secrecy import where_it_led
 
 
@@ -30,35 +30,23 @@ def detection_of(url: str, found: previews.Previewed) -> wire.DetectAnswer:
     )
 
 
+ROUTES = Routes("/v1/sources", "sources")
+
+
+@ROUTES("POST", "/detect", {200: wire.DetectAnswer}, body=(DetectRequest,), refuses=("url-refused", "unprocessable"))
 async def detect(call: Call) -> Answer:
-    """Classify a URL without adding it, and preview its events."""
+    """Classify a URL without watching it, and preview its events."""
     return Answer(detection_of(call.body.url, await sources.detect(call, call.body)))
 
 
-async def preview(call: Call) -> Answer:
-    """Preview another part of a watched page."""
-    return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))
-
-
-_route = routes_below("/v1/sources", "sources")
-ROUTES = (
-    _route(
-        "POST",
-        "/detect",
-        detect,
-        "Classify a URL without watching it, and preview its events.",
-        {200: wire.DetectAnswer},
-        body=(DetectRequest,),
-        refuses=("url-refused", "unprocessable"),
-    ),
-    _route(
-        "POST",
-        "/{id}/preview",
-        preview,
-        "Preview another selector on a watched page.",
-        {200: wire.Preview},
-        beside=("sources:read",),
-        body=(PreviewRequest,),
-        refuses=("url-refused", "unprocessable"),
-    ),
+@ROUTES(
+    "POST",
+    "/{id}/preview",
+    {200: wire.Preview},
+    beside=("sources:read",),
+    body=(PreviewRequest,),
+    refuses=("url-refused", "unprocessable"),
 )
+async def preview(call: Call) -> Answer:
+    """Preview another selector on a watched page."""
+    return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -20,19 +19,26 @@ from prometheus_client.registry import Collector
 from actors.app_context import AppContext
 from actors.metrics import Counter, Gauge, Histogram
 from api.problems import FieldError, Refusal
-from api.route import PUBLIC, Answer, Call, Route
+from api.route import PUBLIC, Answer, Call, Routes
 from storage.records.identity import Millis, rfc3339
 
 SECURITY_TXT = "/.well-known/security.txt"
 LOOK_KEYS = "/.well-known/http-message-signatures-directory"
+_LOOK_KEYS_MEDIA = "application/http-message-signatures-directory+json"
 SECURITY_TXT_LIFE = 180 * 86_400_000
 """Milliseconds until a copy of security.txt expires."""
 WRITER_SILENCE = 30.0
 """Seconds of writer silence after which the process counts as unhealthy."""
 
 
+ROUTES, METRICS = Routes(""), Routes("")
+_PUBLIC: dict[str, Any] = {"scope": PUBLIC, "headers": ("Cache-Control",)}
+_OBJECT = {200: dict[str, Any]}
+
+
+@ROUTES("GET", "/.well-known/jwks.json", _OBJECT, media="application/jwk-set+json", **_PUBLIC)
 async def jwks(call: Call) -> Answer:
-    """Return the public keys that verify events (RFC 7517)."""
+    """Read the public keys of event signatures."""
     headers = {"Cache-Control": "public, max-age=300"}
     return Answer(await call.context.jwks(), media="application/jwk-set+json", headers=headers)
 
@@ -81,8 +87,30 @@ a node.
 """
 
 
+@ROUTES("GET", LOOK_KEYS, _OBJECT, refuses=("not-found",), media=_LOOK_KEYS_MEDIA, **_PUBLIC)
+async def look_keys(call: Call) -> Answer:
+    """Read the public keys of signed checks.
+
+    For Web Bot Auth, in a signed answer. Raises Refusal (404).
+    """
+    context = call.context
+    if context.look_keys is None:
+        raise Refusal("not-found", "This service does not sign its checks: the setting `sign_looks` is off.")
+    authority = context.settings.public_url().partition("://")[2].lower()
+    found = await context.look_keys(authority, context.world.now() // 1000)
+    return Answer(
+        found.body,
+        media=_LOOK_KEYS_MEDIA,
+        headers={"Cache-Control": "public, max-age=3600", **found.headers},
+    )
+
+
+@ROUTES("GET", SECURITY_TXT, {200: str}, refuses=("not-found",), media="text/plain; charset=utf-8", **_PUBLIC)
 async def security_txt(call: Call) -> Answer:
-    """Return the contact for vulnerability reports (RFC 9116). Raises Refusal (404) if `contact` is empty."""
+    """Read the security contact of this service.
+
+    As RFC 9116 defines it. Raises Refusal (404) if `contact` is empty.
+    """
     contact = call.context.settings.contact
     if not contact:
         raise Refusal("not-found", "There is no contact for this service: its setting `contact` is empty.")
@@ -93,61 +121,16 @@ async def security_txt(call: Call) -> Answer:
     return Answer(text.encode(), media="text/plain; charset=utf-8", headers={"Cache-Control": "public, max-age=86400"})
 
 
-async def look_keys(call: Call) -> Answer:
-    """Return the keys that verify signed checks (Web Bot Auth), in a signed answer. Raises Refusal (404)."""
-    context = call.context
-    if context.look_keys is None:
-        raise Refusal("not-found", "This service does not sign its checks: the setting `sign_looks` is off.")
-    authority = context.settings.public_url().partition("://")[2].lower()
-    found = await context.look_keys(authority, context.world.now() // 1000)
-    return Answer(
-        found.body,
-        media="application/http-message-signatures-directory+json",
-        headers={"Cache-Control": "public, max-age=3600", **found.headers},
-    )
+@ROUTES("GET", "/healthz", _OBJECT, scope=PUBLIC)
+async def _healthz(call: Call) -> Answer:
+    """Check that the process is alive."""
+    return health(call.context)
 
 
-def _route(path: str, run: Any, says: str, **more: Any) -> Route:
-    return Route(method="GET", path=path, scope=PUBLIC, run=run, says=says, answers={200: dict[str, Any]}, **more)
-
-
-async def _probe(path: str, call: Call) -> Answer:
-    return PROBES[path](call.context)
-
-
-ROUTES = (
-    _route(
-        "/.well-known/jwks.json",
-        jwks,
-        "Read the public keys of event signatures.",
-        media="application/jwk-set+json",
-        headers=("Cache-Control",),
-    ),
-    Route(
-        method="GET",
-        path=LOOK_KEYS,
-        scope=PUBLIC,
-        run=look_keys,
-        says="Read the public keys of signed checks.",
-        answers={200: dict[str, Any]},
-        refuses=("not-found",),
-        media="application/http-message-signatures-directory+json",
-        headers=("Cache-Control",),
-    ),
-    Route(
-        method="GET",
-        path=SECURITY_TXT,
-        scope=PUBLIC,
-        run=security_txt,
-        says="Read the security contact of this service.",
-        answers={200: str},
-        refuses=("not-found",),
-        media="text/plain; charset=utf-8",
-        headers=("Cache-Control",),
-    ),
-    _route("/healthz", partial(_probe, "/healthz"), "Check that the process is alive."),
-    _route("/readyz", partial(_probe, "/readyz"), "Check that the service is ready."),
-)
+@ROUTES("GET", "/readyz", _OBJECT, scope=PUBLIC)
+async def _readyz(call: Call) -> Answer:
+    """Check that the service is ready."""
+    return readiness(call.context)
 
 
 PREFIX = "sanderling_"
@@ -199,18 +182,7 @@ def exposition(context: AppContext) -> bytes:
     return generate_latest(registry)
 
 
+@METRICS("GET", "/metrics", {200: str}, scope="admin", media=METRICS_MEDIA)
 async def metrics(call: Call) -> Answer:
+    """Read all figures, for Prometheus."""
     return Answer(exposition(call.context), media=METRICS_MEDIA)
-
-
-METRICS = (
-    Route(
-        method="GET",
-        path="/metrics",
-        scope="admin",
-        run=metrics,
-        says="Read all figures, for Prometheus.",
-        answers={200: str},
-        media=METRICS_MEDIA,
-    ),
-)

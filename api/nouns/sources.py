@@ -49,14 +49,14 @@ from actors.messages.views import (
     ToldPage,
 )
 from actors.settings import wall_limit
-from api.etags import etag_of, expected, shown
+from api.etags import deleting, etag_of, expected, shown
 from api.fields import sources as wire
 from api.fields.sources import PreviewRequest
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, place
 from api.problems import INTERNAL, Refusal
 from api.refusals import refusal_of
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from storage.records.alert import Scope
 from storage.records.identity import Millis, SourceId, rfc3339, seconds_of
 from storage.records.revision import Expected, revision_of
@@ -470,11 +470,24 @@ def record_of(view: SourceView) -> wire.SourceRecord:
     )
 
 
-# --- handlers --------------------------------------------------------------------------------------------------------
+# --- routes ----------------------------------------------------------------------------------------------------------
+
+ROUTES = Routes("/v1/sources", "sources")
+_ONE = {200: wire.SourceRecord}
+_PAUSE, _RESUME = SourcePatch(enabled=False), SourcePatch(enabled=True)
+_UNLESS_STALE = ("precondition-failed",)
 
 
+@ROUTES(
+    "POST",
+    "",
+    {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
+    body=(NewSource, wire.SourceBatch),
+    refuses=("library-full", "url-refused", "unprocessable"),
+    repeatable=True,
+)
 async def create(call: Call) -> Answer:
-    """Add one source, or a batch."""
+    """Classify a URL and watch it; or up to 20 at once."""
     if isinstance(call.body, wire.SourceBatch):
         return await _create_batch(call, call.body)
     added = await add(call, call.body)
@@ -501,95 +514,53 @@ def _result(new: NewSource, outcome: AddedSource | Failed, base_url: str) -> wir
     return wire.BatchResult(new.url, done, record.detected_type, source=record)
 
 
+@ROUTES("GET", "", {200: list[wire.SourceRecord]}, query=wire.SourcesQuery)
 async def list_sources(call: Call) -> Answer:
-    """Return a page of sources, worst health first by default."""
+    """List sources, worst health first."""
     query: wire.SourcesQuery = call.query
     where = SourceSelection(words=tuple(query.q.split()), states=() if query.state is None else (query.state,))
     found = await page(call, query.limit, place(call, tuple[int, float, str, int]), where, query.sort)
     return Answer([record_of(one) for one in found.views], headers=next_page(call, found.next_after))
 
 
+@ROUTES("GET", "/{id}", _ONE | {304: None})
 async def describe(call: Call) -> Answer:
+    """Read one source."""
     found = await view(call, call.path["id"])
     return shown(call, found.source, record_of(found))
 
 
-async def health(call: Call) -> Answer:
-    return Answer(health_of(await view(call, call.path["id"])))
-
-
+@ROUTES("PATCH", "/{id}", _ONE, body=(SourcePatch,), refuses=("precondition-failed", "url-refused", "unprocessable"))
 async def _change(call: Call, patch: SourcePatch | None = None) -> Answer:
-    """Change a source as its body says, or by a patch."""
+    """Change one source; its URL is fixed."""
     view = await change(call, call.path["id"], call.body if patch is None else patch, expected(call))
     return Answer(record_of(view), headers=etag_of(view.source))
 
 
-async def _delete(call: Call) -> Answer:
-    await delete(call, call.path["id"], expected(call))
-    return Answer(status=204)
+ROUTES("DELETE", "/{id}", {204: None}, says="Delete one source; its events stay.", refuses=_UNLESS_STALE)(
+    deleting(delete)
+)
 
 
+ROUTES("POST", "/{id}/disable", _ONE, says="Pause one source.", refuses=_UNLESS_STALE)(partial(_change, patch=_PAUSE))
+ROUTES("POST", "/{id}/enable", _ONE, says="Resume one source.", refuses=_UNLESS_STALE)(partial(_change, patch=_RESUME))
+
+
+@ROUTES("POST", "/{id}/restore", _ONE, refuses=("conflict", "library-full"))
 async def _restore(call: Call) -> Answer:
+    """Restore a source deleted less than ten minutes ago."""
     view = await restore(call, call.path["id"])
     return Answer(record_of(view), headers=etag_of(view.source))
 
 
+@ROUTES("GET", "/{id}/health", {200: wire.SourceHealth})
+async def health(call: Call) -> Answer:
+    """Read the health of a source."""
+    return Answer(health_of(await view(call, call.path["id"])))
+
+
+@ROUTES("POST", "/{id}/check", {202: wire.CheckAnswer}, refuses=("conflict",))
 async def _check(call: Call) -> Answer:
+    """Check a source now, if politeness allows."""
     due = await check(call, call.path["id"])
     return Answer(wire.CheckAnswer(known(call.path["id"]), rfc3339(due)), 202)
-
-
-_route = routes_below("/v1/sources", "sources")
-_ONE = {200: wire.SourceRecord}
-_PAUSE, _RESUME = SourcePatch(enabled=False), SourcePatch(enabled=True)
-_UNLESS_STALE = ("precondition-failed",)
-ROUTES = (
-    _route(
-        "POST",
-        "",
-        create,
-        "Classify a URL and watch it; or up to 20 at once.",
-        {201: (wire.SourceRecord, wire.BatchAnswer), 200: wire.SourceRecord, 207: wire.BatchAnswer},
-        body=(NewSource, wire.SourceBatch),
-        refuses=("library-full", "url-refused", "unprocessable"),
-        repeatable=True,
-    ),
-    _route(
-        "GET",
-        "",
-        list_sources,
-        "List sources, worst health first.",
-        {200: list[wire.SourceRecord]},
-        query=wire.SourcesQuery,
-    ),
-    _route("GET", "/{id}", describe, "Read one source.", _ONE | {304: None}),
-    _route(
-        "PATCH",
-        "/{id}",
-        _change,
-        "Change one source; its URL is fixed.",
-        _ONE,
-        body=(SourcePatch,),
-        refuses=("precondition-failed", "url-refused", "unprocessable"),
-    ),
-    _route("DELETE", "/{id}", _delete, "Delete one source; its events stay.", {204: None}, refuses=_UNLESS_STALE),
-    _route("POST", "/{id}/disable", partial(_change, patch=_PAUSE), "Pause one source.", _ONE, refuses=_UNLESS_STALE),
-    _route("POST", "/{id}/enable", partial(_change, patch=_RESUME), "Resume one source.", _ONE, refuses=_UNLESS_STALE),
-    _route(
-        "POST",
-        "/{id}/restore",
-        _restore,
-        "Restore a source deleted less than ten minutes ago.",
-        _ONE,
-        refuses=("conflict", "library-full"),
-    ),
-    _route("GET", "/{id}/health", health, "Read the health of a source.", {200: wire.SourceHealth}),
-    _route(
-        "POST",
-        "/{id}/check",
-        _check,
-        "Check a source now, if politeness allows.",
-        {202: wire.CheckAnswer},
-        refuses=("conflict",),
-    ),
-)

@@ -10,7 +10,7 @@ from api.fields.queries import StreamQuery
 from api.nouns.context import OperationContext
 from api.nouns.events import EARLIEST, event_filter_of
 from api.problems import Refusal, invalid
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from api.streams.channels import Channel
 from api.streams.reader import Reader
 from api.streams.sse import MEDIA, Form
@@ -142,12 +142,25 @@ async def _start(call: OperationContext, since: str | None, last: str) -> tuple[
 HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
 
+ROUTES = Routes("/v1", "stream")
+_FORM: dict[str, Any] = {
+    "query": StreamQuery,
+    "refuses": ("cursor-expired",),
+    "media": "text/event-stream",
+    "also": ("application/x-ndjson",),
+    "headers": ("Sanderling-Replay-From",),
+}
+
+
+@ROUTES("GET", "/stream", {200: str}, **_FORM)
 async def _everything(call: Call) -> Answer:
-    """Stream all events that pass the filters."""
+    """Follow all events live, optionally after a replay."""
     return _answer(await everything(call, call.query, _listener(call)))
 
 
+@ROUTES("GET", "/streams/{channel}", {200: str}, narrower="stream:read:{channel}", **_FORM)
 async def _channel(call: Call) -> Answer:
+    """Follow one channel live."""
     return _answer(await channel(call, call.path["channel"], call.query, _listener(call)))
 
 
@@ -160,35 +173,3 @@ def _listener(call: Call) -> Listener:
 def _answer(opened: OpenStream) -> Answer:
     headers = HEADERS | {"Sanderling-Replay-From": opened.replay_from}
     return Answer(b"", media=MEDIA[opened.reader.form], headers=headers, stream=opened.reader)
-
-
-_ANSWERS = {200: str}
-_FORM: dict[str, Any] = {
-    "media": "text/event-stream",
-    "also": ("application/x-ndjson",),
-    "headers": ("Sanderling-Replay-From",),
-}
-_route = routes_below("/v1", "stream")
-ROUTES = (
-    _route(
-        "GET",
-        "/stream",
-        _everything,
-        "Follow all events live, optionally after a replay.",
-        _ANSWERS,
-        query=StreamQuery,
-        refuses=("cursor-expired",),
-        **_FORM,
-    ),
-    _route(
-        "GET",
-        "/streams/{channel}",
-        _channel,
-        "Follow one channel live.",
-        _ANSWERS,
-        narrower="stream:read:{channel}",
-        query=StreamQuery,
-        refuses=("cursor-expired",),
-        **_FORM,
-    ),
-)

@@ -14,7 +14,7 @@ from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch, TagSettings
 from actors.messages.selection import SourceSelection
 from actors.messages.sources import SetTagDefaults
-from api.etags import etag_of, expected, expected_by_put, shown
+from api.etags import deleting, etag_of, expected_by_put, shown
 from api.fields import sources as wire
 from api.fields.queries import ListQuery
 from api.nouns import alerts, sources
@@ -23,7 +23,7 @@ from api.nouns.context import OperationContext
 from api.nouns.sources import Failed
 from api.pagination import next_page, place
 from api.problems import Refusal
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from storage.records.destination import Destination
 from storage.records.publication import Publication
 from storage.records.revision import Expected, revision_of
@@ -254,8 +254,13 @@ def _defaults(defaults: TagDefaults, destinations: tuple[str, ...]) -> wire.TagD
     return made_of(wire.TagDefaultsRecord, defaults, destinations=destinations, revision=revision_of(defaults))
 
 
+ROUTES = Routes("/v1/tags", "sources")
+_TAGGED = ("ETag",)
+
+
+@ROUTES("GET", "", {200: list[wire.TagRecord]}, query=ListQuery, headers=("Link",))
 async def list_tags(call: Call) -> Answer:
-    """Return a page of tags, by name."""
+    """List tags by name, with their defaults."""
     after = place(call, str) or ""
     rest = [tag for tag in await every(call) if tag.tag > after]
     page = rest[: call.query.limit]
@@ -263,14 +268,24 @@ async def list_tags(call: Call) -> Answer:
     return Answer([record_of(tag) for tag in page], headers=headers)
 
 
+@ROUTES("GET", "/{tag}", {200: wire.TagRecord, 304: None}, refuses=("unprocessable",), headers=_TAGGED)
 async def describe(call: Call) -> Answer:
+    """Read one tag with its defaults."""
     found = await named(call, call.path["tag"])
     record = record_of(found)
     return Answer(record) if found.defaults is None else shown(call, found.defaults, record)
 
 
+@ROUTES(
+    "PUT",
+    "/{tag}",
+    {200: wire.TagRecord},
+    body=(TagSettings,),
+    refuses=("conflict", "precondition-failed", "unprocessable"),
+    headers=_TAGGED,
+)
 async def _put(call: Call) -> Answer:
-    """Replace the defaults of a tag."""
+    """Replace all defaults of a tag."""
     settings: TagSettings = call.body
     if settings.destinations and (call.key is None or _TELLS not in call.key.scopes):
         raise Refusal("forbidden", f"Destinations of a tag (`destinations`) need the scope {_TELLS}.")
@@ -279,48 +294,10 @@ async def _put(call: Call) -> Answer:
     return Answer(record_of(found), headers=etag_of(found.defaults))
 
 
-async def _delete(call: Call) -> Answer:
-    await delete(call, call.path["tag"], expected(call))
-    return Answer(status=204)
-
-
-_route = routes_below("/v1/tags", "sources")
-_TAGGED = ("ETag",)
-ROUTES = (
-    _route(
-        "GET",
-        "",
-        list_tags,
-        "List tags by name, with their defaults.",
-        {200: list[wire.TagRecord]},
-        query=ListQuery,
-        headers=("Link",),
-    ),
-    _route(
-        "GET",
-        "/{tag}",
-        describe,
-        "Read one tag with its defaults.",
-        {200: wire.TagRecord, 304: None},
-        refuses=("unprocessable",),
-        headers=_TAGGED,
-    ),
-    _route(
-        "PUT",
-        "/{tag}",
-        _put,
-        "Replace all defaults of a tag.",
-        {200: wire.TagRecord},
-        body=(TagSettings,),
-        refuses=("conflict", "precondition-failed", "unprocessable"),
-        headers=_TAGGED,
-    ),
-    _route(
-        "DELETE",
-        "/{tag}",
-        _delete,
-        "Delete the defaults of a tag; its sources keep the tag.",
-        {204: None},
-        refuses=("precondition-failed", "unprocessable"),
-    ),
-)
+ROUTES(
+    "DELETE",
+    "/{tag}",
+    {204: None},
+    says="Delete the defaults of a tag; its sources keep the tag.",
+    refuses=("precondition-failed", "unprocessable"),
+)(deleting(delete))

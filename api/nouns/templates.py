@@ -16,7 +16,7 @@ from actors.templates.parameters import BadParameters, described, read_parameter
 from actors.templates.template import MOST_SOURCES, Template
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Matching
 from storage.records.tiers import SourceType
 
@@ -321,56 +321,48 @@ def _template(call: Call) -> Template:
     return named(call, call.path["template_id"])
 
 
+ROUTES = Routes("/v1/templates", "alerts")
+
+
+@ROUTES("GET", "", {200: list[TemplateSummary]})
 async def list_templates(call: Call) -> Answer:
+    """List the templates."""
     return Answer([summary_of(template) for template in call.context.templates.catalogue])
 
 
+@ROUTES("GET", "/{template_id}", {200: TemplateRecord})
 async def describe(call: Call) -> Answer:
+    """Read one template: its parameters, sources and suggested alerts."""
     return Answer(record_of(_template(call)))
 
 
+@ROUTES(
+    "POST",
+    "/{template_id}/preview",
+    {200: TemplatePreview},
+    scope="alerts:read",
+    beside=("sources:read",),
+    refuses=("url-refused",),
+    body=(Instantiation,),
+)
 async def _preview(call: Call) -> Answer:
+    """Preview an instantiation without doing it."""
     template = _template(call)
     found = await preview(call, template, call.body)
     return Answer(preview_of(template, found, alerts=call.body.alerts))
 
 
+@ROUTES(
+    "POST",
+    "/{template_id}/instantiate",
+    {200: TemplateReport},
+    beside=("sources:write", *LETS_OUT),
+    refuses=("url-refused",),
+    body=(Instantiation,),
+    repeatable=True,
+)
 async def _instantiate(call: Call) -> Answer:
+    """Add a template's sources, and optionally its alerts. A repetition does the rest."""
     template = _template(call)
     report = await instantiate(call, template, call.body)
     return Answer(report_of(template, report), settled=not report.late)
-
-
-_route = routes_below("/v1/templates", "alerts")
-ROUTES = (
-    _route("GET", "", list_templates, "List the templates.", {200: list[TemplateSummary]}),
-    _route(
-        "GET",
-        "/{template_id}",
-        describe,
-        "Read one template: its parameters, sources and suggested alerts.",
-        {200: TemplateRecord},
-    ),
-    _route(
-        "POST",
-        "/{template_id}/preview",
-        _preview,
-        "Preview an instantiation without doing it.",
-        {200: TemplatePreview},
-        scope="alerts:read",
-        beside=("sources:read",),
-        refuses=("url-refused",),
-        body=(Instantiation,),
-    ),
-    _route(
-        "POST",
-        "/{template_id}/instantiate",
-        _instantiate,
-        "Add a template's sources, and optionally its alerts. A repetition does the rest.",
-        {200: TemplateReport},
-        beside=("sources:write", *LETS_OUT),
-        refuses=("url-refused",),
-        body=(Instantiation,),
-        repeatable=True,
-    ),
-)

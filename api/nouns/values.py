@@ -20,7 +20,7 @@ from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported
 from actors.versions import Arrivals
 from api.nouns import sources
 from api.nouns.context import OperationContext
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from api.streams.export import MEDIA, cell
 from storage.records.event import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
 from storage.records.identity import Millis, SourceId, rfc3339
@@ -255,24 +255,15 @@ def _spreadsheet(found: SourceValues) -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
+ROUTES = Routes("/v1/sources", "sources")
+
+
+@ROUTES("GET", "/{id}/values", {200: Values}, query=ValuesQuery, also=("text/csv",))
 async def _values(call: Call) -> Answer:
+    """Read a source's prices, numbers, states, versions and dates, and their history."""
     query: ValuesQuery = call.query
     found = await values(call, call.path["id"])
     if query.format == "csv":
         return Answer(_spreadsheet(found), media=MEDIA["csv"])
     current, series = tuple(map(_shown, found.current)), tuple(map(_series, found.series))
     return Answer(made_of(Values, found, id=found.source, current=current, series=series))
-
-
-_route = routes_below("/v1/sources", "sources")
-ROUTES = (
-    _route(
-        "GET",
-        "/{id}/values",
-        _values,
-        "Read a source's prices, numbers, states, versions and dates, and their history.",
-        {200: Values},
-        query=ValuesQuery,
-        also=("text/csv",),
-    ),
-)

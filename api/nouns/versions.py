@@ -19,7 +19,7 @@ from actors.versions import Paragraph, Step, aligned, compared, undone
 from api.nouns import sources
 from api.nouns.context import OperationContext
 from api.nouns.events import END
-from api.route import Answer, Call, routes_below
+from api.route import Answer, Call, Routes
 from storage.records.event import Context, Delta, Filter, Spans
 from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
 from storage.records.picture import KeptPicture, Picture
@@ -271,12 +271,19 @@ def _step(step: Step) -> VersionStep:
     return VersionStep(op="replace", before=step.before, after=step.after, context=context, spans=step.spans or UNSET)
 
 
+ROUTES = Routes("/v1/sources", "sources")
+
+
+@ROUTES("GET", "/{id}/versions", {200: Versions})
 async def _versions(call: Call) -> Answer:
+    """List the stored versions of a page."""
     found = await versions(call, call.path["id"])
     return Answer(Versions(id=sources.known(call.path["id"]), versions=tuple(map(_version, found))))
 
 
+@ROUTES("GET", "/{id}/compare", {200: VersionComparison}, query=CompareQuery, refuses=("conflict",))
 async def _compare(call: Call) -> Answer:
+    """Compare two versions of a page."""
     query: CompareQuery = call.query
     found = await compare(call, call.path["id"], query.from_, query.to)
     steps = [step for step in found.steps if query.show == "text" or not step.same]
@@ -289,18 +296,3 @@ async def _compare(call: Call) -> Answer:
         steps=tuple(map(_step, steps[:MOST_STEPS])),
     )
     return Answer(answer)
-
-
-_route = routes_below("/v1/sources", "sources")
-ROUTES = (
-    _route("GET", "/{id}/versions", _versions, "List the stored versions of a page.", {200: Versions}),
-    _route(
-        "GET",
-        "/{id}/compare",
-        _compare,
-        "Compare two versions of a page.",
-        {200: VersionComparison},
-        query=CompareQuery,
-        refuses=("conflict",),
-    ),
-)

@@ -21,7 +21,7 @@ from api.nouns.context import OperationContext
 from api.nouns.sources import time_or_null
 from api.pagination import next_page, place
 from api.problems import Refusal, invalid
-from api.route import Answer, Call, Route, routes_below
+from api.route import Answer, Call, Routes
 from storage.records import trail
 from storage.records.alert import Alert
 from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
@@ -568,7 +568,12 @@ def status_of(view: SourceView, held: SourceSize) -> SourceStatus:
     )
 
 
+ROUTES = Routes("/v1", "sources")
+
+
+@ROUTES("GET", "/sources/{id}/status", {200: SourceStatus})
 async def status(call: Call) -> Answer:
+    """Read the status of a source."""
     view = await sources.view(call, call.path["id"])
     return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
 
@@ -587,8 +592,9 @@ def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> Look
     )
 
 
+@ROUTES("GET", "/sources/{id}/looks", {200: LookTrail}, query=LooksQuery)
 async def looks(call: Call) -> Answer:
-    """Return a page of a source's last checks, with the notes of the same period."""
+    """Read the results of the last 200 checks."""
     query: LooksQuery = call.query
     before = place(call, tuple[int, int])
     view = await sources.view(call, call.path["id"])
@@ -604,7 +610,9 @@ async def looks(call: Call) -> Answer:
     return Answer(_trail(view, page, notes), headers=headers)
 
 
+@ROUTES("GET", "/sources/{id}/coverage", {200: CoverageReceipt}, query=CoverageQuery)
 async def _coverage(call: Call) -> Answer:
+    """Read the checks of a period, as a signed receipt."""
     query: CoverageQuery = call.query
     start, end = _time_in(query.start, "query.from"), _time_in(query.end, "query.to")
     made = await coverage(call, call.path["id"], start, end)
@@ -619,14 +627,10 @@ def _time_in(text: str | None, where: str) -> Millis | None:
         raise invalid(where, "not an RFC 3339 time with an offset", text) from None
 
 
-async def _event_why(call: Call) -> Answer:
-    named = call.key is not None and "alerts:read" in call.key.scopes
-    return Answer((await event_why(call, call.path["id"], named=named)).answer)
-
-
 # --- why not? --------------------------------------------------------------------------------------------------------
 
 
+@ROUTES("GET", "/sources/{id}/why", {200: SourceWhy}, query=WhyQuery)
 async def source_why(call: Call) -> Answer:
     """Explain why a text was not reported."""
     query: WhyQuery = call.query
@@ -649,11 +653,19 @@ def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
     )
 
 
+@ROUTES("GET", "/events/{id}/why", {200: EventWhy}, scope="stream:read")
+async def _event_why(call: Call) -> Answer:
+    """Explain why an event was emitted."""
+    named = call.key is not None and "alerts:read" in call.key.scopes
+    return Answer((await event_why(call, call.path["id"], named=named)).answer)
+
+
 # --- feedback --------------------------------------------------------------------------------------------------------
 
 
+@ROUTES("POST", "/events/{id}/feedback", {200: Lesson}, body=(Feedback,), refuses=("unprocessable",))
 async def feedback(call: Call) -> Answer:
-    """Learn that a page's event was noise, or real after all."""
+    """Mark a page's event as noise, or as real."""
     stored = await events.named(call, call.path["id"])
     event = _event.decode(stored.body)
     verdict: FeedbackVerdict = call.body.verdict
@@ -705,37 +717,3 @@ def _no_page(event: Event) -> str:
     if event.source_type not in WITH_ENTRIES:
         what = "Frames are reported by query"
     return f"{what}, so there is nothing to learn. Exclude them in an alert's query (`-word`)."
-
-
-_route = routes_below("/v1/sources", "sources")
-ROUTES = (
-    _route("GET", "/{id}/status", status, "Read the status of a source.", {200: SourceStatus}),
-    _route("GET", "/{id}/looks", looks, "Read the results of the last 200 checks.", {200: LookTrail}, query=LooksQuery),
-    _route(
-        "GET",
-        "/{id}/coverage",
-        _coverage,
-        "Read the checks of a period, as a signed receipt.",
-        {200: CoverageReceipt},
-        query=CoverageQuery,
-    ),
-    _route("GET", "/{id}/why", source_why, "Explain why a text was not reported.", {200: SourceWhy}, query=WhyQuery),
-    Route(
-        method="GET",
-        path="/v1/events/{id}/why",
-        scope="stream:read",
-        run=_event_why,
-        says="Explain why an event was emitted.",
-        answers={200: EventWhy},
-    ),
-    Route(
-        method="POST",
-        path="/v1/events/{id}/feedback",
-        scope="sources:write",
-        run=feedback,
-        says="Mark a page's event as noise, or as real.",
-        answers={200: Lesson},
-        body=(Feedback,),
-        refuses=("unprocessable",),
-    ),
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -34,7 +35,7 @@ class Noun(NamedTuple):
     """The name of a noun's files in `words/`, and its routes. Webhooks have none."""
 
     name: str
-    routes: tuple[Route, ...] = ()
+    routes: Sequence[Route] = ()
 
 
 def _of_extras(noun: str) -> tuple[Route, ...]:

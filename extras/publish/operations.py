@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import made_of
 from actors.notification.dialects import one_line
-from api.etags import created, etag_of, expected, shown
+from api.etags import created, deleting, etag_of, expected, shown
 from api.fields.publications import FeedAddresses, NewPublication, PublicationPatch, PublicationRecord
 from api.fields.queries import ListQuery
 from api.nouns.alerts import named_in
@@ -21,7 +21,7 @@ from api.nouns.events import event_filter_of
 from api.nouns.streams import Carried, carried
 from api.pagination import oldest_first
 from api.problems import invalid
-from api.route import LETS_OUT, Answer, Call, routes_below
+from api.route import LETS_OUT, Answer, Call, Routes
 from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.identity import given
@@ -202,70 +202,55 @@ def _record(call: Call, publication: Publication) -> PublicationRecord:
     return made_of(PublicationRecord, publication, revision=revision_of(publication), url=url, feeds=feeds)
 
 
+ROUTES = Routes("/v1/publications", "publications")
+_ONE = {200: PublicationRecord}
+
+
+@ROUTES(
+    "POST",
+    "",
+    {201: PublicationRecord},
+    beside=LETS_OUT,
+    body=(NewPublication,),
+    refuses=("conflict", "unprocessable"),
+    repeatable=True,
+)
 async def create(call: Call) -> Answer:
+    """Publish events as feeds and a page."""
     made = await add(call, call.body, call.planned)
     return created(call, f"publications/{made.id}", made, _record(call, made))
 
 
+@ROUTES("GET", "", {200: list[PublicationRecord]}, query=ListQuery)
 async def list_publications(call: Call) -> Answer:
-    """Return a page of publications, oldest first."""
+    """List publications, oldest first."""
     page, headers = oldest_first(call, await every(call))
     return Answer([_record(call, each) for each in page], headers=headers)
 
 
+@ROUTES("GET", "/{id}", _ONE | {304: None})
 async def describe(call: Call) -> Answer:
+    """Read one publication."""
     found = await named(call, call.path["id"])
     return shown(call, found, _record(call, found))
 
 
+@ROUTES(
+    "PATCH", "/{id}", _ONE, beside=LETS_OUT, body=(PublicationPatch,), refuses=("precondition-failed", "unprocessable")
+)
 async def patch(call: Call) -> Answer:
+    """Change one publication."""
     changed = await change(call, call.path["id"], given(call.body, PublicationPatch), expected(call))
     return Answer(_record(call, changed), headers=etag_of(changed))
 
 
+@ROUTES("POST", "/{id}/address", _ONE, beside=LETS_OUT)
 async def _readdress(call: Call) -> Answer:
+    """Give a publication another address."""
     changed = await readdress(call, call.path["id"])
     return Answer(_record(call, changed), headers=etag_of(changed))
 
 
-async def _delete(call: Call) -> Answer:
-    await delete(call, call.path["id"], expected(call))
-    return Answer(status=204)
-
-
-_route = routes_below("/v1/publications", "publications")
-_ONE = {200: PublicationRecord}
-ROUTES = (
-    _route(
-        "POST",
-        "",
-        create,
-        "Publish events as feeds and a page.",
-        {201: PublicationRecord},
-        beside=LETS_OUT,
-        body=(NewPublication,),
-        refuses=("conflict", "unprocessable"),
-        repeatable=True,
-    ),
-    _route(
-        "GET",
-        "",
-        list_publications,
-        "List publications, oldest first.",
-        {200: list[PublicationRecord]},
-        query=ListQuery,
-    ),
-    _route("GET", "/{id}", describe, "Read one publication.", _ONE | {304: None}),
-    _route(
-        "PATCH",
-        "/{id}",
-        patch,
-        "Change one publication.",
-        _ONE,
-        beside=LETS_OUT,
-        body=(PublicationPatch,),
-        refuses=("precondition-failed", "unprocessable"),
-    ),
-    _route("POST", "/{id}/address", _readdress, "Give a publication another address.", _ONE, beside=LETS_OUT),
-    _route("DELETE", "/{id}", _delete, "Delete one publication.", {204: None}, refuses=("precondition-failed",)),
+ROUTES("DELETE", "/{id}", {204: None}, says="Delete one publication.", refuses=("precondition-failed",))(
+    deleting(delete)
 )
