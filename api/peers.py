@@ -30,6 +30,7 @@ from werkzeug.datastructures import Headers
 
 Network = IPv4Network | IPv6Network
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[,;]|[^",;]+', re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PORT = re.compile(r"\[([^]]*)\](?::\d+)?|(\d+(?:\.\d+){3})(?::\d+)?")
 
 
@@ -56,10 +57,14 @@ def caller(peer: str, headers: Headers, trusted: Sequence[Network]) -> str:
 def forwarded_for(line: str) -> Sequence[str]:
     """Return the `for` of each hop in a Forwarded header, "" for a hop without one.
 
+    A client that leaves a quote open would hide the hop that the proxy appends, so such a line has no hop at all.
+
     >>> forwarded_for('for=192.0.2.43;proto=http, For="[2001:db8::17]:4711"; by="a,b", by=x')
     ['192.0.2.43', '[2001:db8::17]:4711', '']
     """
     hops, hop, pair = [], "", ""
+    if '"' in _QUOTED.sub("", line):
+        return [""]
     for piece in (*_TOKEN.findall(line), ","):
         if piece not in (",", ";"):
             pair += piece
@@ -80,19 +85,13 @@ def _nearest(peer: str, hops: Sequence[str], trusted: Sequence[Network]) -> str:
     for hop in reversed(hops):
         if not is_trusted(address, trusted):
             break
-        known = _address(hop)
-        if known is None:
+        text = hop.strip()
+        found = _PORT.fullmatch(text)
+        ip = ip_in((found[1] or found[2]).strip() if found is not None else text)
+        if ip is None:
             break
-        address = known
+        address = str(ip)
     return address
-
-
-def _address(text: str) -> str | None:
-    found = _PORT.fullmatch(text.strip())
-    if found is not None:
-        text = found[1] or found[2]
-    ip = ip_in(text.strip())
-    return None if ip is None else str(ip)
 
 
 def ip_in(text: str) -> IPv4Address | IPv6Address | None:
@@ -189,7 +188,6 @@ SEEN = (
 
 
 def named_origin(headers: Headers, origins: Collection[str]) -> str | None:
-    """Return the request's origin if the operator allows it."""
     said = headers.getlist("Origin")
     return said[0] if len(said) == 1 and said[0] in origins else None
 

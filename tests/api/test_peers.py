@@ -58,6 +58,12 @@ def test_client_entries_left_of_the_proxy_change_nothing(left: str, more: str) -
     assert caller("10.0.0.1", Headers([(XFF, f"{clean}, 1.1.1.1")]), LAN) == "1.1.1.1"
 
 
+@pytest.mark.parametrize("left", ['for=1.1.1.1;by="', 'for=1.1.1.1;by="\\"', 'for="1.1.1.1'])
+@pytest.mark.parametrize("hop", ["for=9.9.9.9", 'for="[2001:db8::5]:80";by=10.0.0.1'])
+def test_x24_an_open_quote_does_not_hide_the_hop_that_the_proxy_appends(left: str, hop: str) -> None:
+    assert caller("10.0.0.1", Headers([(RFC, f"{left}, {hop}")]), LAN) == "10.0.0.1"
+
+
 @given(st.text())
 def test_any_forwarded_header_is_read_to_its_end(line: str) -> None:
     assert isinstance(list(forwarded_for(line)), list)
