@@ -7,8 +7,8 @@ turns any exception into the Refusal to send. Anything else is our own bug: a 50
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from importlib.resources import files
+from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType, field, json
 from msgspec.structs import replace
@@ -20,8 +20,7 @@ SHOWN = 200
 """Most characters of a refused value to show."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """One kind of error: status, title, and the text of its page. example: a sample `detail`."""
 
     status: int
@@ -30,99 +29,12 @@ class Kind:
     example: str = ""
 
 
-KINDS: dict[str, Kind] = {
-    "invalid-request": Kind(
-        400,
-        "The request is not valid",
-        "A field of the body, the query or a header is missing, unknown or invalid. `errors` lists each place.",
-        "body.backfill: Expected `int` <= 50",
-    ),
-    "unauthorized": Kind(
-        401,
-        "A valid API key is needed",
-        "Send the key as `Authorization: Bearer <key>` or `X-API-Key: <key>`. A key in a query parameter is never "
-        "accepted, because URLs end up in logs. A key that was deleted stops working at once.",
-        "Send an API key: Authorization: Bearer <key>.",
-    ),
-    "forbidden": Kind(
-        403,
-        "The key may not do this",
-        "The key is valid but lacks the scope that `detail` names.",
-        "The key svc_Zk3vQ9xA... lacks the scope sources:write.",
-    ),
-    "not-found": Kind(
-        404,
-        "Not found",
-        "Nothing exists at this path or under this id.",
-        "There is no such source.",
-    ),
-    "method-not-allowed": Kind(405, "The path has no such method", "The `Allow` header lists the methods it has."),
-    "request-timeout": Kind(
-        408, "The request arrived too slowly", "The headers or the body did not arrive in time. Send the request again."
-    ),
-    "conflict": Kind(
-        409,
-        "Not possible in its present state",
-        "`detail` names the state that prevents it.",
-        "Nothing is sent to the destination: resume it first (`enabled: true`).",
-    ),
-    # Not 503: waiting does not help, and monitors would alarm. Not `conflict`: clients retry that.
-    "library-full": Kind(
-        409,
-        "The library is full",
-        "The service watches as many sources as `max_sources` allows. Waiting does not help: delete one, or raise the "
-        "setting.",
-        "the library is full: max_sources is 100000",
-    ),
-    "cursor-expired": Kind(
-        410,
-        "The cursor is older than the log",
-        "Retention has deleted events after this cursor, so a replay from it would have a gap. Start without a cursor, "
-        "or with `earliest`, which begins with the oldest stored event.",
-        "Events after this id have been deleted by retention.",
-    ),
-    "precondition-failed": Kind(
-        412,
-        "It has changed since you read it",
-        "`If-Match` names an old revision, so the service changed nothing. Read the record again, apply your change to "
-        "it, and send the new `ETag`.",
-        "It has changed since you read it. Read it again and repeat your change.",
-    ),
-    "body-too-large": Kind(413, "The body is too large", "`detail` names the limit."),
-    "target-too-long": Kind(414, "The request line is too long", "Path and query may have at most 8 KiB."),
-    "unsupported-media-type": Kind(
-        415,
-        "The body is not plain JSON",
-        "Send `Content-Type: application/json`, in UTF-8 and without compression.",
-        "The body must be application/json, not text/plain.",
-    ),
-    "url-refused": Kind(
-        422,
-        "The URL is refused",
-        "The service fetches only public addresses. `detail` names the rule, and the setting that permits it, if any.",
-        "10.0.0.1 is not public; SANDERLING_ALLOW_NETWORKS=10.0.0.1/32 would open it (rule: address-private)",
-    ),
-    "unprocessable": Kind(
-        422,
-        "Cannot be processed",
-        "`errors` names the place.",
-        "body.schedule: an interval is from 1m to 7d",
-    ),
-    "rate-limited": Kind(
-        429,
-        "Too many requests",
-        "Each key has its own token bucket. Wait the seconds of `Retry-After`, then continue.",
-        "Wait 3 s: 100 requests at once, then as the bucket fills.",
-    ),
-    "headers-too-large": Kind(431, "The headers are too large", "Headers may have at most 8 KiB."),
-    "internal": Kind(500, "Internal error", "The log has the details under the id in `X-Request-Id`."),
-    "unavailable": Kind(
-        503,
-        "Temporarily unavailable",
-        "The service can't do this at the moment. Retry after the seconds of `Retry-After`.",
-        "The service is stopping.",
-    ),
-}
+KINDS: Final = json.decode(
+    files("api.openapi").joinpath("words/problems.json").read_bytes(), type=dict[str, dict[str, Kind]]
+)["problems"]
+"""The kinds by slug. `library-full` is no 503, as waiting does not help and monitors would alarm, and no `conflict`, as
+clients retry that.
+"""
 
 
 class FieldError(Struct, frozen=True):
@@ -178,7 +90,6 @@ class Refusal(Exception):
 
 
 def invalid(location: str, message: str, value: Any = None) -> Refusal:
-    """Return a 400 about one location."""
     return Refusal("invalid-request", f"{location}: {message}", [FieldError(location, message, shown(value))])
 
 

@@ -3,7 +3,7 @@
 `words/<noun>.md` has a noun's tag, and below a heading for each operation its description: a paragraph is one line, as
 in the document. `words/<noun>.json` has the data for generators: parameters of paths, examples of bodies, links to
 other operations, and one example of each type. The examples belong together: one source, its events, an alert over it,
-that alert's destination.
+that alert's destination. `words/problems.json` has the kinds of errors, for `api/problems.py`.
 
 Three short forms save copies. A section `## {name}` in Markdown is a text that others include as `{name}`. In JSON,
 `"{Event}"` stands for the example of a type, also inside a text, and `{"{Event}": {"title": "Prices"}}` for that
@@ -64,7 +64,6 @@ def sections(name: str) -> tuple[str, str, dict[str, str]]:
 
 @cache
 def page_of(noun: str) -> Page:
-    """Return the words of a noun."""
     tag, introduction, texts = sections(noun)
     operations = {}
     for heading, text in texts.items():
@@ -84,7 +83,6 @@ def examples(part: str) -> dict[str, Any]:
 
 @cache
 def by_noun() -> list[dict[str, Any]]:
-    """Return the JSON files of all nouns."""
     found = sorted((each for each in FOLDER.iterdir() if each.name.endswith(".json")), key=lambda each: each.name)
     return [json.decode(each.read_bytes()) for each in found]
 
@@ -101,13 +99,8 @@ def filled(value: Any) -> Any:
         case str() if named := _named(value):
             return named
         case str():
-            return _NAME.sub(_inserted, value)
+            return _NAME.sub(lambda it: json.encode(named).decode() if (named := _named(it[0])) else it[0], value)
     return value
-
-
-def _inserted(match: re.Match[str]) -> str:
-    named = _named(match[0])
-    return json.encode(named).decode() if named else match[0]
 
 
 def _named(text: str) -> dict[str, Any]:
