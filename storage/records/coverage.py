@@ -248,7 +248,6 @@ def days_of(start: Millis, end: Millis) -> tuple[int, int]:
 
 
 def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
-    """Compute the coverage of a period from `window`."""
     holes = [*_own(kept, record), *record.unknown]
     edges = {start, end, *(edge for hole in holes for edge in hole[:2])}
     hours = _hours(kept, sorted(edges))
@@ -261,7 +260,8 @@ def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
     looks = tuple(map(sum, zip(*(hour.looks for hour in shown), strict=True))) or (0,) * 8
     seen = [hour for hour in shown if hour.first is not None]
     gaps = [gap for known in _known(start, end, unknown) for gap in _gaps(*known, seen)]
-    rests = (min(end, till) - max(start, since) for since, till in record.resting)
+    rests = (min(end, stop) - max(start, begun) for begun, stop in record.resting)
+    since, till = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, -1))
     return Coverage(
         start=start,
         end=end,
@@ -269,15 +269,10 @@ def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
         bodies=sum(hour.bodies for hour in shown),
         first=Millis(1000 * (seen[0].first or 0)) if seen else None,
         last=Millis(1000 * (seen[-1].last or 0)) if seen else None,
-        gap=_longest(gaps),
+        gap=None if till < since else Gap(Millis(since), Millis(till)),
         unknown=unknown,
         resting=sum(max(0, rest) for rest in rests),
     )
-
-
-def _longest(gaps: Sequence[tuple[int, int]]) -> Gap | None:
-    start, end = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, -1))
-    return None if end < start else Gap(Millis(start), Millis(end))
 
 
 def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:

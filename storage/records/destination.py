@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from storage.records.identity import Managed, Millis, Seq, id_of
 
@@ -124,7 +124,6 @@ class Destination(Struct, frozen=True):
         return tuple(name for name in self.private_names if name not in self.private)
 
     def missing(self, after: Seq) -> Destination:
-        """Record that matches after a position are missed."""
         return replace(self, missed_after=after if self.missed_after is None else min(self.missed_after, after))
 
     def replayed(self, after: Seq, to: Seq, *, whole: bool) -> Destination:
@@ -276,18 +275,9 @@ class AttemptLine(Struct, gc=False):
 
 def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
     """Return the row of an outcome; `number` counts the attempts at this event from 1."""
-    return Attempt(
-        destination=outcome.destination,
-        event_id=event_id,
-        attempt=number,
-        result=outcome.result,
-        at=outcome.at,
-        status=outcome.status,
-        latency_ms=outcome.latency_ms,
-        error=outcome.error,
-        next_at=outcome.retry_at,
-        response_excerpt=outcome.response_excerpt,
-    )
+    fields = asdict(outcome)
+    del fields["seq"]
+    return Attempt(event_id=event_id, attempt=number, next_at=fields.pop("retry_at"), **fields)
 
 
 def rates_of(lines: Sequence[AttemptLine]) -> Rates:

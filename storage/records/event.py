@@ -111,7 +111,6 @@ class Value(Struct, frozen=True, omit_defaults=True):
     value: str = ""
 
     def same_as(self, other: Value) -> bool:
-        """Return whether both mean the same, in whatever notation."""
         return self.type == other.type and self.meaning() == other.meaning()
 
     def meaning(self) -> tuple[int | str, ...]:

@@ -83,13 +83,9 @@ def _path(found: re.Match[str]) -> str:
 def _part(part: str, named: bool, commit: bool) -> str:
     if len(part) < NAMED:
         return part
-    if named and _is_no_word(part):
+    if named and (any(sign.isdigit() for sign in part) or sum(sign.isupper() for sign in part) > 1):  # no word
         return HIDDEN
     return _BOT.sub(rf"\1{HIDDEN}", part if commit else _RUN.sub(_run, part))
-
-
-def _is_no_word(part: str) -> bool:
-    return any(sign.isdigit() for sign in part) or sum(sign.isupper() for sign in part) > 1
 
 
 def _run(found: re.Match[str]) -> str:

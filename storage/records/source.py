@@ -215,7 +215,6 @@ class Source(Struct, frozen=True, gc=False):
 
     @property
     def called(self) -> str:
-        """The name, else the address."""
         return called(self.title, self.found_title, self.url)
 
 
@@ -300,7 +299,6 @@ def key_of(address: str) -> str:
 
 
 def feed_keys(source: Source) -> Sequence[str]:
-    """Return the keys of the addresses that are known to lead to a feed."""
     if not source.tier.has_entries:
         return ()
     to_page = source.detection.feed_url is not None
@@ -313,7 +311,6 @@ def reads_plainly(source: Source) -> bool:
 
 
 def same_feed(one: Source, other: Source) -> bool:
-    """Return whether two sources read one feed, and read it alike."""
     alike = reads_plainly(one) and reads_plainly(other)
     return alike and not set(feed_keys(one)).isdisjoint(feed_keys(other))
 
@@ -358,7 +355,6 @@ class Harvest(Struct, frozen=True):
     known: int | None = None
 
     def pays(self, owed: str | None) -> bool:
-        """Whether this is the owed notice."""
         return owed is not None and all(draft.alert_type == owed for draft in self.drafts)
 
 

@@ -100,18 +100,17 @@ def scored(packed: bytes, day: int, score: float) -> bytes:
         runs[-1] = first, days + 1, known
     else:
         runs.append((day, 1, worst))
-    return _packed([run for each in runs if (run := _since(each, day - DAYS + 1))[1] > 0])
+    oldest, kept = day - DAYS + 1, []
+    for first, days, worst in runs:
+        gone = max(0, oldest - first)
+        if days > gone:
+            kept.append((first + gone, days - gone, worst))
+    return _packed(kept)
 
 
 def read(packed: bytes) -> dict[int, float]:
     """Return the worst score by day, oldest first; empty for another version."""
     return {first + at: worst / 100 for first, days, worst in _runs(packed) for at in range(days)}
-
-
-def _since(run: tuple[int, int, int], oldest: int) -> tuple[int, int, int]:
-    first, days, worst = run
-    gone = max(0, oldest - first)
-    return first + gone, days - gone, worst
 
 
 def _runs(packed: bytes) -> list[tuple[int, int, int]]:

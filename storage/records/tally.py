@@ -88,30 +88,24 @@ def noted(tally: bytes, at: Millis, verdict: Verdict, body: bytes = b"") -> byte
         numbers[8] = min(_MOST, numbers[8] + (new != mark))
         mark = new
     if verdict in ANSWERED:
-        _see(numbers, second - hour * HOUR)
+        offset = second - hour * HOUR
+        first, last, gap_from, gap = numbers[9:]
+        if numbers[0] + numbers[1] + numbers[2] == 1:
+            numbers[9:] = offset, offset, 0, 0
+        elif offset - last > gap:
+            numbers[9:] = min(first, offset), max(last, offset), last, offset - last
+        else:
+            numbers[9:] = min(first, offset), max(last, offset), gap_from, gap
     return _FRONT.pack(_VERSION, mark, hour, 1, *numbers) + rest
 
 
-def _see(numbers: list[int], offset: int) -> None:
-    """Update the running hour's first, last and longest gap with a successful check."""
-    if numbers[0] + numbers[1] + numbers[2] == 1:
-        numbers[9:] = offset, offset, 0, 0
-        return
-    first, last, gap_from, gap = numbers[9:]
-    if offset - last > gap:
-        gap_from, gap = last, offset - last
-    numbers[9:] = min(first, offset), max(last, offset), gap_from, gap
-
-
 def hours(tally: bytes) -> Iterator[Hour]:
-    """Yield the hours in a tally, the running one last."""
     for day in days_in(tally):
         yield from hours_of(day)
     yield from running(tally)
 
 
 def running(tally: bytes) -> Sequence[Hour]:
-    """Return the running hour, if it has a check."""
     hour = _open_hour(tally) if _is_ours(tally) else None
     return () if hour is None else (hour,)
 
@@ -145,7 +139,6 @@ def without(tally: bytes, days: Sequence[Day]) -> bytes:
 
 
 def days_in(tally: bytes) -> Sequence[Day]:
-    """Return the days behind the running hour."""
     return list(_days(tally)) if _is_ours(tally) else ()
 
 
@@ -312,7 +305,6 @@ def _is_ours(tally: bytes) -> bool:
 
 
 def merged(parts: Sequence[Hour]) -> Mapping[int, Hour]:
-    """Return hours by number, with the parts of an hour joined."""
     found: dict[int, Hour] = {}
     for hour in parts:
         before = found.get(hour.number)

@@ -73,26 +73,9 @@ class Tier(NamedTuple):
 _WEB: Final = ("http", "https")
 SOCKETS: Final = ("ws", "wss")
 """WebSocket schemes. Other streams use HTTP."""
-_PAGE: Final = frozenset[Setting](
-    {
-        "selector",
-        "ignore",
-        "bar",
-        "noise",
-        "schedule",
-        "hours",
-        "headers",
-        "headers_for",
-        "render",
-        "wait_for",
-        "screenshots",
-        "follow",
-        "follow_hosts",
-        "own_only",
-    }
-)
 _FEED: Final = frozenset[Setting]({"schedule", "hours", "headers", "headers_for", "follow", "follow_hosts", "own_only"})
 _PUSH: Final = frozenset[Setting]({"filter", "subprotocols", "hello", "replies", "headers", "headers_for"})
+_PAGE: Final = frozenset[Setting](get_args(Setting)) - {"filter", "subprotocols", "hello", "replies"}
 TIERS: Final[dict[SourceType, Tier]] = {
     "push": Tier(
         (Kind.PUSH,), (*SOCKETS, *_WEB), False, False, False, _PUSH, "WebSocket", "WebSockets", "push", "magenta"

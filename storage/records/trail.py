@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
@@ -71,7 +71,12 @@ def noted(trail: bytes, row: Row) -> bytes:
         spare -= rows.pop(0).looks
     if spare > 0:
         rows[0] = replace(rows[0], looks=rows[0].looks - spare)
-    return _VERSION + b"".join(_packed(each) for each in rows)
+    packed = [_VERSION]
+    for each in rows:
+        size, ms = min(each.size, _MOST_32), min(each.ms, _MOST_16)
+        first, last = each.first_at // 1000, each.last_at // 1000
+        packed.append(_ROW.pack(first, last, each.looks, each.status or 0, size, ms, each.verdict))
+    return b"".join(packed)
 
 
 def read(trail: bytes) -> list[Row]:
@@ -82,12 +87,6 @@ def read(trail: bytes) -> list[Row]:
         Row(Millis(first * 1000), Millis(last * 1000), looks, status or None, size, ms, Verdict(verdict))
         for first, last, looks, status, size, ms, verdict in _ROW.iter_unpack(trail[1:])
     ]
-
-
-def _packed(row: Row) -> bytes:
-    size, ms = min(row.size, _MOST_32), min(row.ms, _MOST_16)
-    first, last = row.first_at // 1000, row.last_at // 1000
-    return _ROW.pack(first, last, row.looks, row.status or 0, size, ms, row.verdict)
 
 
 MOST_NOTES = 40
@@ -204,28 +203,20 @@ def add_note(packed: bytes, note: Note) -> bytes:
     A longer stretch replaces its beginning.
     """
     notes = read_notes(packed)
-    note = _cut(note)
+    parts = tuple(
+        Part(part.text[:EXCERPT], part.rule[:EXCERPT], part.key[:EXCERPT], part.came, part.score, part.told)
+        for part in note.parts[:MOST_PARTS]
+    )
+    note = replace(note, reason=note.reason[:400], parts=parts)
     if notes and _says_the_same(notes[-1], note):
         return packed
     if notes and note.came == "stretch" and (notes[-1].came, notes[-1].at) == ("stretch", note.at):
         notes.pop()
     notes = [*notes, note][-MOST_NOTES:]
-    while len(packed := _packed_notes(notes)) > MOST_BYTES:
+    while len(packed := zlib.compress(msgspec.msgpack.encode(notes), 6)) > MOST_BYTES:
         first, *rest = notes
         notes = rest or [replace(first, parts=first.parts[: len(first.parts) // 2])]
     return packed
-
-
-def _packed_notes(notes: Sequence[Note]) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(notes), 6)
-
-
-def _cut(note: Note) -> Note:
-    parts = tuple(
-        Part(part.text[:EXCERPT], part.rule[:EXCERPT], part.key[:EXCERPT], part.came, part.score, part.told)
-        for part in note.parts[:MOST_PARTS]
-    )
-    return replace(note, reason=note.reason[:400], parts=parts)
 
 
 def _says_the_same(last: Note, note: Note) -> bool:
