@@ -53,7 +53,14 @@ class Api(Application):
         self.endpoints = (BinEndpoint(self), *others)
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
-        self.request_class = _sized(self)
+        face_of = self.face_of
+
+        class Sized(TrioRequest):
+            def __init__(self, *args: Any, **options: Any) -> None:
+                options["max_content_length"] = face_of(options["scope"]).limit
+                super().__init__(*args, **options)
+
+        self.request_class = Sized
 
     def face_of(self, scope: Any) -> Face:
         """Return the face of a request, by its path. A browser's GET of an unknown path gets the dashboard's."""
@@ -63,11 +70,13 @@ class Api(Application):
             face = None
         if face is not None:
             return face
-        lost = people is not None and scope.get("method") in ("GET", "HEAD") and _for_a_person(scope)
-        return people if lost and people is not None else self.programs
+        if people is None or scope.get("method") not in ("GET", "HEAD"):
+            return self.programs
+        accepts = (value for name, value in scope["headers"] if name == b"accept")
+        is_browser = any(value.startswith(b"text/html") for value in accepts)  # only browsers put HTML first
+        return people if is_browser else self.programs
 
     def report(self, error: BaseException, scope: dict[str, Any]) -> None:
-        """Log a fault that a request caused."""
         where = f"{scope.get('method', '')} {_told(scope.get('path', ''))}".strip()
         self.context.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
 
@@ -78,7 +87,6 @@ def _told(path: str) -> str:
 
 
 def make_app(context: AppContext) -> Api:
-    """Return the application with all routes and hooks."""
     routes = [route for route in ROUTES if route not in METRICS] if context.settings.metrics_bind else ROUTES
     return _made(Api(context), described(routes, context.settings.public_url()))
 
@@ -115,8 +123,6 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
 
 
 def _sized(app: Api) -> type[TrioRequest]:
-    """Return the request class that applies the face's limit to the body."""
-
     class Sized(TrioRequest):
         def __init__(self, *args: Any, **options: Any) -> None:
             options["max_content_length"] = app.face_of(options["scope"]).limit
@@ -177,11 +183,6 @@ async def _sign_off(app: Api, response: Response) -> Response:
         key=g.face.asker(),
     )
     return response
-
-
-def _for_a_person(scope: Any) -> bool:
-    """Return whether a browser asks: only browsers put HTML first in Accept."""
-    return any(name == b"accept" and value.startswith(b"text/html") for name, value in scope["headers"])
 
 
 def _tame(text: str) -> bool:

@@ -73,7 +73,6 @@ class Endpoint:
         self._api = api
 
     def applies(self, scope: Message) -> bool:
-        """Return whether a request is for this application."""
         path = scope.get("raw_path", b"").decode("latin-1")
         ours = path.startswith(self.path) if self.path.endswith("/") else path == self.path
         return ours and scope.get("type") == "http"

@@ -98,7 +98,11 @@ class Repeats:
         """
         if not route.repeatable or HEADER not in call.headers:
             return await route.answer(call)
-        name = _name_in(call)
+        name, *more = call.headers.getlist(HEADER)
+        if more:
+            raise invalid(_WHERE, "may be given once only", more[0])
+        if not _NAME.fullmatch(name):
+            raise invalid(_WHERE, "must be 1 to 255 visible ASCII characters, such as a UUID", name)
         assert call.key is not None
         key = sha256(msgspec.json.encode((call.key.id, name))).hexdigest()
         fingerprint = sha256(msgspec.json.encode((route.method, call.target, sha256(raw).hexdigest()))).hexdigest()
@@ -129,7 +133,8 @@ class Repeats:
         if first.fingerprint != fingerprint:
             raise _other_call()
         if first.answer is not None:
-            return _opened(first.answer, box)
+            kept = msgspec.msgpack.decode(box.decrypt(first.answer), type=_Kept)
+            return Answer(kept.body, kept.status, kept.media, kept.headers | REPLAYED)
         if first.node != ours.node:
             raise _still_running()  # at another node that still runs
         call.planned = first.id
@@ -145,34 +150,17 @@ class Repeats:
             raise
         if not answer.settled:
             return answer
+        kept = _Kept(answer.status, answer.media, answer.headers, answer.encoded())
+        nonce = self._context.world.entropy(SecretBox.NONCE_SIZE)
         with suppress(StorageError):  # the call succeeded anyway; a repeat will find its result
-            await calls.finish(key, _sealed(answer, box, self._context.world.entropy(SecretBox.NONCE_SIZE)))
+            await calls.finish(key, bytes(box.encrypt(msgspec.msgpack.encode(kept), nonce)))
         return answer
-
-
-def _name_in(call: Call) -> str:
-    names = call.headers.getlist(HEADER)
-    if len(names) > 1:
-        raise invalid(_WHERE, "may be given once only", names[1])
-    if not _NAME.fullmatch(names[0]):
-        raise invalid(_WHERE, "must be 1 to 255 visible ASCII characters, such as a UUID", names[0])
-    return names[0]
 
 
 def _box(call: Call, name: str) -> SecretBox:
     """Return the box that encrypts an answer. Its key needs two secrets of the caller and is stored nowhere."""
     asker = blake2b((credential(call.headers) or "").encode()).digest()
     return SecretBox(blake2b(name.encode(), key=asker, digest_size=SecretBox.KEY_SIZE, person=b"idempotency").digest())
-
-
-def _sealed(answer: Answer, box: SecretBox, nonce: bytes) -> bytes:
-    kept = _Kept(answer.status, answer.media, answer.headers, answer.encoded())
-    return bytes(box.encrypt(msgspec.msgpack.encode(kept), nonce))
-
-
-def _opened(sealed: bytes, box: SecretBox) -> Answer:
-    kept = msgspec.msgpack.decode(box.decrypt(sealed), type=_Kept)
-    return Answer(kept.body, kept.status, kept.media, kept.headers | REPLAYED)
 
 
 def _still_running() -> Refusal:

@@ -60,10 +60,14 @@ class KeyFace:
             raise HTTPNotFound
         if not _is_spelt_out(request.scope.get("raw_path", b""), route):
             raise HTTPNotFound
-        if request.method == "OPTIONS" and (preflight := _preflight(self._app)) is not None:
-            return preflight
-        if (methods := self._app.fixed.get(request.path)) is not None and request.method not in methods:
-            raise MethodNotAllowed(methods)
+        fixed = self._app.fixed.get(request.path)
+        if request.method == "OPTIONS":
+            methods = fixed or list(self._app.url_map.bind("").allowed_methods(request.path))
+            preflight = answer_to_preflight(request.headers, self._app.origins, methods) if methods else None
+            if preflight is not None:
+                return Response(b"", status=204, headers=dict(preflight))
+        if fixed is not None and request.method not in fixed:
+            raise MethodNotAllowed(fixed)
         if route is None or (route.scope == PUBLIC and refusal is None):
             return None
         if refusal is not None:
@@ -92,7 +96,11 @@ class KeyFace:
 
     def sign_off(self, response: Response) -> None:
         """Add the rate limit and CORS headers."""
-        self._tell(response.status_code)
+        route = None if request.url_rule is None else self._app.routes.get(request.url_rule.endpoint)
+        if route is not None and g.get("key") is not None:
+            parent = request.headers.get("traceparent", "")
+            call = FinishedCall(request.method, route.path, response.status_code, g.request_id, parent, g.began)
+            self._app.context.world.observer.called(call)
         verdict: Verdict | None = g.verdict
         if verdict is not None:
             for name, value in verdict.headers():
@@ -102,14 +110,6 @@ class KeyFace:
                 response.vary.add(value)
             else:
                 response.headers[name] = value
-
-    def _tell(self, status: int) -> None:
-        route = None if request.url_rule is None else self._app.routes.get(request.url_rule.endpoint)
-        if route is None or g.get("key") is None:
-            return
-        parent = request.headers.get("traceparent", "")
-        call = FinishedCall(request.method, route.path, status, g.request_id, parent, g.began)
-        self._app.context.world.observer.called(call)
 
     def asker(self) -> str | None:
         return g.key.prefix if g.key else None
@@ -167,12 +167,6 @@ def _is_spelt_out(raw: bytes, route: Route | None) -> bool:
         if found:
             return raw.startswith(before.encode()) and raw.endswith(after.encode())
     return False
-
-
-def _preflight(app: Application) -> Response | None:
-    methods = app.fixed.get(request.path) or app.url_map.bind("").allowed_methods(request.path)
-    headers = answer_to_preflight(request.headers, app.origins, methods) if methods else None
-    return None if headers is None else Response(b"", status=204, headers=dict(headers))
 
 
 def _take_token(app: Application, key: ApiKey | None) -> None:

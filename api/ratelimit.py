@@ -97,7 +97,6 @@ def _filled(bucket: Bucket, limit: Limit, now: float) -> float:
 
 @contextmanager
 def counted(counts: Counter[str], name: str) -> Iterator[None]:
-    """Count one more under a name within the block."""
     counts[name] += 1
     try:
         yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET, Struct, json
 from werkzeug.datastructures import Headers
@@ -77,7 +77,6 @@ class Call:
 
     @property
     def by(self) -> str:
-        """The name of the caller's key."""
         return "" if self.key is None else self.key.name
 
     def may(self, scope: str) -> bool:
@@ -157,13 +156,11 @@ class Route:
 
     @property
     def shows_record(self) -> bool:
-        """Whether an answer is a record with a revision."""
         answers = [answer if isinstance(answer, tuple) else (answer,) for answer in self.answers.values()]
         return any("revision" in getattr(kind, "__struct_fields__", ()) for kinds in answers for kind in kinds)
 
     @property
     def label(self) -> str:
-        """Method and path."""
         return f"{self.method} {self.path}"
 
     async def answer(self, call: Call) -> Answer:
@@ -181,14 +178,12 @@ class Route:
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """All scopes that a key must have."""
         return (self.scope, *self.beside)
 
     def granted_to(self, key: ApiKey, path: Mapping[str, str]) -> bool:
         return self.scope == PUBLIC or not self.lacking(key, path)
 
     def lacking(self, key: ApiKey, path: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the scopes that a key lacks for this route with these path parameters."""
         missing = tuple(scope for scope in self.scopes if scope not in key.scopes)
         if self.narrower and self.narrower.format_map(path) in key.scopes:
             return tuple(scope for scope in missing if scope != self.scope)
@@ -213,7 +208,7 @@ def _unread(body: Any) -> Any:
     return body if all(cut[name] is values[name] for name in cut) else cut
 
 
-Run = Callable[[Call], Awaitable[Answer]]
+Run = TypeVar("Run", bound=Callable[[Call], Awaitable[Answer]])
 
 
 class Routes(list[Route]):

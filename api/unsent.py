@@ -138,7 +138,8 @@ class Outgoing:
 
     def _take(self, head: Message) -> None:
         method = self._scope.get("method", "")
-        size = 0 if method == "HEAD" else _length(head)
+        lengths = (int(value) for name, value in head["headers"] if name.lower() == b"content-length")
+        size = 0 if method == "HEAD" else next(lengths, 0)
         asker = Asker(self._scope.get(ASKER, ""), self._address)
         if method in _READS and head["status"] < 400:
             self._unsent.take(asker, size)
@@ -151,11 +152,6 @@ class Outgoing:
     ) -> None:
         if self._held is not None:
             self._unsent.free(*self._held)
-
-
-def _length(head: Message) -> int:
-    """Return the body's length, or 0 if the head lacks it."""
-    return next((int(value) for name, value in head["headers"] if name.lower() == b"content-length"), 0)
 
 
 def _instead(head: Message, refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:

@@ -121,22 +121,16 @@ def _explained(found: Violation, kind: type[Struct]) -> str:
         return _FIELDS[found.rule]
     if found.rule == "choice" and (choices := _choices(kind, found.path)):
         return f"{found.says}: use one of {', '.join(choices)}"
-    if found.rule == "pattern" and (form := _form(kind, found.path)):
+    if found.rule == "pattern" and (form := next(filter(None, map(_form_of, _types_at(kind, found.path))), "")):
         return f"must be {form}"
     return found.says
 
 
 def _choices(kind: type[Struct], path: str) -> list[str]:
-    """Return the allowed values at a path if the type has a closed set, else none."""
     found = _types_at(kind, path)
     values = [value for one in found if isinstance(one, inspect.LiteralType) for value in one.values]
     values += [item.value for one in found if isinstance(one, inspect.EnumType) for item in one.cls]
     return sorted(map(str, values))
-
-
-def _form(kind: type[Struct], path: str) -> str:
-    """Return the description of a text's pattern at a path, "" without one."""
-    return next(filter(None, map(_form_of, _types_at(kind, path))), "")
 
 
 def _form_of(one: inspect.Type) -> str:
@@ -151,7 +145,6 @@ def _types_at(kind: type[Struct], path: str) -> list[inspect.Type]:
 
 
 def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
-    """Return the types of a field, or of an item if `name` is empty."""
     match outer:
         case inspect.StructType(fields=fields) if name:
             return [inner for field in fields if field.encode_name == name for inner in _members(field.type)]

@@ -92,7 +92,6 @@ def _environment() -> Environment:
 
 
 def _operations(description: Description, tag: str) -> Iterator[tuple[str, str, Description]]:
-    """Yield the method, path and description of each operation of a tag."""
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             if method in METHODS and tag in operation["tags"]:

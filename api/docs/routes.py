@@ -31,6 +31,8 @@ _PAGE_HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-refer
 def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
     """Return the routes plus those that describe them all."""
 
+    style = files("api.docs").joinpath("style.css")
+
     def made() -> dict[str, Any]:
         return document(every, base_url)
 
@@ -40,7 +42,7 @@ def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
         _kept("/openapi.json", lambda: json.encode(made()), "Read this description."),
         _route("/problems/{slug}", _problem, "Read what a problem type means.", "text/html"),
         _kept("/docs", lambda: reference(made(), STYLE), "Read the reference.", HTML, _MINUTES | _PAGE_HEADERS),
-        _kept(STYLE, _stylesheet, "Read the stylesheet.", "text/css; charset=utf-8", _HOUR),
+        _kept(STYLE, style.read_bytes, "Read the stylesheet.", "text/css; charset=utf-8", _HOUR),
     )
     return every
 
@@ -58,10 +60,6 @@ def _kept(
     return _route(path, serve, says, media.partition(";")[0])
 
 
-def _stylesheet() -> bytes:
-    return files("api.docs").joinpath("style.css").read_bytes()
-
-
 async def _problem(call: Call) -> Answer:
     slug = call.path["slug"]
     if slug not in KINDS:
@@ -71,7 +69,6 @@ async def _problem(call: Call) -> Answer:
 
 
 def _schemas(routes: Sequence[Route]) -> Route:
-    """Return the route of the JSON Schemas of requests and answers."""
     kinds = published(routes, KINDS_SENT)
     media = "application/schema+json"
 

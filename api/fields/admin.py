@@ -8,10 +8,12 @@ from msgspec import Meta, Struct
 
 from actors.messages.declaring import Declared, Time, record_of
 from actors.overseer.journal import StateTurn
+from actors.overseer.open_streams import OpenStream
 from actors.overseer.rows import Below, Kind, Sort
 from api.fields.sources import HeldEvents
-from storage.records.destination import Attempt, DeliveryMode
+from storage.records.destination import Attempt, Destination
 from storage.records.key import ApiKey
+from storage.records.source import SourceRuntime
 from storage.records.states import LOOKS, PARTS, Cause, Flag, PartState, SourceState
 from supervision import MailboxStatistics
 
@@ -135,7 +137,12 @@ class HealthSeen(Struct, frozen=True):
     says: str
 
 
-class Watching(Struct, frozen=True):
+@record_of(
+    SourceRuntime,
+    "id url tags reason health interval_s next_look looks unchanged events last_look_at last_success_at last_event_at "
+    "last_status last_error breaker failures retry_at trail held covered",
+)
+class Watching(Declared, frozen=True):
     """The state of a source's checks. `trail`: its last checks, newest first. `health`: the factors of its score.
 
     next_look: the reason for the time of the next check.
@@ -148,14 +155,6 @@ class Watching(Struct, frozen=True):
     health: tuple[HealthSeen, ...]
     interval_s: float
     next_look: str
-    looks: int
-    unchanged: int
-    events: int
-    last_look_at: Time | None
-    last_success_at: Time | None
-    last_event_at: Time | None
-    last_status: int | None
-    last_error: str | None
     breaker: Literal["closed", "open", "half-open"]
     failures: int
     retry_at: Time | None
@@ -308,19 +307,17 @@ class LastAttempt(Declared, frozen=True):
     """The newest attempt of a destination. `error`: one line of plain text."""
 
 
-class DeliveryRow(Struct, frozen=True):
+@record_of(
+    Destination,
+    "id alert_id label url delivery_mode state failing_since waiting oldest next failure_rate last",
+)
+class DeliveryRow(Declared, frozen=True):
     """The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first.
 
     next: the time of the next attempt, null if none waits.
     """
 
-    id: str
-    alert_id: str
-    label: str
-    url: str
-    delivery_mode: DeliveryMode
     state: DeliveryState
-    failing_since: Time | None
     waiting: int
     oldest: Time | None
     next: Time | None
@@ -400,20 +397,17 @@ class StreamsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=500, description="Most streams", examples=[100])] = 100
 
 
-class StreamSeen(Struct, frozen=True):
+@record_of(OpenStream, "number key name prefix address asked since cursor behind_s bytes")
+class StreamSeen(Declared, frozen=True):
     """An open stream. `key`: the id of its API key or of its dashboard session, "" on the admin socket.
 
     `cursor`: its position in the log as an id; null if it does not follow the log. `behind_s`: the age of that position
     against the newest event, 0 if it has read all. `bytes`: size of the events sent to it.
     """
 
-    number: int
     key: str
     name: str
     prefix: str
-    address: str
-    asked: str
-    since: Time
     cursor: str | None
     behind_s: float
     bytes: int

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from actors.messages.declaring import Revision, UpdatedBy, option, patch_of, record_of
+from actors.destination_kinds.fields import AddressField, KindField
+from actors.messages.declaring import Declared, Revision, UpdatedBy, option, patch_of, record_of, shown_whole
 from actors.messages.requests import ManagedBy
 from api.fields.alerts import Name
 from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
@@ -163,33 +164,20 @@ class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
     invited: TestAnswer | UnsetType = UNSET
 
 
-class AddressWanted(Struct, frozen=True, kw_only=True):
+@shown_whole(AddressField)
+class AddressWanted(Declared, frozen=True, kw_only=True):
     """The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`: the
     default of `url`.
     """
 
-    label: str
-    help: str
-    example: str
-    private: bool
-    default: str
 
-
-class OptionWanted(Struct, frozen=True, kw_only=True):
+@record_of(KindField, "name label help example private required many lines matches default")
+class OptionWanted(Declared, frozen=True, kw_only=True):
     """One of the `options` of a kind. `many`: several values, separated by commas. `matches`: a regular expression for
     the whole value.
     """
 
-    name: str
-    label: str
-    help: str
-    example: str
-    private: bool
-    required: bool
-    many: bool
-    lines: bool
     matches: str
-    default: str
 
 
 class DestinationKindRecord(Struct, frozen=True, kw_only=True):

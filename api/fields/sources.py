@@ -15,7 +15,7 @@ from actors.messages.selection import SourceSort
 from actors.messages.views import PushView
 from api.fields.queries import ListQuery
 from api.problems import Problem
-from storage.records.source import Detection, Inheritable, Source, TagDefaults
+from storage.records.source import Detection, Inheritable, Source, SourceRuntime, TagDefaults
 from storage.records.states import SOURCES, BreakerState, Health, SourceState
 from storage.records.tiers import SourceType
 
@@ -131,7 +131,12 @@ class HeldEvents(Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class SourceStatus(Struct, frozen=True, kw_only=True):
+@record_of(
+    SourceRuntime,
+    "id state enabled health_flag last_fetch_at last_success_at last_event_at next_fetch_at overdue interval_s looks "
+    "unchanged events last_status last_error breaker consecutive_failures held queue_position push",
+)
+class SourceStatus(Declared, frozen=True, kw_only=True):
     """The state of the watching now; `last_error` is a sentence. `enabled`, `health_flag`: twins."""
 
     id: str
@@ -139,16 +144,9 @@ class SourceStatus(Struct, frozen=True, kw_only=True):
     enabled: bool
     health_flag: Literal["ok", "degraded", "rotten"]
     last_fetch_at: Time | None
-    last_success_at: Time | None
-    last_event_at: Time | None
     next_fetch_at: Time | None
     overdue: bool
     interval_s: float
-    looks: int
-    unchanged: int
-    events: int
-    last_status: int | None
-    last_error: str | None
     breaker: Breaker
     consecutive_failures: int
     held: HeldEvents

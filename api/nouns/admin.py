@@ -6,7 +6,7 @@ The public listener serves these routes for keys with the scope `admin`; the adm
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -16,8 +16,6 @@ from msgspec.structs import replace
 from actors.errors import NotFound
 from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch
-from actors.overseer.open_streams import OpenStream
-from actors.overseer.overseer import Whole
 from actors.overseer.rows import Asked, Row, first_line
 from actors.settings import Settings, masked
 from api.fields import admin as wire
@@ -31,8 +29,8 @@ from api.streams.feed import Feed, overview_of
 from api.streams.sse import MEDIA
 from storage.records import trail
 from storage.records.destination import Attempt, Destination, Rates, Waiting
-from storage.records.event import SourceSize
-from storage.records.identity import Seq, id_of, millis_of, rfc3339
+from storage.records.identity import id_of, millis_of, rfc3339
+from storage.records.source import Source, SourceRuntime
 from storage.records.states import LOOKS
 
 MARKS = 20
@@ -55,7 +53,6 @@ def marks_of(looks: bytes) -> str:
 
 
 async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
-    """Return a page of rows, or the named ones."""
     if query.paths:
         found = call.context.overseer.some(query.paths)
         return wire.TreePage(len(found), 0, await _told(call, found))
@@ -81,7 +78,6 @@ async def _told(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeR
 
 
 async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
-    """Return storage sizes and the largest sources."""
     storage = call.context.storage
     room = await storage.log.room()
     found = []
@@ -90,35 +86,6 @@ async def sizes(call: OperationContext, limit: int) -> wire.Sizes:
         url, title = (None, "") if watched is None else (watched.source.url, watched.source.name)
         found.append(made_of(wire.SourceSize, held, source_id=id, url=url, title=title))
     return wire.Sizes(room.whole, room.free, tuple(found))
-
-
-def streams(call: OperationContext, limit: int) -> wire.StreamsSeen:
-    """Return the streams open at this node: furthest behind first, then oldest."""
-    context = call.context
-    seen = [_stream(one, context.storage.tail.head) for one in context.open_streams.all()]
-    seen.sort(key=lambda one: (-one.behind_s, one.number))
-    return wire.StreamsSeen(len(seen), context.storage.ownership.me or "", tuple(seen[:limit]))
-
-
-def _stream(one: OpenStream, head: Seq) -> wire.StreamSeen:
-    at = None if one.place is None else one.place.cursor
-    behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
-    return made_of(
-        wire.StreamSeen,
-        one,
-        one.whose,
-        cursor=None if at is None else id_of(at, 0),
-        behind_s=behind / 1000,
-        bytes=0 if one.place is None else one.place.sent,
-    )
-
-
-def close_stream(call: OperationContext, number: int) -> None:
-    """End a stream of this node. Raises NotFound."""
-    one = call.context.open_streams.find(number)
-    if one is None:
-        raise NotFound("There is no such stream at this node; it may have ended.")
-    one.close()
 
 
 _UNTRIED = Rates(0.0, 0.0)
@@ -131,21 +98,18 @@ async def deliveries(call: Call) -> Answer:
     storage = call.context.storage
     every = await storage.alerts.destinations()
     waiting = await storage.outbox.waiting([each.id for each in every])
-    page = _worst_first(every, waiting)[query.start : query.start + query.limit]
+
+    def place(each: Destination) -> tuple[int, int, str]:
+        backlog = waiting.get(each.id)
+        return _RANK[_state(each)], -backlog.count if backlog else 0, each.id
+
+    page = sorted(every, key=place)[query.start : query.start + query.limit]
     rates = await storage.outbox.rates([each.id for each in page])
     rows = []
     for each in page:
         lines = await storage.outbox.attempts(each.id, 1)
         rows.append(_row(each, waiting.get(each.id), rates.get(each.id, _UNTRIED), lines))
     return Answer(wire.DeliveriesPage(len(every), query.start, tuple(rows)))
-
-
-def _worst_first(every: Sequence[Destination], waiting: Mapping[str, Waiting]) -> list[Destination]:
-    def place(each: Destination) -> tuple[int, int, str]:
-        backlog = waiting.get(each.id)
-        return _RANK[_state(each)], -backlog.count if backlog else 0, each.id
-
-    return sorted(every, key=place)
 
 
 def _state(each: Destination) -> wire.DeliveryState:
@@ -180,19 +144,11 @@ async def _sizes(call: Call) -> Answer:
 
 async def part(call: Call) -> Answer:
     whole = call.context.overseer.whole(call.path["path"])
-    held = await call.context.storage.log.held(whole.source.id) if whole.source is not None else SourceSize(0, 0)
-    covered = ""
+    status, source = whole.status, None
     if whole.source is not None and whole.hot is not None:
-        covered = (await coverage.coverage_of(call, whole.source, whole.hot.tally)).receipt.says
-    return Answer(_part(call, whole, held, covered))
-
-
-def _part(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.TreePart:
-    status = whole.status
-    mailbox = None if status is None else status.mailbox
-    crash = None if status is None else status.crash
-    steps = None if status is None else status.steps
-    return wire.TreePart(
+        source = await _watching(call, whole.source, whole.hot)
+    mailbox, crash, steps = (None, None, None) if status is None else (status.mailbox, status.crash, status.steps)
+    found = wire.TreePart(
         row=row_of(whole.row),
         task=None if status is None else str(status.state),
         note="" if status is None else status.note,
@@ -203,14 +159,12 @@ def _part(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.Tree
         mailbox=None if mailbox is None else made_of(wire.MailboxSeen, mailbox),
         slowest_step_s=None if steps is None else round(steps.slowest, 3),
         idle_s=None if steps is None else round(steps.idle, 3),
-        source=_watching(call, whole, held, covered),
+        source=source,
     )
+    return Answer(found)
 
 
-def _watching(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.Watching | None:
-    source, hot = whole.source, whole.hot
-    if source is None or hot is None:
-        return None
+async def _watching(call: Call, source: Source, hot: SourceRuntime) -> wire.Watching:
     rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
     judged = call.context.overseer.examined(source, call.context.settings)
     return made_of(
@@ -223,14 +177,13 @@ def _watching(call: Call, whole: Whole, held: SourceSize, covered: str) -> wire.
         interval_s=hot.interval,
         next_look=str(judged.next_look),
         breaker=hot.breaker.state,
-        trail=tuple(map(_look, rows)),
-        held=made_of(HeldEvents, held),
-        covered=covered,
+        trail=tuple(
+            made_of(wire.LookSeen, row, at=rfc3339(row.last_at), verdict=row.verdict.name.lower(), bytes=row.size)
+            for row in rows
+        ),
+        held=made_of(HeldEvents, await call.context.storage.log.held(source.id)),
+        covered=(await coverage.coverage_of(call, source, hot.tally)).receipt.says,
     )
-
-
-def _look(row: trail.Row) -> wire.LookSeen:
-    return made_of(wire.LookSeen, row, at=rfc3339(row.last_at), verdict=row.verdict.name.lower(), bytes=row.size)
 
 
 async def overview(call: Call) -> Answer:
@@ -238,7 +191,6 @@ async def overview(call: Call) -> Answer:
 
 
 async def settings(call: Call) -> Answer:
-    """Return the service's settings, with secrets masked."""
     found = call.context.settings
     return Answer(wire.SettingsSeen({item.name: masked(found, item.name) for item in fields(Settings)}))
 
@@ -251,26 +203,32 @@ async def feed(call: Call) -> Answer:
 
 
 async def log(call: Call) -> Answer:
-    """Return the newest log lines of an actor."""
     query: wire.LogQuery = call.query
     journal = call.context.overseer.journal
     lines = journal.lines_of(query.actor, query.after, query.limit)
-    return Answer(wire.LogPage(journal.lines.last, tuple(_line(number, line) for number, line in lines)))
+    named, found = ("ts", "level", "event", "actor"), []
+    for number, line in lines:
+        rest = {name: value for name, value in line.items() if name not in named}
+        ts, level, event, actor = (str(line.get(name, "")) for name in named)
+        found.append(wire.LogLine(number, ts, level, event, actor, rest))
+    return Answer(wire.LogPage(journal.lines.last, tuple(found)))
 
 
-def _line(number: int, line: Any) -> wire.LogLine:
-    named = ("ts", "level", "event", "actor")
-    ts, level, event, actor = (str(line.get(name, "")) for name in named)
-    fields = {name: value for name, value in line.items() if name not in named}
-    return wire.LogLine(number, ts, level, event, actor, fields)
-
-
-async def _streams(call: Call) -> Answer:
-    return Answer(streams(call, call.query.limit))
+async def streams(call: Call) -> Answer:
+    """Return the streams open at this node: furthest behind first, then oldest."""
+    storage, seen = call.context.storage, list[wire.StreamSeen]()
+    for one in call.context.open_streams.all():
+        head, at, sent = storage.tail.head, None, 0
+        if one.place is not None:
+            at, sent = one.place.cursor, one.place.sent
+        behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
+        cursor = None if at is None else id_of(at, 0)
+        seen.append(made_of(wire.StreamSeen, one, one.whose, cursor=cursor, behind_s=behind / 1000, bytes=sent))
+    seen.sort(key=lambda one: (-one.behind_s, one.number))
+    return Answer(wire.StreamsSeen(len(seen), storage.ownership.me or "", tuple(seen[: call.query.limit])))
 
 
 async def every_key(call: Call) -> Answer:
-    """Return the API keys, without their secrets."""
     found = await call.context.storage.keys.all()
     of = Counter(one.whose.key for one in call.context.open_streams.all())
     return Answer(wire.KeysSeen(tuple(made_of(wire.KeySeen, key, streams=of[key.id]) for key in reversed(found))))
@@ -283,7 +241,10 @@ async def _do(call: Call, act: str, target: str) -> None:
     overseer = call.context.overseer
     match act:
         case "close":
-            close_stream(call, int(target) if target.isdecimal() and len(target) < 16 else 0)
+            number = int(target) if target.isdecimal() and len(target) < 16 else 0
+            if (stream := call.context.open_streams.find(number)) is None:
+                raise NotFound("There is no such stream at this node; it may have ended.")
+            stream.close()
         case "revoke":
             await keys.revoke(call, target)
         case "check":
@@ -358,7 +319,7 @@ ROUTES = (
     ),
     _read("/sizes", _sizes, "Read the sizes, largest sources first.", wire.Sizes, query=wire.SizesQuery),
     _read("/log", log, "Read the newest log lines.", wire.LogPage, query=wire.LogQuery),
-    _read("/streams", _streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),
+    _read("/streams", streams, "List the open streams of this node.", wire.StreamsSeen, query=wire.StreamsQuery),
     _read("/keys", every_key, "List the API keys.", wire.KeysSeen),
     _write("/streams/{number}/close", "Close a stream."),
     _write("/keys/{id}/revoke", "Delete an API key."),

@@ -220,7 +220,6 @@ async def preview(call: OperationContext, asked: AlertPreviewRequest, within: St
 
 
 def check_pace(call: OperationContext) -> None:
-    """Raise TooSoon after too many recent trials."""
     verdict = call.limiter.take("previews of alerts", PACE, trio.current_time())
     if not verdict.admitted:
         raise TooSoon(f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s", verdict.retry_after)
@@ -235,7 +234,10 @@ async def trial(
     """
     names = counted_terms(asked.filter_query, asked.language)
     tally, before, stopped = _Tally([0] * len(names)), within.before, None
-    where, deadline = _filter(scope), trio.current_time() + WITHIN
+    # The log cannot filter by "these sources or these tags".
+    kinds = (*ORDINARY, Kind.PRACTICE) if scope.sources else ORDINARY
+    named = ((), ()) if scope.sources and scope.tags else (tuple(scope.sources), tuple(scope.tags))
+    where, deadline = Filter(sources=named[0], kinds=kinds, tags=named[1]), trio.current_time() + WITHIN
     while before > within.after + 1 and (left := asked.last - tally.looked.total()) and stopped is None:
         if trio.current_time() >= deadline:
             break
@@ -248,13 +250,6 @@ async def trial(
     complete = ended or tally.looked.total() >= asked.last
     answer = _answer(asked, names, tally, call.context.world.now(), complete=complete)
     return Trial(answer, None if ended else before)
-
-
-def _filter(scope: Scope) -> Filter:
-    """Return the log's part of a scope's filter. The log cannot filter by "these sources or these tags"."""
-    kinds = (*ORDINARY, Kind.PRACTICE) if scope.sources else ORDINARY
-    both = scope.sources and scope.tags
-    return Filter(kinds=kinds) if both else Filter(tuple(scope.sources), kinds=kinds, tags=tuple(scope.tags))
 
 
 async def _take(

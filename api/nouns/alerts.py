@@ -222,7 +222,6 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
 
 
 async def _few_of(call: OperationContext, scope: Scope) -> list[Source]:
-    """Return the sources of a scope, none if there are too many."""
     if scope.sources:
         stored = [await call.context.storage.sources.get(SourceId(id)) for id in [*scope.sources][:MOST_TRIED]]
         return [one.source for one in stored if one is not None]

@@ -8,8 +8,8 @@ Strangers' requests to bins arrive in `endpoint.py`.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
 
 import trio
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -17,10 +17,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
-from actors.messages.declaring import Declared, Time, made_of, record_of
+from actors.messages.declaring import Declared, made_of, record_of
 from actors.signatures import webhook
 from actors.signatures.event import Cause, KeySet, Verdict, check
-from actors.signatures.receipt import HEADERS, Receipt, ReceivedEvent, conclude, read
+from actors.signatures.receipt import HEADERS, ReceivedEvent, conclude, read
 from api.fields.queries import Cursor, ListQuery
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place
@@ -29,13 +29,11 @@ from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 
 
-class BinRecord(Struct, frozen=True, kw_only=True):
+@record_of(Bin, "id url created_at expires_at")
+class BinRecord(Declared, frozen=True, kw_only=True):
     """A bin. Anyone with its `url` can send to it, with any method and any path below it, but not read it."""
 
-    id: str
     url: str
-    created_at: Time
-    expires_at: Time
 
 
 class Checked(Struct, frozen=True, kw_only=True):
@@ -100,13 +98,9 @@ _CUT = "the body was cut, so nothing about its signatures can be known"
 
 
 def senders(destinations: Sequence[Destination], bin: Bin, bins: Bins) -> Sequence[Destination]:
-    """Return the newest destinations that deliver to a bin."""
     address = bins.address(bin)
-    found = []
-    for each in destinations:
-        if bin.token in each.url and _path(each.url, bins) == _path(address, bins):
-            found.append(each)
-    return found[-MOST_SENDERS:]
+    ours = _path(address, bins)
+    return [one for one in destinations if bin.token in one.url and _path(one.url, bins) == ours][-MOST_SENDERS:]
 
 
 def _path(text: str, bins: Bins) -> str:
@@ -122,7 +116,7 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     """Check one capture. destinations: those that deliver to its bin. Never raises."""
     if capture.truncated:
         cut = Verdict(Cause.NOT_CHECKED, _CUT)
-        return SignatureCheck(hmac=_checked(cut), ed25519=_events((), cut))
+        return SignatureCheck(hmac=Checked(**_told(cut)), ed25519=_events((), cut))
     headers: dict[str, str] = {}
     for name, value in capture.headers:
         headers.setdefault(name, value)
@@ -133,38 +127,27 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
             await trio.lowlevel.checkpoint()
         events.append(ReceivedEvent(event, check(event, keys)))
     receipt = conclude(contents, tuple(events), headers, capture.body, secrets=secrets, now=capture.received_at // 1000)
-    nothing = Verdict(Cause.NOT_CHECKED, _NO_EVENT)
-    return SignatureCheck(hmac=_checked(_hmac(receipt, headers, known=bool(secrets))), ed25519=_events(events, nothing))
-
-
-def _hmac(receipt: Receipt, headers: Mapping[str, str], *, known: bool) -> Verdict:
+    hmac = receipt.webhook if secrets else Verdict(Cause.NOT_CHECKED, _UNKNOWN_SENDER)
     if not any(name in headers for name in HEADERS):
-        return Verdict(Cause.NOT_CHECKED, _NO_DELIVERY)
-    return receipt.webhook if known else Verdict(Cause.NOT_CHECKED, _UNKNOWN_SENDER)
+        hmac = Verdict(Cause.NOT_CHECKED, _NO_DELIVERY)
+    nothing = Verdict(Cause.NOT_CHECKED, _NO_EVENT)
+    return SignatureCheck(hmac=Checked(**_told(hmac)), ed25519=_events(events, nothing))
 
 
-def _checked(verdict: Verdict) -> Checked:
-    return Checked(ok=_ok(verdict), cause=verdict.cause.value, why=verdict.reason)
-
-
-def _ok(verdict: Verdict) -> bool | None:
-    return verdict.valid if verdict.valid or verdict.failed else None
+def _told(verdict: Verdict) -> dict[str, Any]:
+    ok = verdict.valid if verdict.valid or verdict.failed else None
+    return {"ok": ok, "cause": verdict.cause.value, "why": verdict.reason}
 
 
 def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
     """Return the overall verdict: the first failure, else the first verdict; `nothing` without events."""
     verdicts = [told.verdict for told in events]
     worst = next((verdict for verdict in verdicts if verdict.failed), verdicts[0] if verdicts else nothing)
-    each = tuple(
-        CheckedEvent(id=_id(told), ok=_ok(told.verdict), cause=told.verdict.cause.value, why=told.verdict.reason)
-        for told in events
-    )
-    return CheckedEvents(ok=_ok(worst), cause=worst.cause.value, why=worst.reason, events=each)
-
-
-def _id(told: ReceivedEvent) -> str | None:
-    id = told.event.get("id")
-    return id[:64] if isinstance(id, str) else None
+    found = []
+    for told in events:
+        id = told.event.get("id")
+        found.append(CheckedEvent(id=id[:64] if isinstance(id, str) else None, **_told(told.verdict)))
+    return CheckedEvents(events=tuple(found), **_told(worst))
 
 
 PAGE_SIZE = 1 << 20
@@ -207,12 +190,10 @@ async def delete(call: OperationContext, id: str) -> None:
 
 
 async def feeding(call: OperationContext, bin: Bin) -> Sequence[Destination]:
-    """Return the newest destinations that deliver to a bin."""
     return (await feeding_each(call, [bin]))[0]
 
 
 async def feeding_each(call: OperationContext, bins: Sequence[Bin]) -> Sequence[Sequence[Destination]]:
-    """Return the destinations that deliver to each of several bins."""
     destinations = await call.context.storage.alerts.destinations()
     return [senders(destinations, bin, bins_of(call)) for bin in bins]
 

@@ -30,6 +30,7 @@ from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from api.nouns.context import OperationContext, alert_named
 from api.nouns.destinations import kind_of, mailbox_of, named
 from api.nouns.events import TimeWindow, find, names_event, position
+from api.nouns.sources import time_or_null
 from api.pagination import next_page, place
 from api.problems import invalid
 from api.ratelimit import Limit
@@ -38,7 +39,7 @@ from api.streams.channels import channel_of
 from api.streams.reader import EventFilter
 from storage.records.destination import Attempt, DeliveryMode, Destination, Match, Replayed, Result
 from storage.records.event import MATCHED, Event, Filter, Stored, id_in, story_in
-from storage.records.identity import START, Seq, id_of, rfc3339
+from storage.records.identity import START, Seq, id_of
 from storage.records.tiers import ORDINARY
 from supervision import MailboxFull
 
@@ -155,15 +156,23 @@ async def replay(call: OperationContext, id: str, wanted: ReplayRequest) -> Repl
         raise invalid("body", "name either since, with or without until, or ids")
     destination = await named(call, id)
     mailbox = mailbox_of(call, destination)
-    await _check_pace(call, destination)
-    event_filter = await _filter(call, destination)
+    verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
+    if not verdict.admitted:
+        raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
+    if await call.context.storage.outbox.backlog(destination.id) >= MOST_WAITING:
+        raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
     storage = call.context.storage
+    alert = await storage.alerts.get(destination.alert_id)
+    if alert is None:
+        raise NotFound("There is no such destination.")
+    channel = channel_of([replace(alert, enabled=True)], call.context.private_since)
+    event_filter = EventFilter(texts=call.streams.texts, channel=channel)
     if wanted.ids is not None:
         events, further = await _named(call, wanted.ids, event_filter), None
         replayed = await _past_these(call, destination, event_filter)
     else:
         window, end = _window(wanted, storage.tail.head), storage.tail.head
-        events, further = await _between(call, destination, window, event_filter)
+        events, further = await _between(call, destination, window, event_filter, once=alert.meets_once)
         to = Seq(window.before - 1) if further is None else further
         replayed = Replayed(destination.id, window.after, to, whole=to >= end)
     now = call.context.world.now()
@@ -173,15 +182,6 @@ async def replay(call: OperationContext, id: str, wanted: ReplayRequest) -> Repl
         with suppress(MailboxFull):  # full: its actor is awake and will check anyway
             mailbox.send_nowait(OutboxGrew())
     return ReplayAnswer(queued, None if further is None else id_of(further, 0))
-
-
-async def _check_pace(call: OperationContext, destination: Destination) -> None:
-    """Raise TooSoon for too many replays, or too many waiting deliveries."""
-    verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
-    if await call.context.storage.outbox.backlog(destination.id) >= MOST_WAITING:
-        raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
 
 
 def _window(wanted: ReplayRequest, head: Seq) -> TimeWindow:
@@ -194,15 +194,6 @@ def _window(wanted: ReplayRequest, head: Seq) -> TimeWindow:
         until = position(wanted.until, "body.until")
         before = min(before, Seq(until + 1) if names_event(wanted.until) else until)
     return TimeWindow(after, max(before, Seq(after + 1)))
-
-
-async def _filter(call: OperationContext, destination: Destination) -> EventFilter:
-    alert = await call.context.storage.alerts.get(destination.alert_id)
-    if alert is None:
-        raise NotFound("There is no such destination.")
-    return EventFilter(
-        texts=call.streams.texts, channel=channel_of([replace(alert, enabled=True)], call.context.private_since)
-    )
 
 
 async def _named(call: OperationContext, ids: Sequence[str], event_filter: EventFilter) -> Sequence[Stored]:
@@ -234,12 +225,10 @@ async def _past_these(call: OperationContext, destination: Destination, event_fi
 
 
 async def _between(
-    call: OperationContext, destination: Destination, window: TimeWindow, event_filter: EventFilter
+    call: OperationContext, destination: Destination, window: TimeWindow, event_filter: EventFilter, *, once: bool
 ) -> tuple[Sequence[Stored], Seq | None]:
-    """Return matches in a window, and the position to continue from if more remain."""
+    """Return matches in a window, and the position to continue from if more remain. once: one of each story."""
     deadline = trio.current_time() + TIME
-    alert = await call.context.storage.alerts.get(destination.alert_id)
-    once = alert is not None and alert.meets_once
     events: list[Stored] = []
     further: Seq | None = window.after
     while further is not None and len(events) < MOST_QUEUED and trio.current_time() < deadline:
@@ -306,11 +295,6 @@ async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[byte
 # --- routes ---------------------------------------------------------------------------------------------------------
 
 
-def _delivery(line: Attempt) -> DeliveryRecord:
-    due = None if line.next_at is None else rfc3339(line.next_at)
-    return made_of(DeliveryRecord, line, webhook_id=line.event_id, status_code=line.status, next_attempt_at=due)
-
-
 ROUTES = Routes("/v1/destinations", "alerts")
 
 
@@ -322,7 +306,17 @@ async def _list(call: Call) -> Answer:
     lines = await call.context.storage.outbox.attempts(destination.id, query.limit + 1, query.result, place(call, int))
     page = lines[: query.limit]
     headers = next_page(call, page[-1].number if len(lines) > len(page) else None)
-    return Answer([_delivery(line) for line in page], headers=headers)
+    found = [
+        made_of(
+            DeliveryRecord,
+            one,
+            webhook_id=one.event_id,
+            status_code=one.status,
+            next_attempt_at=time_or_null(one.next_at),
+        )
+        for one in page
+    ]
+    return Answer(found, headers=headers)
 
 
 @ROUTES(

@@ -16,7 +16,6 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from actors.destination_kinds.answer import Answer as Attempted
-from actors.destination_kinds.fields import KindField
 from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
 from actors.destination_kinds.values import LONGEST, Values, check_named, checked, of_destination, shown_address
 from actors.destination_kinds.writing import faults
@@ -197,7 +196,6 @@ def _resigned(destination: Destination, secret: str, now: Millis) -> Destination
 
 
 def _check_secret(kind: DestinationKind, secret: str) -> None:
-    """Raise Unprocessable if the kind signs nothing or the secret is weak."""
     if kind.new_secret is None:
         raise Unprocessable(f"{kind.label} gets no signature, so there is no secret", "body.secret", None)
     if not webhook.is_secret(secret):
@@ -492,7 +490,6 @@ _NONE = Rates(0.0, 0.0)
 
 
 def record_of(destination: Destination, rates: Rates) -> wire.DestinationRecord:
-    """Return a destination's record, without its secrets."""
     rate, missed = round(rates.failure, 4), destination.missed_after
     return made_of(
         wire.DestinationRecord,
@@ -519,22 +516,6 @@ def _invited(found: Attempted) -> wire.TestAnswer:
     ends: Literal["terminal", "retry"] = "terminal" if found.gone or found.refused else "retry"
     detail = found.error or "The question was sent."
     return wire.TestAnswer("sent" if found.delivered else ends, found.status, found.latency_ms, detail)
-
-
-def _option(field: KindField) -> wire.OptionWanted:
-    shown = asdict(field)
-    return wire.OptionWanted(matches=shown.pop("pattern"), **shown)
-
-
-def _kind(kind: DestinationKind) -> wire.DestinationKindRecord:
-    return made_of(
-        wire.DestinationKindRecord,
-        kind,
-        kind=kind.id,
-        address=wire.AddressWanted(**asdict(kind.address)),
-        options=[_option(field) for field in kind.fields],
-        signed=kind.new_secret is not None,
-    )
 
 
 async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire.DestinationRecord]:
@@ -582,7 +563,12 @@ async def _list_all(call: Call) -> Answer:
 @ROUTES("GET", "destination-kinds", {200: list[wire.DestinationKindRecord]})
 async def _kinds(call: Call) -> Answer:
     """List the kinds of destinations and their fields."""
-    return Answer([_kind(kind) for kind in call.context.kinds.values()])
+    found = []
+    for kind in call.context.kinds.values():
+        options = [made_of(wire.OptionWanted, field, matches=field.pattern) for field in kind.fields]
+        signed = kind.new_secret is not None
+        found.append(made_of(wire.DestinationKindRecord, kind, kind=kind.id, options=options, signed=signed))
+    return Answer(found)
 
 
 @ROUTES("GET", _EACH, _ONE | {304: None})

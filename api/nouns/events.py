@@ -278,7 +278,8 @@ async def _find(
         page = await read(at, min(asks, limit), passing.where)
         left = [event for event in page.events if window.after < event.seq < window.before]
         over = len(left) < len(page.events)
-        asks = _more(page.events)
+        bytes_read = sum(len(event.body) for event in page.events)
+        asks = max(FEWEST, min(AT_ONCE, MOST_BYTES * len(page.events) // bytes_read)) if bytes_read else AT_ONCE
         while some := left[: passing.portion(left)]:
             for event, passes in zip(some, await passing.sift(some), strict=True):
                 looked += len(event.body)
@@ -298,12 +299,6 @@ async def _find(
             return FoundEvents(found, None)
         at = page.scanned
     return FoundEvents(found, at)
-
-
-def _more(events: Sequence[Stored]) -> int:
-    """Return how many events to read next, given the size of the last ones."""
-    size = sum(len(event.body) for event in events)
-    return AT_ONCE if not size else max(FEWEST, min(AT_ONCE, MOST_BYTES * len(events) // size))
 
 
 class HistoryPage(NamedTuple):
@@ -339,11 +334,12 @@ async def _page(call: OperationContext, query: EventsQuery, target: str, event_f
     found = await find(log, left, event_filter, query.limit, newest_first=newest_first)
     bounds = await log.bounds()
     _left(window, cursor, bounds.floor, newest_first)
-    found = _kept(found, bounds.floor)
+    # Retention deleted events during the read: others of them may be missing already.
+    events = [event for event in found.events if event.seq > bounds.floor]
+    further = None if found.next is None else Seq(max(found.next, bounds.floor))
     clamped = window.after < bounds.floor
     begins = bounds.oldest if not asked.began and not clamped else max(window.after, bounds.floor) + 1
-    following = lead_on(asked, found.next, target)
-    return HistoryPage(found.events, following, millis_of(Seq(begins)), asked.began and clamped)
+    return HistoryPage(events, lead_on(asked, further, target), millis_of(Seq(begins)), asked.began and clamped)
 
 
 def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool) -> TimeWindow:
@@ -356,12 +352,6 @@ def _left(window: TimeWindow, cursor: int | None, floor: Seq, newest_first: bool
     if cursor < floor:
         raise Refusal("cursor-expired", "Events after this cursor have been deleted by retention.")
     return window._replace(after=Seq(max(window.after, cursor)))
-
-
-def _kept(found: FoundEvents, floor: Seq) -> FoundEvents:
-    """Drop events that retention deleted during the read: others of them may be missing already."""
-    events = [event for event in found.events if event.seq > floor]
-    return FoundEvents(events, None if found.next is None else Seq(max(found.next, floor)))
 
 
 _KINDS = (*WATCHED, Kind.NOTICE)
@@ -418,17 +408,14 @@ async def read_history(call: Call) -> Answer:
     page = await history(call, call.query, call.target)
     base_url = call.context.settings.public_url()
     headers = {} if page.cursor is None else {"Link": next_link(base_url, call.target, page.cursor)}
-    return Answer(_as_json(*page), headers=headers)
-
-
-def _as_json(events: Sequence[Stored], cursor: str | None, begins: Millis, clamped: bool) -> bytes:
-    """Return the answer around bodies that are JSON already. Cursors and times need no escaping."""
-    return b'{"events":[%b],"next_cursor":%b,"window_from":"%b","retention_clamped":%b}' % (
-        b",".join(event.body for event in events),
-        b"null" if cursor is None else b'"%b"' % cursor.encode(),
-        rfc3339(begins).encode(),
-        b"true" if clamped else b"false",
+    # The bodies are JSON already; cursors and times need no escaping.
+    answer = b'{"events":[%b],"next_cursor":%b,"window_from":"%b","retention_clamped":%b}' % (
+        b",".join(event.body for event in page.events),
+        b"null" if page.cursor is None else b'"%b"' % page.cursor.encode(),
+        rfc3339(page.begins).encode(),
+        b"true" if page.clamped else b"false",
     )
+    return Answer(answer, headers=headers)
 
 
 @ROUTES("GET", "/{id}", {200: Event})

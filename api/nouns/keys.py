@@ -97,32 +97,7 @@ WRONG = Limit(1.0, 1000)
 _PACED = "values of secrets"
 
 
-async def compare(call: OperationContext, supposed: SecretsRequest) -> tuple[bool, ...]:
-    """Return whether each value equals the stored secret. Raises Refusal (400) for an invalid id, TooSoon after too
-    many wrong values.
-    """
-    found = []
-    for index, one in enumerate(supposed.secrets):
-        _check_id(one.id, f"body.secrets[{index}].id")
-        known = await _known(call, one)
-        same = known is not None and _same(known, one.value)
-        if not same:
-            verdict = call.limiter.take(_PACED, WRONG, trio.current_time())
-            if not verdict.admitted:
-                raise TooSoon("Too many values differed from the stored ones.", verdict.retry_after)
-        found.append(same)
-    return tuple(found)
-
-
-def _check_id(id: str, where: str) -> None:
-    try:
-        UUID(id)
-    except ValueError:
-        raise invalid(where, "not an id (a UUID)", id) from None
-
-
 async def _known(call: OperationContext, one: SupposedSecret) -> str | None:
-    """Return the stored secret, or None."""
     try:
         if one.of == "destination":
             return _of_destination(await destinations.named(call, one.id), one.name)
@@ -153,6 +128,20 @@ ROUTES = Routes("/v1/secrets", "sources")
 
 
 @ROUTES("POST", "/compare", {200: SecretsAnswer}, beside=("alerts:write",), body=(SecretsRequest,))
-async def _compare(call: Call) -> Answer:
+async def compare(call: Call) -> Answer:
     """Compare stored secrets with given values."""
-    return Answer(SecretsAnswer(await compare(call, call.body)))
+    supposed: SecretsRequest = call.body
+    found = []
+    for index, one in enumerate(supposed.secrets):
+        try:
+            UUID(one.id)
+        except ValueError:
+            raise invalid(f"body.secrets[{index}].id", "not an id (a UUID)", one.id) from None
+        known = await _known(call, one)
+        same = known is not None and _same(known, one.value)
+        if not same:
+            verdict = call.limiter.take(_PACED, WRONG, trio.current_time())
+            if not verdict.admitted:
+                raise TooSoon("Too many values differed from the stored ones.", verdict.retry_after)
+        found.append(same)
+    return Answer(SecretsAnswer(tuple(found)))

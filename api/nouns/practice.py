@@ -86,7 +86,6 @@ async def settled(call: OperationContext, what: What, within: int) -> None:
 
 
 async def latest(call: OperationContext, views: Sequence[SourceView], limit: int) -> Sequence[Stored]:
-    """Return the newest events of the practice sources, newest first."""
     if not views:
         return ()
     where = Filter(sources=tuple(view.source.id for view in views))
@@ -147,7 +146,6 @@ async def end(call: OperationContext) -> None:
 
 
 async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequence[Alert]:
-    """Return the alerts over practice sources and nothing else."""
     ids = {str(view.source.id) for view in views}
     every = await call.context.storage.alerts.all()
     return [alert for alert in every if alert.source_ids and not alert.tags and ids.issuperset(alert.source_ids)]

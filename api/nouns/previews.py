@@ -17,7 +17,6 @@ def preview_of(shown: previews.Preview) -> wire.Preview:
 
 
 def detection_of(url: str, found: previews.Previewed) -> wire.DetectAnswer:
-    """Return a URL's detected type and its preview in the wire format."""
     return made_of(
         wire.DetectAnswer,
         found.detection,

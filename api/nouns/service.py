@@ -144,7 +144,6 @@ class Figures(Collector):
         self._context = context
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families, in the order of the manual's page."""
         version = self._context.overseer.version
         build = GaugeMetricFamily(f"{PREFIX}build_info", "The running program; always 1.", labels=("version", "python"))
         build.add_metric((version, platform.python_version()), 1)

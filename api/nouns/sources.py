@@ -87,7 +87,6 @@ class Failed(NamedTuple):
 
 
 def place_of(number: int) -> str:
-    """Return the location of a URL in the request's body."""
     return f"body.sources[{number}]"
 
 
@@ -197,7 +196,6 @@ def title_of(text: str) -> str:
 
 
 def check_schedule(schedule: str, where: str) -> None:
-    """Raise Unprocessable for an interval out of range."""
     if not _SHORTEST <= seconds_of(schedule) <= _LONGEST:
         raise Unprocessable(f"{where}: an interval is from 1m to 7d", where, schedule)
 
@@ -253,15 +251,13 @@ async def add(call: OperationContext, new: NewSource, where: str = "body") -> Ad
 
 
 async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
-    """Add several sources, each isolated, and return the outcomes."""
     urls = [new.url for new in batch]
     return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
 
 
 async def view(call: OperationContext, id: str) -> SourceView:
     """Return a source's current state. Raises NotFound."""
-    source = known(id)
-    return await asked(call, lambda reply: DescribeSource(source, reply))
+    return await asked(call, partial(DescribeSource, known(id)))
 
 
 async def page(
@@ -271,7 +267,6 @@ async def page(
     where: SourceSelection = ALL,
     sort: SourceSort = "worst",
 ) -> SourcePage:
-    """Return a page of sources, by default with the worst health first."""
     looks = bool(where) or sort != "worst"
     return await asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
 
@@ -301,20 +296,29 @@ async def resume(call: OperationContext, id: str) -> str:
     return (await change(call, id, SourcePatch(enabled=True))).source.id
 
 
-async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
-    """Add or remove a source's tag; a bare word is a label. Raises NotFound, Unprocessable, Stale."""
-    wanted = tag_of(tag.strip())
+async def retag(
+    call: OperationContext, id: str, change_tags: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> SourceView:
+    """Change a source's tags, again if someone else has edited it. Raises NotFound, Unprocessable, Stale."""
     for last in (False, False, True):
-        found = (await view(call, id)).source
-        if (wanted in found.tags) is on:
-            return await view(call, id)
-        tags = (*found.tags, wanted) if on else tuple(each for each in found.tags if each != wanted)
+        found = await view(call, id)
+        tags = change_tags(found.source.tags)
+        if tags == found.source.tags:
+            return found
         try:
-            return await change(call, id, SourcePatch(tags=tags), frozenset((revision_of(found),)))
+            return await change(call, id, SourcePatch(tags=tags), frozenset((revision_of(found.source),)))
         except Stale:
             if last:
                 raise
     raise AssertionError
+
+
+async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
+    """Add or remove a source's tag; a bare word is a label. Raises as `retag` does."""
+    wanted = tag_of(tag.strip())
+    if on:
+        return await retag(call, id, lambda tags: tags if wanted in tags else (*tags, wanted))
+    return await retag(call, id, lambda tags: tuple(each for each in tags if each != wanted))
 
 
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
@@ -325,8 +329,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
 
 async def restore(call: OperationContext, id: str) -> SourceView:
     """Restore a deleted source within its rest period. Raises NotFound, Conflict, LibraryFull."""
-    source = known(id)
-    return await asked(call, lambda reply: RestoreSource(source, reply))
+    return await asked(call, partial(RestoreSource, known(id)))
 
 
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
@@ -337,8 +340,7 @@ async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
 
 async def check(call: OperationContext, id: str) -> Millis:
     """Check now; return when the check is due. Raises NotFound, Conflict, TooSoon."""
-    source = known(id)
-    return await asked(call, lambda reply: CheckNow(source, reply))
+    return await asked(call, partial(CheckNow, known(id)))
 
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
@@ -348,7 +350,6 @@ async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
 
 
 async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
-    """Detect several URLs, each isolated, and return the outcomes."""
     return await for_each(call, urls, lambda number: detect(call, DetectRequest(urls[number])))
 
 
@@ -363,8 +364,7 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
 
 async def examine(call: OperationContext, id: str) -> SourceExamination:
     """Explain a source's score and the time of its next check. Raises NotFound."""
-    source = known(id)
-    return await asked(call, lambda reply: ExamineSource(source, reply))
+    return await asked(call, partial(ExamineSource, known(id)))
 
 
 async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
@@ -390,7 +390,6 @@ async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...]
 async def each(
     call: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
 ) -> Sequence[R | Failed]:
-    """Run `act` for several sources, each isolated, and return the outcomes."""
     return await for_each(call, ids, lambda number: act(call, ids[number]))
 
 
@@ -423,11 +422,6 @@ def time_or_null(at: Millis | None) -> str | None:
     return None if at is None else rfc3339(at)
 
 
-def _detected(source: Source) -> wire.Detected:
-    led = where_it_led(source.detection.final_url, source.url, source.watch_url)
-    return made_of(wire.Detected, source.detection, final_url=led)
-
-
 def health_of(view: SourceView) -> wire.SourceHealth:
     health, hot = view.hot.health, view.hot
     return made_of(
@@ -443,12 +437,13 @@ def health_of(view: SourceView) -> wire.SourceHealth:
 def record_of(view: SourceView) -> wire.SourceRecord:
     """Return a source's record, with flat copies of nested fields."""
     source, health = view.source, health_of(view)
+    led = where_it_led(source.detection.final_url, source.url, source.watch_url)
     return made_of(
         wire.SourceRecord,
         view,
         source,
         view.hot,
-        detection=_detected(source),
+        detection=made_of(wire.Detected, source.detection, final_url=led),
         detected_type=source.detection.type,
         has_hello=source.hello is not None,
         has_headers=source.headers is not None,
@@ -489,20 +484,17 @@ _UNLESS_STALE = ("precondition-failed",)
 async def create(call: Call) -> Answer:
     """Classify a URL and watch it; or up to 20 at once."""
     if isinstance(call.body, wire.SourceBatch):
-        return await _create_batch(call, call.body)
+        batch = call.body.sources
+        outcomes = await add_each(call, batch)
+        base_url = call.context.settings.public_url()
+        results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch, outcomes, strict=True))
+        well = all(isinstance(outcome, AddedSource) for outcome in outcomes)
+        settled = not any(result.status == "timeout" for result in results)
+        return Answer(wire.BatchAnswer(results), 201 if well else 207, settled=settled)
     added = await add(call, call.body)
     record = record_of(added.view)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/sources/{added.view.source.id}"}
     return Answer(record, 201 if added.created else 200, headers=headers | etag_of(added.view.source))
-
-
-async def _create_batch(call: Call, batch: wire.SourceBatch) -> Answer:
-    outcomes = await add_each(call, batch.sources)
-    base_url = call.context.settings.public_url()
-    results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch.sources, outcomes, strict=True))
-    well = all(isinstance(outcome, AddedSource) for outcome in outcomes)
-    settled = not any(result.status == "timeout" for result in results)
-    return Answer(wire.BatchAnswer(results), 201 if well else 207, settled=settled)
 
 
 def _result(new: NewSource, outcome: AddedSource | Failed, base_url: str) -> wire.BatchResult:

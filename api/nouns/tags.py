@@ -9,9 +9,9 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.errors import NotFound, Stale, Unprocessable
+from actors.errors import NotFound, Unprocessable
 from actors.messages.declaring import made_of
-from actors.messages.requests import SourcePatch, TagSettings
+from actors.messages.requests import TagSettings
 from actors.messages.selection import SourceSelection
 from actors.messages.sources import SetTagDefaults
 from api.etags import deleting, etag_of, expected_by_put, shown
@@ -180,7 +180,11 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
         await alerts.change(call, alert.id, {"tags": both})
     moved = await _give(call, before, after)
     ids = await _having(call, before)
-    outcomes = await sources.each(call, ids[:MOST], lambda call, id: _rename_one(call, id, before, after))
+
+    def theirs(tags: tuple[str, ...]) -> tuple[str, ...]:
+        return renamed([tag for tag in tags if tag.partition(":")[0] not in OWN_NAMESPACES], before, after)
+
+    outcomes = await sources.each(call, ids[:MOST], lambda call, id: sources.retag(call, id, theirs))
     failed = [one for one in outcomes if isinstance(one, Failed)]
     more = len(ids) > MOST
     if not failed and not more:
@@ -228,30 +232,14 @@ async def _having(call: OperationContext, tag: str) -> list[str]:
         page = await sources.page(call, _PAGE, page.next_after, where)
 
 
-async def _rename_one(call: OperationContext, id: str, old: str, new: str) -> None:
-    for last in (False, False, True):
-        found = (await sources.view(call, id)).source
-        theirs = [tag for tag in found.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
-        try:
-            wish = SourcePatch(tags=renamed(theirs, old, new))
-            await sources.change(call, id, wish, frozenset((revision_of(found),)))
-        except Stale:
-            if last:
-                raise
-        else:
-            return
-
-
 _TELLS = "alerts:write"
 
 
 def record_of(tag: Tag) -> wire.TagRecord:
-    defaults = None if tag.defaults is None else _defaults(tag.defaults, tag.destinations)
+    defaults = None
+    if (kept := tag.defaults) is not None:
+        defaults = made_of(wire.TagDefaultsRecord, kept, destinations=tag.destinations, revision=revision_of(kept))
     return wire.TagRecord(tag=tag.tag, sources=tag.sources, sources_below=tag.below, defaults=defaults)
-
-
-def _defaults(defaults: TagDefaults, destinations: tuple[str, ...]) -> wire.TagDefaultsRecord:
-    return made_of(wire.TagDefaultsRecord, defaults, destinations=destinations, revision=revision_of(defaults))
 
 
 ROUTES = Routes("/v1/tags", "sources")

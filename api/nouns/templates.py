@@ -11,13 +11,14 @@ from msgspec import Meta, Struct
 
 from actors.errors import NotFound
 from actors.messages.declaring import Declared, made_of, part_of
-from actors.templates.instantiation import AlertOutcome, Foreseen, Report, SourceOutcome
+from actors.messages.declaring import record_of as shown_of
+from actors.templates.instantiation import AlertOutcome, Foreseen, Report
 from actors.templates.parameters import BadParameters, described, read_parameters
 from actors.templates.template import MOST_SOURCES, Template
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
 from api.route import LETS_OUT, Answer, Call, Routes
-from storage.records.alert import Matching
+from storage.records.alert import Alert
 from storage.records.tiers import SourceType
 
 Params = Annotated[
@@ -86,15 +87,11 @@ class TemplateSource(Struct, frozen=True):
     tags: tuple[str, ...]
 
 
-class TemplateAlert(Struct, frozen=True):
+@shown_of(Alert, "key name filter_query language channel match")
+class TemplateAlert(Declared, frozen=True):
     """A suggested alert."""
 
     key: str
-    name: str
-    filter_query: str
-    language: str
-    channel: str | None
-    match: Matching
 
 
 @part_of(TemplateSummary, ("slug", "name", "summary", "category", "version", "source_count"))
@@ -117,16 +114,12 @@ class PreviewedSource(Struct, frozen=True):
     tags: tuple[str, ...]
 
 
-class PreviewedAlert(Struct, frozen=True):
+@shown_of(Alert, "name status alert_id filter_query language channel match")
+class PreviewedAlert(Declared, frozen=True):
     """An alert to create, or the existing one with its owner's changes."""
 
-    name: str
     status: Literal["new", "existing"]
     alert_id: str | None
-    filter_query: str
-    language: str
-    channel: str | None
-    match: Matching
 
 
 class PreviewSummary(Struct, frozen=True):
@@ -158,14 +151,12 @@ class ReportedSource(Struct, frozen=True):
     reason: str | None
 
 
-class ReportedAlert(Struct, frozen=True):
+@shown_of(AlertOutcome, "name status alert_id source_count reason")
+class ReportedAlert(Declared, frozen=True):
     """The result for a suggested alert. `source_count` 0: it covers all sources, or was not created."""
 
-    name: str
-    status: Literal["created", "exists", "failed"]
     alert_id: str | None
     source_count: int
-    reason: str | None
 
 
 class NextSteps(Struct, frozen=True):
@@ -235,33 +226,25 @@ def _refusing() -> Iterator[None]:
 # --- records to answers ----------------------------------------------------------------------------------------------
 
 
-def _parameters(template: Template) -> tuple[TemplateParameter, ...]:
-    return tuple(
-        made_of(TemplateParameter, parameter, required=True, repeatable=parameter.max > 1)
-        for parameter in template.parameters
-    )
-
-
 def summary_of(template: Template) -> TemplateSummary:
     keys = tuple(each.key for each in template.parameters)
     return made_of(TemplateSummary, template, slug=template.id, source_count=len(template.sources), parameters=keys)
 
 
 def record_of(template: Template) -> TemplateRecord:
-    """Return all parameters of a template, and everything it attaches."""
+    taken = (made_of(TemplateParameter, one, required=True, repeatable=one.max > 1) for one in template.parameters)
     return made_of(
         TemplateRecord,
         template,
         slug=template.id,
         source_count=len(template.sources),
-        parameters=_parameters(template),
+        parameters=tuple(taken),
         schema=described(template),
         alerts=tuple(made_of(TemplateAlert, each, filter_query=each.query) for each in template.alerts),
     )
 
 
 def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> TemplatePreview:
-    """Return the preview of an instantiation, in the wire format."""
     sources = tuple(
         made_of(PreviewedSource, wanted, status="new" if known is None else "existing", source_id=known)
         for wanted, known in found.sources
@@ -281,25 +264,18 @@ def _previewed_alert(template: Template, found: Foreseen, key: str) -> Previewed
     return made_of(PreviewedAlert, suggestion, status="new", alert_id=None, filter_query=suggestion.query)
 
 
-def _reported_source(outcome: SourceOutcome) -> ReportedSource:
-    known = {"source_id": outcome.source, "detected_type": outcome.type}
-    return made_of(ReportedSource, outcome, outcome.wanted, **known)
-
-
-def _reported_alert(outcome: AlertOutcome) -> ReportedAlert:
-    return made_of(ReportedAlert, outcome, alert_id=outcome.alert, source_count=outcome.count)
-
-
 def report_of(template: Template, report: Report) -> TemplateReport:
-    """Return an instantiation's report in the wire format."""
     count = Counter(outcome.status for outcome in report.sources)
     first = next((outcome.alert for outcome in report.alerts if outcome.alert is not None), None)
     return TemplateReport(
         template=template.id,
         version=template.version,
         status="complete" if report.complete else "partial",
-        sources=tuple(map(_reported_source, report.sources)),
-        alerts=tuple(map(_reported_alert, report.alerts)),
+        sources=tuple(
+            made_of(ReportedSource, one, one.wanted, source_id=one.source, detected_type=one.type)
+            for one in report.sources
+        ),
+        alerts=tuple(made_of(ReportedAlert, one, alert_id=one.alert, source_count=one.count) for one in report.alerts),
         next_steps=NextSteps(
             add_destination=None if first is None else f"/alerts/{first}/destinations",
             stream=f"/v1/stream?tag={template.tag}",
@@ -317,10 +293,6 @@ def report_of(template: Template, report: Report) -> TemplateReport:
 # --- handlers --------------------------------------------------------------------------------------------------------
 
 
-def _template(call: Call) -> Template:
-    return named(call, call.path["template_id"])
-
-
 ROUTES = Routes("/v1/templates", "alerts")
 
 
@@ -333,7 +305,7 @@ async def list_templates(call: Call) -> Answer:
 @ROUTES("GET", "/{template_id}", {200: TemplateRecord})
 async def describe(call: Call) -> Answer:
     """Read one template: its parameters, sources and suggested alerts."""
-    return Answer(record_of(_template(call)))
+    return Answer(record_of(named(call, call.path["template_id"])))
 
 
 @ROUTES(
@@ -347,7 +319,7 @@ async def describe(call: Call) -> Answer:
 )
 async def _preview(call: Call) -> Answer:
     """Preview an instantiation without doing it."""
-    template = _template(call)
+    template = named(call, call.path["template_id"])
     found = await preview(call, template, call.body)
     return Answer(preview_of(template, found, alerts=call.body.alerts))
 
@@ -363,6 +335,6 @@ async def _preview(call: Call) -> Answer:
 )
 async def _instantiate(call: Call) -> Answer:
     """Add a template's sources, and optionally its alerts. A repetition does the rest."""
-    template = _template(call)
+    template = named(call, call.path["template_id"])
     report = await instantiate(call, template, call.body)
     return Answer(report_of(template, report), settled=not report.late)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Raw, Struct
 
 from actors.messages.declaring import Time, made_of
-from actors.messages.views import ToldPage
 from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported_changes, series_of
 from actors.versions import Arrivals
 from api.nouns import sources
 from api.nouns.context import OperationContext
 from api.route import Answer, Call, Routes
 from api.streams.export import MEDIA, cell
-from storage.records.event import AVAILABILITIES, StandingValue, StandingValues, Value, ValueType
+from storage.records.event import AVAILABILITIES, StandingValues, Value, ValueType
 from storage.records.identity import Millis, SourceId, rfc3339
 
 
@@ -121,7 +120,8 @@ async def values(call: OperationContext, id: str) -> SourceValues:
     source = (await sources.view(call, id)).source
     page = await sources.reported_page(call, source.id, values=True)
     standing = StandingValues() if page is None else page.standing
-    arrivals = _arrivals(page)
+    # In a partial page no arrival can be told.
+    arrivals = Arrivals(() if page is None or page.more else [block.text for block in page.blocks])
 
     def see(at: int, delta: Raw) -> None:
         if not arrivals.done and at >= standing.began and (read := delta_of(delta)) is not None:
@@ -129,34 +129,21 @@ async def values(call: OperationContext, id: str) -> SourceValues:
 
     told, since = await reported_changes(call.context.storage.log, source.id, source.created_at, see)
     first = max(since, standing.began)
-    current = [_current(one, arrivals, first) for one in standing.values]
+    current = []
+    for one in standing.values:
+        came = arrivals.at[one.block] if one.block < len(arrivals.at) else None
+        current.append(PresentValue(one.value, one.label, one.path, Millis(first if came is None else came)))
     keys = {key for key, _, _ in _points(current)}
     found = series_of(told, since, standing.began, keys)
     if page is not None and standing.began and not standing.more:
-        _end_what_is_gone(found, keys, max(standing.began, told[-1][0] if told else 0))
+        at = max(standing.began, told[-1][0] if told else 0)
+        for old in found:  # gone without an event, by the newest event or the first check of another part
+            if old.key not in keys and old.points[-1].at < at:
+                old.end(at)
     series = _with_current(found, current)
     series.sort(key=lambda one: (_ORDER.index(one.type), -one.points[-1].at))
     in_order = sorted(zip(standing.values, current, strict=True), key=lambda one: one[0].block)
     return SourceValues(source.id, Millis(since), [one for _, one in in_order], standing.more, series)
-
-
-def _arrivals(page: ToldPage | None) -> Arrivals:
-    """Return the finder of when each text appeared. It needs the whole page, so it finds nothing in a partial one."""
-    return Arrivals(() if page is None or page.more else [block.text for block in page.blocks])
-
-
-def _current(one: StandingValue, arrivals: Arrivals, first: int) -> PresentValue:
-    came = arrivals.at[one.block] if one.block < len(arrivals.at) else None
-    return PresentValue(one.value, one.label, one.path, Millis(first if came is None else came))
-
-
-def _end_what_is_gone(found: Sequence[Series], standing: Container[SeriesKey], at: int) -> None:
-    """End the series of values that left the page without an event, at the newest event or the first check of another
-    part.
-    """
-    for series in found:
-        if series.key not in standing and series.points[-1].at < at:
-            series.end(at)
 
 
 def _with_current(found: list[Series], current: Sequence[PresentValue]) -> list[Series]:

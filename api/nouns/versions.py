@@ -186,7 +186,6 @@ def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequenc
 
 
 async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
-    """Return each stored version with its texts, newest first."""
     told = await sources.reported_page(call, source)
     if told is None:
         return []
@@ -198,7 +197,11 @@ async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
         before = None if texts is None else undone(texts, event.delta)
         if before is None and number == 0:
             found.append(_Known(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
-        found.append(_of_event(at, event, None if before is None else texts))
+        whole = None if before is None else texts
+        kept: Kept = "whole" if whole is not None else "part" if event.content_truncated else "main_text"
+        lines = [line for line in event.content.split("\n") if line.strip()]
+        version = Version(event.id, at, event.id, event.summary or event.title, kept)
+        found.append(_Known(version, whole, lines))
         texts = before
         await trio.lowlevel.checkpoint()
     if not events:
@@ -206,12 +209,6 @@ async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
     elif texts is not None and all_read:
         found.append(_Known(Version(START, None, "", "", "whole"), texts, ()))
     return found
-
-
-def _of_event(at: Millis, event: Told, texts: Sequence[Paragraph] | None) -> _Known:
-    kept: Kept = "whole" if texts is not None else "part" if event.content_truncated else "main_text"
-    lines = [line for line in event.content.split("\n") if line.strip()]
-    return _Known(Version(event.id, at, event.id, event.summary or event.title, kept), texts, lines)
 
 
 async def told_changes(
@@ -234,7 +231,6 @@ async def told_changes(
 
 
 async def newest(call: OperationContext, source: Source) -> KeptPicture | None:
-    """Return the record of a source's newest picture."""
     return await call.context.storage.pictures.newest(source.id)
 
 

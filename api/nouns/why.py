@@ -57,7 +57,8 @@ class LookPart(Declared, frozen=True, kw_only=True):
     """
 
 
-class LookNote(Struct, frozen=True, kw_only=True):
+@record_of(Note, "at verdict reason compared_with score bar withheld told counts until")
+class LookNote(Declared, frozen=True, kw_only=True):
     """A check whose body changed. `compared_with`: the time of the earlier check that it was compared with.
 
     `verdict`: told (reported), baseline (the first check), churn (nothing to report), held (uncertain until the next
@@ -65,16 +66,11 @@ class LookNote(Struct, frozen=True, kw_only=True):
     source, up to `until`). A page is reported if `score` reaches the threshold `bar`. `counts`: entries or frames.
     """
 
-    at: Time
     verdict: Literal["told", "baseline", "churn", "held", "failed", "stretch"]
-    reason: str
     compared_with: Time | None
-    score: float | None
-    bar: float | None
     withheld: tuple[LookPart, ...]
     told: tuple[LookPart, ...]
     counts: dict[str, int]
-    until: Time | None
 
 
 @record_of(Validators, "etag last_modified body_hash")
@@ -244,7 +240,8 @@ async def coverage_of(
     now = context.world.now()
     start, end = _checked(start, end, now)
     first, last = days_of(start, end)
-    kept_from = _kept_from(now, context.settings.coverage_days)
+    # Older days count as unknown, even if not deleted yet.
+    kept_from = Millis(max(0, now // DAY - context.settings.coverage_days) * DAY)
     days = await context.storage.coverage.days(source.id, max(first, kept_from // DAY), last)
     unknown = [*record.unknown, Span(Millis(0), kept_from, "retention")]
     if known_until < end:
@@ -252,11 +249,6 @@ async def coverage_of(
     found = cover(start, end, Kept(source.created_at, tally, days), record._replace(unknown=unknown))
     logged = await logged_in(context.storage.log, source.id, found.start, found.end)
     return SourceCoverage(found, receipt_of(source.id, source.url, found, logged))
-
-
-def _kept_from(now: Millis, days: int) -> Millis:
-    """Return the start of the retention period. Older days count as unknown, even if not deleted yet."""
-    return Millis(max(0, now // DAY - days) * DAY)
 
 
 async def signed(call: OperationContext, made: SourceCoverage) -> bytes:
@@ -349,8 +341,8 @@ def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, na
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
     told = known.told if known is not None else ()
-    mine = [part for part in told if part.text and event.title.startswith(part.text)]
-    says = joined([_says(event, kind, note), _compared(kind, note, before), _matched_alerts(alerts, named)])
+    key = next((part.key for part in told if part.text and event.title.startswith(part.text)), None)
+    says = joined([_says(event, kind, note, key), _compared(kind, note, before), _matched_alerts(alerts, named)])
     answer = EventWhy(
         id=event.id,
         source_id=event.source_id,
@@ -362,7 +354,7 @@ def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, na
         compared_with_event=before.event_id,
         score=known.score if known is not None and kind == "page" else None,
         bar=known.bar if known is not None and kind == "page" else None,
-        identity=mine[0].key if mine and kind in ("new_entry", "edited_entry") else None,
+        identity=key if kind in ("new_entry", "edited_entry") else None,
         weighed=told if kind == "page" else (),
         withheld=known.withheld if known is not None and kind == "page" else (),
         alerts=_matched(alerts.names, named),
@@ -375,7 +367,9 @@ def _matched(names: Sequence[str], named: bool) -> AlertsMatched:
     return AlertsMatched(count=len(names), names=tuple(names[:MOST_NAMES]) if named else ())
 
 
-def _says(event: Event, kind: ReasonKind, note: Note | None) -> Message:
+def _says(event: Event, kind: ReasonKind, note: Note | None, key: str | None) -> Message:
+    """key: the identity of the entry, if it is known."""
+    shown = None if key is None else f"“{_cut(key)}”"
     match kind:
         case "notice":
             says = "This is a notice of the service itself (%(kind)s), no news of the source: %(rest)s"
@@ -383,18 +377,18 @@ def _says(event: Event, kind: ReasonKind, note: Note | None) -> Message:
         case "page":
             return _page(event, note)
         case "new_entry":
-            key, held = _identity(event, note), _HELD if RESET in event.tags else None
-            if key is None:
+            held = _HELD if RESET in event.tags else None
+            if shown is None:
                 return joined([message("The feed held an entry that had not been seen before."), held])
-            return joined([message("The feed held an entry that had not been seen before (%(key)s).", key=key), held])
+            return joined([message("The feed held an entry that had not been seen before (%(key)s).", key=shown), held])
         case "new_item":
             unread = event.unread if isinstance(event.unread, str) else None
             read = unread or message("Its own page was read for its text.")
             return joined([message("The list had an item whose address had not been on it before."), read])
         case "edited_entry":
-            if (key := _identity(event, note)) is None:
+            if shown is None:
                 return message("An entry that was known by its identity had another text.")
-            return message("An entry that was known by its identity (%(key)s) had another text.", key=key)
+            return message("An entry that was known by its identity (%(key)s) had another text.", key=shown)
         case "frame":
             return message(
                 "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
@@ -429,13 +423,6 @@ def _diff(event: Event) -> Message:
     came, went, altered = (len(getattr(event.diff, name)) for name in ("added", "removed", "changed"))
     says = "The page changed: blocks added (%(came)s), removed (%(went)s), altered (%(altered)s)."
     return message(says, came=came, went=went, altered=altered)
-
-
-def _identity(event: Event, note: Note | None) -> str | None:
-    for part in note.parts if note is not None else ():
-        if part.told and part.text and event.title.startswith(part.text):
-            return f"“{_cut(part.key)}”"
-    return None
 
 
 def _compared(kind: ReasonKind, note: Note | None, before: Before) -> Message | None:
@@ -491,13 +478,9 @@ async def event_why(call: OperationContext, id: str, *, named: bool) -> Why:
     event = _event.decode(stored.body)
     notes = await notes_of(call.context.storage.sources, stored.source)
     before = await _before(call, stored, notes) if kind_of(event) == "page" else Before()
-    return why(event, _of_look(notes, event), before, await _alerts(call, stored, event), named=named)
-
-
-def _of_look(notes: Sequence[Note], event: Event) -> Note | None:
-    """Return the note of the check that found an event, by its time."""
     at = parse_rfc3339(event.fetched_at)
-    return next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
+    note = next((note for note in notes if note.at == at and note.came in ("told", "baseline", "held")), None)
+    return why(event, note, before, await _alerts(call, stored, event), named=named)
 
 
 async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note]) -> Before:
@@ -518,7 +501,6 @@ async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note])
 
 
 async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Matching:
-    """Return the names of the active alerts that match an event today."""
     texts = Texts(told_in(stored.body))
     met = await call.context.storage.outbox.met(seq_of(event.story)) if isinstance(event.story, str) else {}
     found = Matching([], [])
@@ -537,17 +519,10 @@ async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Match
 
 
 def meets(alert: Alert, texts: Texts) -> bool:
-    """Return whether the query of an alert matches the texts of an event."""
     try:
         return matches(parse(alert.filter_query, alert.language), texts.of(alert.match))
     except (QueryError, UnknownLanguage):
         return False  # written by another version; the matcher logs it
-
-
-def _push(view: SourceView) -> PushStatus | None:
-    if view.source.tier.polled:
-        return None
-    return made_of(PushStatus, view.push or PushView())
 
 
 def status_of(view: SourceView, held: SourceSize) -> SourceStatus:
@@ -564,7 +539,7 @@ def status_of(view: SourceView, held: SourceSize) -> SourceStatus:
         interval_s=hot.interval,
         consecutive_failures=hot.breaker.failures,
         held=made_of(HeldEvents, held),
-        push=_push(view),
+        push=None if view.source.tier.polled else made_of(PushStatus, view.push or PushView()),
     )
 
 
@@ -578,20 +553,6 @@ async def status(call: Call) -> Answer:
     return Answer(status_of(view, await call.context.storage.log.held(view.source.id)))
 
 
-def _row(row: Row) -> Looks:
-    return made_of(Looks, row, bytes=row.size, verdict=row.verdict.name.lower())
-
-
-def _trail(view: SourceView, rows: Sequence[Row], notes: Sequence[Note]) -> LookTrail:
-    """Return the trail with its notes. rows: newest first."""
-    return LookTrail(
-        id=view.source.id,
-        looks=tuple(map(_row, rows)),
-        notes=tuple(map(note_of, reversed(notes))),
-        validators=made_of(LastValidators, view.hot.validators),
-    )
-
-
 @ROUTES("GET", "/sources/{id}/looks", {200: LookTrail}, query=LooksQuery)
 async def looks(call: Call) -> Answer:
     """Read the results of the last 200 checks."""
@@ -601,22 +562,21 @@ async def looks(call: Call) -> Answer:
     rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
     page, end = rows[: query.limit], None if before is None else before[0]
     start = page[-1].first_at if len(rows) > len(page) else None
-    notes = [
-        one
-        for one in await notes_of(call.context.storage.sources, view.source.id)
-        if (start is None or one.at >= start) and (end is None or one.at < end)
-    ]
-    headers = next_page(call, None if start is None else (start, page[-1].last_at))
-    return Answer(_trail(view, page, notes), headers=headers)
+    notes = reversed(await notes_of(call.context.storage.sources, view.source.id))
+    found = LookTrail(
+        id=view.source.id,
+        looks=tuple(made_of(Looks, row, bytes=row.size, verdict=row.verdict.name.lower()) for row in page),
+        notes=tuple(note_of(one) for one in notes if (start or 0) <= one.at and (end is None or one.at < end)),
+        validators=made_of(LastValidators, view.hot.validators),
+    )
+    return Answer(found, headers=next_page(call, None if start is None else (start, page[-1].last_at)))
 
 
 @ROUTES("GET", "/sources/{id}/coverage", {200: CoverageReceipt}, query=CoverageQuery)
 async def _coverage(call: Call) -> Answer:
     """Read the checks of a period, as a signed receipt."""
-    query: CoverageQuery = call.query
-    start, end = _time_in(query.start, "query.from"), _time_in(query.end, "query.to")
-    made = await coverage(call, call.path["id"], start, end)
-    return Answer(await signed(call, made))
+    start, end = _time_in(call.query.start, "query.from"), _time_in(call.query.end, "query.to")
+    return Answer(await signed(call, await coverage(call, call.path["id"], start, end)))
 
 
 def _time_in(text: str | None, where: str) -> Millis | None:
@@ -640,7 +600,6 @@ async def source_why(call: Call) -> Answer:
 
 
 def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
-    """Return in the wire format why a text was not reported."""
     reasons = tuple(made_of(KnownReason, one, says=str(one.says), event_id=one.event) for one in found.reasons)
     best = [reasons[0].says] if text.strip() and reasons else []
     return made_of(
@@ -671,7 +630,9 @@ async def feedback(call: Call) -> Answer:
     verdict: FeedbackVerdict = call.body.verdict
     if event.source_type not in WITH_DIFF or event.alert_type is not UNSET:
         raise Unprocessable(_no_page(event), "path.id", event.id)
-    texts = _texts(event)
+    ops = () if event.delta is UNSET else event.delta.ops
+    read = (text for op in ops for text in (op.text, op.before, op.after) if isinstance(text, str))
+    texts = tuple(dict.fromkeys(read))
     learned = await sources.teach(call, SourceId(stored.source), texts, noise=verdict == "noise")
     if verdict == "noise":
         retraction = Retraction(stored.seq, event.id, call.context.world.now())
@@ -687,14 +648,6 @@ async def feedback(call: Call) -> Answer:
             says=_learned(verdict, len(texts), learned.blocks),
         )
     )
-
-
-def _texts(event: Event) -> tuple[str, ...]:
-    """Return the added, removed or changed texts, each once."""
-    if event.delta is UNSET:
-        return ()
-    texts = (text for op in event.delta.ops for text in (op.text, op.before, op.after))
-    return tuple(dict.fromkeys(text for text in texts if isinstance(text, str)))
 
 
 def _learned(verdict: FeedbackVerdict, texts: int, keys: int) -> str:

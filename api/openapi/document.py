@@ -24,14 +24,23 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
     schemas, parts = components(kinds)
     known = {id(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
     for name in named_in([known[id(kind)] for route in routes for kind in route.body], parts):
-        parts[name] = _asked(parts[name])
+        # Generators treat fields with a default as required, so a request's defaults move into its descriptions.
+        parts[name] |= {"properties": {n: _worded(one) for n, one in parts[name].get("properties", {}).items()}}
     pages = [page_of(noun.name) for noun in NOUNS]
+    title, text = sections("introduction")[:2]
+    summary, _, introduction = text.partition("\n\n")
     paths: dict[str, Any] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = operation_of(route, operations()[route.label], known)
     description = {
         "openapi": "3.1.0",
-        "info": _info(),
+        "info": {
+            "title": title,
+            "version": "1",
+            "summary": summary,
+            "description": f"{introduction}\n",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
         "servers": [{"url": base_url, "description": "This service."}],
         "tags": [{"name": page.tag, "description": page.description} for page in pages],
         "paths": paths,
@@ -45,23 +54,6 @@ def document(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
     }
     plain: dict[str, Any] = json.decode(json.encode(description))  # tuples become lists, as in JSON
     return plain
-
-
-def _info() -> dict[str, Any]:
-    title, text = sections("introduction")[:2]
-    summary, _, introduction = text.partition("\n\n")
-    return {
-        "title": title,
-        "version": "1",
-        "summary": summary,
-        "description": f"{introduction}\n",
-        "license": {"name": "MIT", "identifier": "MIT"},
-    }
-
-
-def _asked(part: dict[str, Any]) -> dict[str, Any]:
-    """Move the defaults of a request's schema into descriptions: generators treat fields with a default as required."""
-    return part | {"properties": {name: _worded(one) for name, one in part.get("properties", {}).items()}}
 
 
 def _worded(property: dict[str, Any]) -> dict[str, Any]:

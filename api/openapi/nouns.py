@@ -67,5 +67,4 @@ ROUTES: Final = tuple(route for noun in NOUNS for route in noun.routes)
 
 @cache
 def operations() -> dict[str, Operation]:
-    """Return the words of all routes by the label of its route."""
     return {label: words for noun in NOUNS for label, words in page_of(noun.name).operations.items()}

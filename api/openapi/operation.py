@@ -43,10 +43,21 @@ def operation_of(route: Route, words: Operation, known: Mapping[int, Any]) -> di
         "tags": [words.tag],
         "summary": route.says,
         "description": f"{words.description}\n\n{_needs(route)}",
-        "parameters": [*_in_path(route), *_in_query(route), *_in_headers(route)],
-        "responses": _answers(route, words, known),
-        "security": _security(route),
+        "parameters": [
+            *(
+                {"name": match[1], "in": "path", "required": True, **examples("parameters")[route.path[: match.end()]]}
+                for match in re.finditer(r"{(\w+)}", route.path)
+            ),
+            *_in_query(route),
+            *_in_headers(route),
+        ],
+        "responses": {str(status): _answer(route, words, status, known) for status in route.answers}
+        | {str(status): {"$ref": f"#/components/responses/{name}"} for status, name, _ in _problems(route)},
+        "security": [],
     }
+    if route.scope != PUBLIC:
+        wanted = [list(route.scopes), *([[route.narrower, *route.beside]] if route.narrower else [])]
+        operation["security"] = [{scheme: scopes} for scopes in wanted for scheme in ("bearer", "header")]
     if route.body:
         bodies = {title: {"summary": title, "value": body} for title, body in words.requests.items()}
         media = {"schema": one_of(route.body, known), "examples": bodies}
@@ -63,22 +74,7 @@ def _needs(route: Route) -> str:
     return f"Scope: {needs}{f', or `{route.narrower}`' if route.narrower else ''}.{cut}"
 
 
-def _security(route: Route) -> list[dict[str, list[str]]]:
-    if route.scope == PUBLIC:
-        return []
-    wanted = [list(route.scopes), *([[route.narrower, *route.beside]] if route.narrower else [])]
-    return [{scheme: scopes} for scopes in wanted for scheme in ("bearer", "header")]
-
-
 # --- parameters -------------------------------------------------------------------------------------------------------
-
-
-def _in_path(route: Route) -> list[dict[str, Any]]:
-    found = []
-    for match in re.finditer(r"{(\w+)}", route.path):
-        described = examples("parameters")[route.path[: match.end()]]
-        found.append({"name": match[1], "in": "path", "required": True, **described})
-    return found
 
 
 def _in_query(route: Route) -> list[dict[str, Any]]:
@@ -131,45 +127,26 @@ def _header(name: str, says: str, schema: dict[str, Any], example: str) -> dict[
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
-def _slugs(route: Route) -> list[str]:
-    """Return a route's problems, in the order of the table of all."""
-    slugs = {*EVERYWHERE, *route.problems}
-    if route.scope != "public":
-        slugs |= {*WITH_SCOPE}
-    if route.body:
-        slugs |= {*WITH_BODY}
-    if route.repeatable:
-        slugs |= {*REPEATABLE}
-    return [slug for slug in KINDS if slug in slugs]
-
-
 def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
     """Return the statuses of a route's problems, with the name of their shared answer and their slugs."""
+    slugs = {*EVERYWHERE, *route.problems, *(WITH_SCOPE if route.scope != PUBLIC else ())}
+    slugs |= {*(WITH_BODY if route.body else ()), *(REPEATABLE if route.repeatable else ())}
     by_status: dict[int, list[str]] = {}
-    for slug in _slugs(route):
+    for slug in (slug for slug in KINDS if slug in slugs):
         by_status.setdefault(KINDS[slug].status, []).append(slug)
-    return [(status, "-or-".join(slugs), slugs) for status, slugs in sorted(by_status.items())]
-
-
-def _answers(route: Route, words: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
-    found = {str(status): _answer(route, words, status, known) for status in route.answers}
-    shared = {str(status): {"$ref": f"#/components/responses/{name}"} for status, name, _ in _problems(route)}
-    return found | shared
+    return [(status, "-or-".join(of), of) for status, of in sorted(by_status.items())]
 
 
 def problem_answers(routes: Sequence[Route], base_url: str) -> dict[str, Any]:
-    """Return the answers that the operations share, by name."""
     shared = {name: slugs for route in routes for _, name, slugs in _problems(route)}
     return {name: _problem(slugs, base_url) for name, slugs in sorted(shared.items())}
 
 
 def _problem(slugs: Sequence[str], base_url: str) -> dict[str, Any]:
+    shown = {slug: Refusal(slug, KINDS[slug].example or KINDS[slug].says) for slug in slugs}
     examples = {
-        slug: {
-            "summary": KINDS[slug].title,
-            "value": Refusal(slug, KINDS[slug].example or KINDS[slug].says).document(base_url, "/v1/sources"),
-        }
-        for slug in slugs
+        slug: {"summary": KINDS[slug].title, "value": one.document(base_url, "/v1/sources")}
+        for slug, one in shown.items()
     }
     content = {"schema": {"$ref": COMPONENTS.format(name="Problem")}, "examples": examples}
     more = tuple(dict.fromkeys(_BY_PROBLEM[slug] for slug in slugs if slug in _BY_PROBLEM))
@@ -212,11 +189,9 @@ def _text(example: str | list[str]) -> dict[str, Any]:
 
 
 def one_of(kinds: Sequence[Any], known: Mapping[int, Any]) -> Any:
-    """Return a schema that one of several types satisfies."""
     schemas = [known[id(kind)] for kind in kinds]
     return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
 
 
 def _headers(names: Sequence[str]) -> dict[str, Any]:
-    """Return a headers object that refers to the shared ones."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -113,7 +113,6 @@ def structs_of(kind: Any) -> list[type[Struct]]:
 
 
 def bodies_of(route: Route) -> list[Any]:
-    """Return the types of a route's request bodies and JSON answers."""
     answers = route.answers.values() if route.media.endswith("json") else ()
     return [*route.body, *(kind for answer in answers for kind in alternatives(answer))]
 
@@ -149,7 +148,6 @@ def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dic
 
 
 def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a type for a URL."""
     _, parts = components([kind], "#/$defs/{name}")
     top = parts.pop(kind.__name__)  # no type refers to itself
     return {"$schema": DIALECT, "$id": url, **top, **({"$defs": parts} if parts else {})}
@@ -160,7 +158,12 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
     tops, parts = json.schema_components(kinds, ref_template=template)
     examples = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
     for name, schema in parts.items():
-        _overlay(name, schema)
+        for field, property in schema.get("properties", {}).items():
+            if field in IDS and name not in NO_IDS:
+                _string_in(property)["format"] = "uuid"
+        for field, says in _fields().get(name, {}).items():
+            schema["properties"][field] |= BOUNDS.get(name, {}).get(field, {}) | {"description": says}
+        schema.update(SHAPES.get(name, {}))
         if (example := examples.get(name)) is not None:
             schema.setdefault("examples", [example])
     return [portable(top) for top in tops], {name: portable(part) for name, part in sorted(parts.items())}
@@ -190,7 +193,16 @@ def portable(schema: Any) -> Any:
     last; `maxItems` forbids those already, so any schema will do. They reject a bare `null` as well.
     """
     if isinstance(schema, dict):
-        return {name: portable(value) for name, value in _nulls(_tuples(schema)).items()}
+        schema = dict(schema)
+        if schema.get("items") is False and "prefixItems" in schema:
+            different = [
+                item for at, item in enumerate(schema["prefixItems"]) if item not in schema["prefixItems"][:at]
+            ]
+            schema["items"] = different[0] if len(different) == 1 else {"anyOf": different}
+        if isinstance(properties := schema.get("properties"), dict):
+            typed = {name: _ONLY_NULL if one == {"type": "null"} else one for name, one in properties.items()}
+            schema["properties"] = typed
+        return {name: portable(value) for name, value in schema.items()}
     if isinstance(schema, list | tuple):
         return [portable(value) for value in schema]
     return schema.replace(_LOOKAHEAD, "$") if isinstance(schema, str) else schema
@@ -203,34 +215,8 @@ def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
     return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
 
 
-def _tuples(schema: dict[str, Any]) -> dict[str, Any]:
-    if schema.get("items") is not False or "prefixItems" not in schema:
-        return schema
-    different = [item for at, item in enumerate(schema["prefixItems"]) if item not in schema["prefixItems"][:at]]
-    return schema | {"items": different[0] if len(different) == 1 else {"anyOf": different}}
-
-
-def _nulls(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose null-only properties also have the type string."""
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return schema
-    said = {name: _ONLY_NULL if one == {"type": "null"} else one for name, one in properties.items()}
-    return schema | {"properties": said}
-
-
 @cache
 def _fields() -> dict[str, dict[str, str]]:
-    """Return the descriptions of fields of types that storage declares, by type and field."""
     rows = {name: re.findall("^- `(.+?)`: (.+)$", text, re.M) for name, text in sections("types")[2].items()}
     known = ", ".join(AVAILABILITIES)
     return {name: {field: says.replace("{availabilities}", known) for field, says in row} for name, row in rows.items()}
-
-
-def _overlay(name: str, schema: dict[str, Any]) -> None:
-    for field, property in schema.get("properties", {}).items():
-        if field in IDS and name not in NO_IDS:
-            _string_in(property)["format"] = "uuid"
-    for field, says in _fields().get(name, {}).items():
-        schema["properties"][field] |= BOUNDS.get(name, {}).get(field, {}) | {"description": says}
-    schema.update(SHAPES.get(name, {}))

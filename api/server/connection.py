@@ -126,10 +126,11 @@ class Connection(TCPServer):
 
     def answer(self, scope: Message, receive: Any, send: Any, _spawn: Any, _soon: Any) -> Awaitable[None]:
         """Answer one request when awaited. Never raises into the tree."""
-        return Exchange(self._api, self._wire, self._writer).answer(scope, receive, send)
 
-    def _writer(self, scope: Message) -> Writer:
-        return _WireWriter(self._wire, chunked=scope["http_version"] == "1.1")
+        def writer(scope: Message) -> Writer:
+            return _WireWriter(self._wire, chunked=scope["http_version"] == "1.1")
+
+        return Exchange(self._api, self._wire, writer).answer(scope, receive, send)
 
 
 class _WireWriter:

@@ -63,9 +63,10 @@ class Exchange:
             elif message["type"] == "http.response.start":
                 head = message
 
-        application = self._application(scope)
+        others = () if self._api.alone else self._api.endpoints  # other listeners have only the API
+        application: Any = next((each for each in others if each.applies(scope)), self._api)
         if application is self._api and self._api.face_of(scope) is self._api.programs:
-            send = self._counted(send)
+            send = partial(self._count, send)
         outgoing = Outgoing(self._api.unsent, self._api.proxies, self._api.base_url, scope, send)
         try:
             with outgoing:
@@ -81,21 +82,11 @@ class Exchange:
             if not begun:
                 await self._fail(send, refusal_of(error) or INTERNAL)
 
-    def _counted(self, send: Any) -> Any:
-        """Wrap `send` to count the API's answers by status."""
-
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._api.context.world.metrics.requests.add(f"{message['status'] // 100}xx")
-            await send(message)
-
-        return counted
-
-    def _application(self, scope: Message) -> Any:
-        """Return the application for a request. Other listeners have only the API."""
-        if self._api.alone:
-            return self._api
-        return next((each for each in self._api.endpoints if each.applies(scope)), self._api)
+    async def _count(self, send: Any, message: Message) -> None:
+        """Count an answer of the API by its status, and send it."""
+        if message["type"] == "http.response.start":
+            self._api.context.world.metrics.requests.add(f"{message['status'] // 100}xx")
+        await send(message)
 
     def _place(self, key: Any, source: Reader | Feed | Export) -> AbstractContextManager[None]:
         # Check again and take the slot: others may have been admitted while heads were being sent.
@@ -107,7 +98,8 @@ class Exchange:
         key, source = scope[OPENED]
         if isinstance(source, Reader) and self._line.parks:
             head["headers"].append((b"connection", b"close"))  # no further request is read
-        asked = _asked(scope)
+        query = scope.get("query_string", b"").decode("latin-1")
+        asked = without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
         await send(head)
         head["headers"] = scope["headers"] = []  # free them: a stream may run for weeks
         writer, whole = self._writer(scope), False
@@ -148,12 +140,6 @@ class Exchange:
         headers += [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
-
-
-def _asked(scope: Message) -> str:
-    """Return path and query for display, shortened and without keys."""
-    query = scope.get("query_string", b"").decode("latin-1")
-    return without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
 
 
 _ROUTED = frozenset(b"authorization content-length origin transfer-encoding x-api-key x-request-id".split())

@@ -46,7 +46,9 @@ class Fault(h11.RemoteProtocolError):
 def check_head(head: bytes) -> None:
     """Refuse a head that another parser could read differently. It ends in an empty line. Raises Fault."""
     line, _, fields = head.partition(b"\r\n")
-    method, target, version = _parts(line)
+    if line.count(b" ") != 2:
+        raise Fault("line", "A request line is a method, a path and a version, with one space between them.")
+    method, target, version = line.split(b" ")
     if not _METHOD.fullmatch(method):
         raise Fault("line", "The method must be written in capital letters.")
     if version not in _VERSIONS:
@@ -58,13 +60,6 @@ def check_head(head: bytes) -> None:
     small = fields.lower()
     if b"content-length" in small or b"transfer-encoding" in small:  # most requests have neither
         _check_framing(small, version)
-
-
-def _parts(line: bytes) -> Sequence[bytes]:
-    parts = line.split(b" ")
-    if len(parts) != 3:
-        raise Fault("line", "A request line is a method, a path and a version, with one space between them.")
-    return parts
 
 
 def _check_framing(fields: bytes, version: bytes) -> None:
@@ -104,11 +99,8 @@ def read_head(buffer: ReceiveBuffer) -> h11.Request | None:
         return None
     check_head(seen)
     request = maybe_read_from_IDLE_client(buffer)
-    assert request is not None
-    return _without_upgrade(request) if _UPGRADE.search(seen) else request
-
-
-def _without_upgrade(request: h11.Request) -> h11.Request:
+    if request is None or not _UPGRADE.search(seen):
+        return request
     kept = [pair for pair in request.headers.raw_items() if pair[0].lower() not in (b"upgrade", b"http2-settings")]
     return h11.Request(method=request.method, target=request.target, headers=kept, http_version=request.http_version)
 
@@ -130,7 +122,6 @@ class Chunks:
         return h11.EndOfMessage() if self._awaits == "nothing" else None
 
     def read_eof(self) -> Any:
-        """Refuse a truncated body."""
         raise Fault("body", "The body ended before its last chunk.")
 
     def _step(self, buffer: ReceiveBuffer, data: bytearray) -> bool:
@@ -200,7 +191,6 @@ class StrictConnection(h11.Connection):
 
     @property
     def half_head(self) -> bool:
-        """Whether a request has begun and its head is incomplete."""
         return self.their_state is h11.IDLE and bool(self.trailing_data[0])
 
     @property

@@ -104,8 +104,11 @@ class StartupListener:
         try:
             with trio.move_on_after(WITHIN), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 if secure and self._certificate is not None:
-                    stream = self._certificate.wrap(stream)
-                    await _shaken(stream)
+                    secured: Any = self._certificate.wrap(stream)
+                    stream = secured
+                    await secured.do_handshake()
+                    if secured.selected_alpn_protocol() not in (None, "http/1.1"):
+                        raise trio.BrokenResourceError
                 head = await _head(stream)
                 if head:
                     await stream.send_all(self._said(head))
@@ -127,13 +130,6 @@ class StartupListener:
             "x-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
         ).encode()
         return said if head.startswith(b"HEAD ") else said + body
-
-
-async def _shaken(stream: Any) -> None:
-    """Do the TLS handshake. Drop clients that insist on a protocol other than HTTP/1.1."""
-    await stream.do_handshake()
-    if stream.selected_alpn_protocol() not in (None, "http/1.1"):
-        raise trio.BrokenResourceError
 
 
 async def _head(stream: trio.abc.Stream) -> bytes:
@@ -177,7 +173,6 @@ async def _listeners(context: AppContext) -> Sequence[trio.abc.Listener[Any]]:
 
 
 async def _measure(context: AppContext) -> None:
-    """Measure how late timers fire."""
     while True:
         due = trio.current_time() + BEAT
         await trio.sleep_until(due)

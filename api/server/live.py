@@ -66,7 +66,6 @@ class LiveStream(Pulse):
             streams.keep_place(key)
 
     def close(self) -> None:
-        """Give everything back."""
         streams = self._api.streams
         self.ended, self.waits, self.wire.on_eof = True, False, None
         self._api.context.open_streams.drop(self._row)
@@ -117,7 +116,6 @@ class LiveStream(Pulse):
         return b""
 
     def cancel(self) -> None:
-        """End the stream in any state."""
         if not self.ended:
             self.ended = True
             if self._scope is not None:
@@ -155,7 +153,6 @@ class LiveStream(Pulse):
         self._wake()
 
     def _wake(self) -> None:
-        """Give the stream a task again."""
         assert isinstance(self.reader, Reader) and self._park is not None
         self.waits = False
         self.reader.tail.unpark(self)

@@ -50,7 +50,6 @@ def front(context: AppContext) -> Sequence[ChildSpec]:
 
 
 async def serve(context: AppContext, child: Child) -> None:
-    """Run the HTTP server until asked to stop."""
     settings, connections = context.settings, ServerConnections(make_app(context))
     opening, api = context.world.listen(settings.host, settings.port), connections.api
     tasks = (api.streams.watch_keys, api.streams.signs.run, api.seen.run, connections.renew_certificate)
@@ -224,7 +223,6 @@ async def close_all(listeners: Sequence[trio.abc.Listener[Any]]) -> None:
 
 
 def name_of(listener: trio.abc.Listener[Any]) -> str:
-    """Return the address of a listener, for the log."""
     if not isinstance(listener, trio.SocketListener):
         return repr(listener)
     host, port = listener.socket.getsockname()[:2]

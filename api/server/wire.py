@@ -98,7 +98,6 @@ class Wire(trio.abc.Stream):
         await self._inner.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """Receive, and notice the peer's end."""
         try:
             data = await self._inner.receive_some(max_bytes)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -115,7 +114,6 @@ class Wire(trio.abc.Stream):
             await self._inner.aclose()
 
     def fileno(self) -> int:
-        """Return the number of the open socket, or -1."""
         return -1 if self._descriptor is None else self._descriptor
 
     def close(self) -> None:
@@ -141,13 +139,11 @@ class Wire(trio.abc.Stream):
             self._sending.cancel()
 
     async def cut(self) -> None:
-        """Abort the connection."""
         self.ended()
         self._descriptor = None
         await trio.aclose_forcefully(self._inner)
 
     def ended(self) -> None:
-        """Note that the peer has gone."""
         self.eof = True
         if self.on_eof is not None:
             self.on_eof()
@@ -179,11 +175,9 @@ class SecureWire(Wire):
         await self._secure.do_handshake()
 
     def selected_alpn_protocol(self) -> str | None:
-        """Return the protocol agreed on in the handshake, or None."""
         agreed: str | None = self._secure.selected_alpn_protocol()
         return agreed
 
 
 def wire_of(stream: trio.abc.Stream, patience: float) -> Wire:
-    """Return the wire of a stream, plain or TLS."""
     return SecureWire(stream, patience) if isinstance(stream, trio.SSLStream) else Wire(stream, patience)

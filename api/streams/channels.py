@@ -10,23 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-import msgspec
-from msgspec import Struct
-
 from actors.notices import wants_notice
 from actors.query import Query, QueryError, UnknownLanguage, parse
 from actors.query.explain import SearchTerm
+from api.streams.sse import head_of
 from storage.records.alert import Alert, Scope
 from storage.records.event import Stored
 from storage.records.identity import Millis
 from storage.sql.stores.alerts import Alerts
-
-
-class _Notice(Struct):
-    alert_type: str = ""
-
-
-_notice = msgspec.json.Decoder(_Notice)
 
 
 class _Part(NamedTuple):
@@ -44,8 +35,7 @@ class Channel:
         self.parts, self._private_since = parts, private_since
 
     def admits_notice(self, event: Stored) -> bool:
-        """Return whether a notice of the service is on the channel."""
-        alert_type = _notice.decode(event.body).alert_type
+        alert_type = head_of(event.body).alert_type
         return any(wants_notice(part.alert, alert_type, event) for part in self.parts)
 
     def terms_for(self, event: Stored) -> tuple[SearchTerm, ...]:
@@ -55,7 +45,6 @@ class Channel:
 
 
 def channel_of(alerts: Sequence[Alert], private_since: Callable[[str], Millis | None] = lambda source: None) -> Channel:
-    """Return the filters of the enabled alerts."""
     return Channel(_parts(alerts), private_since)
 
 

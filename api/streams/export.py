@@ -84,15 +84,12 @@ def line_of(body: bytes) -> bytes:
     b",,,,'=1+1,,,,a; b,,,,,,,,,\\r\\n"
     """
     row = _decode(body)
-    cells = [_text(getattr(row, name)) for name in _PLAIN]
+    values = (getattr(row, name) for name in _PLAIN)
+    cells = ["; ".join(value) if isinstance(value, tuple) else value or "" for value in values]
     cells += ["\n".join(row.diff.added), "\n".join(row.diff.removed)]
     cells.append("\n".join(f"{change.before} → {change.after}" for change in row.diff.changed))
     cells.append(row.summary)
     return ",".join(map(cell, cells)).encode() + b"\r\n"
-
-
-def _text(value: str | tuple[str, ...] | None) -> str:
-    return "; ".join(value) if isinstance(value, tuple) else value or ""
 
 
 def cell(text: str) -> str:

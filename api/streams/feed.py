@@ -6,6 +6,7 @@ fewer ticks; nothing waits for it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,7 +19,7 @@ from api.fields import admin as wire
 from api.streams.sse import RETRY
 from storage.records.event import id_in
 from storage.records.identity import Seq, millis_of, rfc3339
-from storage.records.member import WEB, Member, Says
+from storage.records.member import WEB, Member
 
 if TYPE_CHECKING:
     from api.streams.keepalives import Writer
@@ -44,7 +45,7 @@ def overview_of(context: AppContext) -> wire.Overview:
     failing = {name: says for name, says in context.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
     newest = context.storage.tail.since(Seq(context.storage.tail.head - 1))
-    metrics, lag, nodes = context.world.metrics, context.lag(), context.storage.ownership
+    metrics, lag, spent, nodes = context.world.metrics, context.lag(), context.spent(), context.storage.ownership
     return wire.Overview(
         at=rfc3339(context.world.now()),
         started_at=rfc3339(overseer.started_at),
@@ -75,7 +76,9 @@ def overview_of(context: AppContext) -> wire.Overview:
         newest_event=id_in(newest[-1].stored.body) if newest else None,
         queues=dict(overseer.queues()),
         streams=int(metrics.streams.value),
-        looks=_looks(context),
+        looks=wire.LookRate(
+            round(spent.rate, 2), context.settings.looks_per_second, round(spent.passed, 1), says=spent.says()
+        ),
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},
         nodes=[_node(member, nodes.me) for member in nodes.view.members if not member.left],
@@ -84,7 +87,9 @@ def overview_of(context: AppContext) -> wire.Overview:
 
 
 def _node(member: Member, me: str | None) -> wire.Node:
-    says = member.says
+    says, missing = member.says, None
+    if says.shown > says.ends:
+        missing = wire.MissingEvents(rfc3339(millis_of(says.ends)), rfc3339(millis_of(says.shown)))
     return made_of(
         wire.Node,
         member,
@@ -93,20 +98,7 @@ def _node(member: Member, me: str | None) -> wire.Node:
         this=member.id == me,
         url=says.address,
         role="web" if says.role == WEB else "all",
-        missing=_missing(says),
-    )
-
-
-def _missing(says: Says) -> wire.MissingEvents | None:
-    if says.shown <= says.ends:
-        return None
-    return wire.MissingEvents(rfc3339(millis_of(says.ends)), rfc3339(millis_of(says.shown)))
-
-
-def _looks(context: AppContext) -> wire.LookRate:
-    spent = context.spent()
-    return wire.LookRate(
-        round(spent.rate, 2), context.settings.looks_per_second, passed_for_s=round(spent.passed, 1), says=spent.says()
+        missing=missing,
     )
 
 
@@ -135,20 +127,17 @@ class Feed:
     def _changes(self) -> list[bytes]:
         found = self._context.overseer.journal.changes.after(self._changed)
         self._changed = self._context.overseer.journal.changes.last
-        frames = [_skipped("change", len(found) - MOST)] if len(found) > MOST else []
-        for _, turn in found[-MOST:]:
-            told = {"at": rfc3339(turn.at), "path": turn.path, "was": turn.was, "now": turn.now, "error": turn.error}
-            frames.append(_frame("change", told))
-        return frames
+        told = [
+            {"at": rfc3339(turn.at), "path": turn.path, "was": turn.was, "now": turn.now, "error": turn.error}
+            for _, turn in found[-MOST:]
+        ]
+        return _frames("change", told, len(found))
 
     def _events(self) -> list[bytes]:
         tail = self._context.storage.tail
         found = tail.since(self._seen) or ()
         self._seen = tail.head
-        frames = [_skipped("event", len(found) - MOST)] if len(found) > MOST else []
-        for recent in found[-MOST:]:
-            frames.append(_frame("event", _brief(recent.stored.body)))
-        return frames
+        return _frames("event", [_brief(recent.stored.body) for recent in found[-MOST:]], len(found))
 
     def __repr__(self) -> str:
         return f"<Feed after change {self._changed} and event {self._seen}>"
@@ -158,5 +147,7 @@ def _frame(name: str, data: object) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(data))
 
 
-def _skipped(name: str, count: int) -> bytes:
-    return _frame("skipped", {"of": name, "count": count})
+def _frames(name: str, told: Sequence[object], count: int) -> list[bytes]:
+    """Return the frames of the newest of so many, after one that counts the skipped ones."""
+    skipped = [_frame("skipped", {"of": name, "count": count - MOST})] if count > MOST else []
+    return [*skipped, *(_frame(name, one) for one in told)]

@@ -106,11 +106,8 @@ class Signs:
             looked = trio.current_time()
             due = [pulse for pulse in self._pulses if pulse.ends < looked + LOOK_EVERY]
             if due and (newest := await self._newest()) is not None:
-                await self._give(due, newest)
-
-    async def _give(self, due: list[Pulse], newest: str) -> None:
-        for number, pulse in enumerate(due):
-            if number % TURN == 0:
-                await trio.lowlevel.checkpoint()
-            if pulse in self._pulses and pulse.due:  # it may have written or ended since
-                pulse.give(newest)
+                for number, pulse in enumerate(due):
+                    if number % TURN == 0:
+                        await trio.lowlevel.checkpoint()
+                    if pulse in self._pulses and pulse.due:  # it may have written or ended since
+                        pulse.give(newest)

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-import msgspec
-from msgspec import Struct
-
 from actors.query import Query
 from actors.query.explain import SearchTerm
 from api.streams.channels import Channel
 from api.streams.searching import Groups, Texts, portion
-from api.streams.sse import Form, frame_of, frames
+from api.streams.sse import Form, frame_of, frames, head_of
 from storage.append import Recent
 from storage.records.event import EVERYTHING, Filter, Stored
 from storage.records.identity import Seq
@@ -41,13 +38,6 @@ TURN = 500
 
 _OURS = frozenset({Kind.NOTICE, Kind.HEARTBEAT})
 _NONE: frozenset[str] = frozenset()
-
-
-class _Tier(Struct):
-    source_type: str
-
-
-_tier = msgspec.json.Decoder(_Tier)
 
 
 class FellBehind(Exception):
@@ -118,7 +108,7 @@ class EventFilter:
             return False
         if event.kind == Kind.HEARTBEAT:
             return self._heartbeats
-        if self._tiers and event.kind == Kind.NOTICE and _tier.decode(event.body).source_type not in self._tiers:
+        if self._tiers and event.kind == Kind.NOTICE and head_of(event.body).source_type not in self._tiers:
             return False
         return not self._tags or not self._tags.isdisjoint(event.tags)
 
@@ -177,7 +167,6 @@ class Reader:
         return self._of_ring(recent)
 
     def held(self) -> int:
-        """Return the bytes of unread events that it holds."""
         return sum([len(event.body) for event in self._page])
 
     def let_go(self) -> None:

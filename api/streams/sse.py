@@ -25,10 +25,11 @@ _SPLITTERS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\
 
 
 class Head(Struct):
-    """The fields that a frame needs."""
+    """The fields that frames and filters need."""
 
     id: str
     source_type: str
+    alert_type: str = ""
 
 
 _head = msgspec.json.Decoder(Head)

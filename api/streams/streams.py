@@ -128,7 +128,6 @@ class Streams:
         return self._place
 
     def end_all(self) -> None:
-        """End every open and future stream."""
         self.ending = True
         for stream in list(self._open):
             stream.cancel()
@@ -141,7 +140,8 @@ class Streams:
             with suppress(StorageError):  # unknown for now: the next round asks again
                 for holder in {key.sha256: key for key in self._open.values()}.values():
                     if await self.has_gone(holder):
-                        self._end_key(holder.sha256)
+                        for stream in [one for one, key in self._open.items() if key.sha256 == holder.sha256]:
+                            stream.cancel()
             if not self._open:
                 self._some = trio.Event()
 
@@ -211,7 +211,6 @@ class Streams:
         return f"<Streams {len(self._open)} open of {len(self._of_key)} keys>"
 
     async def has_gone(self, holder: Holder) -> bool:
-        """Return whether the key was deleted, or the session ended."""
         match holder:
             case ApiKey(sha256=hashed):
                 return await self._storage.keys.by_hash(hashed) is None
@@ -219,11 +218,6 @@ class Streams:
                 return await self._storage.people.session(hashed) is None
             case _:
                 assert_never(holder)
-
-    def _end_key(self, hashed: str) -> None:
-        for stream, key in list(self._open.items()):
-            if key.sha256 == hashed:
-                stream.cancel()
 
 
 async def _feed_willing(reader: Reader, pulse: Pulse) -> bytes:

@@ -60,7 +60,6 @@ class Subscribers:
         self._known: dict[str, Subscriber] = {}
 
     def begin(self, session: str, key: str, cursor: Seq) -> None:
-        """Remember a new client of a key."""
         of_key = [id for id, known in self._known.items() if known.key == key]
         for id in of_key[: max(0, len(of_key) - MOST_OF_KEY + 1)]:
             del self._known[id]
@@ -135,9 +134,6 @@ class UpdateReader(Reader):
             self._subscriber.cursor = cursor
 
     def _told(self, uris: Sequence[str]) -> bytes:
-        return b"".join([_frame(uri, id_of(self.cursor, 0)) for uri in uris])
-
-
-def _frame(uri: str, id: str) -> bytes:
-    said = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
-    return b"event: message\ndata: %b\nid: %b\n\n" % (msgspec.json.encode(said), id.encode())
+        id, told = id_of(self.cursor, 0).encode(), {"jsonrpc": "2.0", "method": "notifications/resources/updated"}
+        frames = (msgspec.json.encode(told | {"params": {"uri": uri}}) for uri in uris)
+        return b"".join([b"event: message\ndata: %b\nid: %b\n\n" % (frame, id) for frame in frames])
