@@ -90,11 +90,12 @@ EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line, report failures on stderr, and return the exit code."""
     try:
         return main.main(list(arguments), prog_name=program_name(), complete_var=VARIABLE, standalone_mode=False) or 0
     except BaseException as error:
-        return _told(_innermost(error))
+        while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:  # a nursery wraps every exception
+            error = error.exceptions[0]
+        return _told(error)
 
 
 def _told(error: BaseException) -> int:
@@ -114,24 +115,12 @@ def _told(error: BaseException) -> int:
             sys.stderr.close()
             return Exit.WELL
         case OSError(errno=errno.ENOSPC, filename=None):
-            return _unwritable(error)
+            with suppress(OSError):  # else Python flushes it again at exit
+                sys.stdout.close()
+            click.echo(f"sanderling: could not write the output: {error.strerror}.", err=True)
+            return Exit.TRY_AGAIN
         case _:
             raise error
-
-
-def _unwritable(error: OSError) -> int:
-    """Report that stdout is not writable, and close it so that Python does not flush it again at exit."""
-    with suppress(OSError):
-        sys.stdout.close()
-    click.echo(f"sanderling: could not write the output: {error.strerror}.", err=True)
-    return Exit.TRY_AGAIN
-
-
-def _innermost(error: BaseException) -> BaseException:
-    """Unwrap a group of one: a nursery wraps every exception that leaves it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 class Tidy(click.Command):

@@ -123,8 +123,17 @@ def flag(name: str) -> str:
 
 def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None = None) -> Loaded:
     """Merge flags, variables and file into settings. Raises CommandFailed (BAD_SETTING)."""
-    _refuse_unknown_variables(variables)
-    found = _from_table(flags, variables)
+    known = [*BESIDE, *(variable(name) for name in (*_FIELDS, *RETIRED))]
+    for name in sorted(variables):
+        if name.startswith(PREFIX) and name not in known:
+            raise CommandFailed(f"{name}: there is no such setting. {_nearest(name, known)}", Exit.BAD_SETTING)
+    found = dict[str, tuple[Any, str]]()
+    for name, item in _FIELDS.items():
+        text, origin = variables.get(variable(name)), variable(name)
+        if name in flags:
+            text, origin = flags[name], flag(name)
+        if text is not None:
+            found[name] = _parse(item, text, origin), origin
     retired = [_nothing(name, variable(name)) for name in RETIRED if variable(name) in variables]
     named = config or variables.get("SANDERLING_CONFIG")
     if named:
@@ -141,22 +150,14 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
     try:
         settings = Settings(**{name: value for name, (value, _) in found.items()})
     except ValueError as error:
-        raise CommandFailed(_blame(str(error), found), Exit.BAD_SETTING) from None
+        name = str(error).split(" ", 1)[0].rstrip(":")  # the message begins with the setting's name
+        origin = found[name][1] if name in found else "default"
+        raise CommandFailed(f"{error}. (from {origin})", Exit.BAD_SETTING) from None
     return Loaded(settings, {name: found[name][1] if name in found else "default" for name in _FIELDS}, retired)
 
 
 def _nothing(name: str, origin: str) -> str:
     return f"{name} (from {origin}) is no setting any more. {RETIRED[name]}"
-
-
-def _from_table(flags: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
-    found = {}
-    for name, item in _FIELDS.items():
-        for text, origin in ((flags.get(name), flag(name)), (variables.get(variable(name)), variable(name))):
-            if text is not None:
-                found[name] = (_parse(item, text, origin), origin)
-                break
-    return found
 
 
 def _parse(item: Field[Any], text: str, origin: str) -> Any:
@@ -171,13 +172,6 @@ def _parse(item: Field[Any], text: str, origin: str) -> Any:
         words = {int: "a whole number", float: "a number"}[wanted]
         raise CommandFailed(f"{origin} = {text!r}: must be {words}.", Exit.BAD_SETTING) from None
     return value
-
-
-def _refuse_unknown_variables(variables: Mapping[str, str]) -> None:
-    known = [*BESIDE, *(variable(name) for name in (*_FIELDS, *RETIRED))]
-    for name in sorted(variables):
-        if name.startswith(PREFIX) and name not in known:
-            raise CommandFailed(f"{name}: there is no such setting. {_nearest(name, known)}", Exit.BAD_SETTING)
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
@@ -222,10 +216,3 @@ def _from_toml(item: Field[Any], value: Any, path: Path) -> Any:
         return value
     words = {int: "a whole number", float: "a number", str: "a string in quotes", tuple: "a list of strings"}[wanted]
     raise CommandFailed(f"{path}: {item.name} = {value!r}: must be {words}.", Exit.BAD_SETTING)
-
-
-def _blame(message: str, found: Mapping[str, tuple[Any, str]]) -> str:
-    """Append the value's origin to a message that begins with the setting's name."""
-    name = message.split(" ", 1)[0].rstrip(":")
-    origin = found[name][1] if name in found else "default"
-    return f"{message}. (from {origin})"

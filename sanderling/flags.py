@@ -25,8 +25,6 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="As JSON; of se
 
 
 def settings_flags(*names: str) -> Callable[[Command], Command]:
-    """Add a flag for each of these settings, with help from the settings table."""
-
     def add(command: Command) -> Command:
         for item in reversed([item for item in fields(Settings) if item.name in names]):
             says = meaning(item)

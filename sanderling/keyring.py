@@ -20,7 +20,7 @@ from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, now
 from storage.records.identity import Millis, rfc3339
-from storage.records.key import SHOWN, ApiKey, PublicKey, SigningKey
+from storage.records.key import SHOWN, ApiKey, SigningKey
 from storage.sqlite.upkeep.upgrade import RotationResult, rotate
 
 PART = 6
@@ -75,12 +75,6 @@ def forget_signing(settings: Settings, key_id: str) -> None:
     raise CommandFailed(f"{key_id}: no such key is published; `sanderling keys signing --jwks` shows them.", Exit.USAGE)
 
 
-def foreign(settings: Settings) -> Sequence[PublicKey]:
-    """Return the published keys of other instances."""
-    with engine_of(settings).keys() as keys:
-        return keys.public()
-
-
 def rotate_signing(settings: Settings) -> SigningKey:
     """Make, store and return a new signing key. A running server signs its next event with it."""
     key = new_signing_key(entropy(32), now())
@@ -95,7 +89,9 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
     lost: the old key is lost; give up the secrets it sealed. Raises CommandFailed.
     """
     engine_of(settings).refuse("Its secrets can't be sealed again yet: keep the old master key.")
-    folder = _existing(settings)
+    folder = Path(settings.data)
+    if not folder.is_dir():  # reading must not create it
+        raise CommandFailed(f"{folder}: there is no such data folder; name the service's with --data.", Exit.BAD_DATA)
     named = find_master_key(environ())
     new = None if to is None else master_in(to)
     if new is None and named is not None:
@@ -122,14 +118,6 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
     with engine_of(settings).keys(existing=False) as keys:
         keys.offer(link)
     return (url or settings.public_url()) + path
-
-
-def _existing(settings: Settings) -> Path:
-    """Return the data folder. Raises CommandFailed if it is missing: reading must not create it."""
-    folder = Path(settings.data)
-    if not folder.is_dir():
-        raise CommandFailed(f"{folder}: there is no such data folder; name the service's with --data.", Exit.BAD_DATA)
-    return folder
 
 
 def revoke(settings: Settings, word: str) -> ApiKey:
@@ -188,15 +176,12 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
     return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
 
 
-def signing_records(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[dict[str, str]]:
-    told: list[tuple[str, str, Millis]] = [(key.key_id, key.state, key.created_at) for key in keys]
-    told += [(key.key_id, "foreign", key.created_at) for key in foreign]
+def signing_records(settings: Settings) -> list[dict[str, str]]:
+    """Return the signing keys, the active one first, then those of other instances."""
+    with engine_of(settings).keys() as keys:
+        told: list[tuple[str, str, Millis]] = [(key.key_id, key.state, key.created_at) for key in keys.signing()]
+        told += [(key.key_id, "foreign", key.created_at) for key in keys.public()]
     return [{"key_id": key_id, "state": state, "created_at": rfc3339(at)} for key_id, state, at in told]
-
-
-def signing_lines(keys: Sequence[SigningKey], foreign: Sequence[PublicKey] = ()) -> list[str]:
-    found = signing_records(keys, foreign)
-    return [f"{key['key_id']}  {key['state']:<7}  {key['created_at']}" for key in found]
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:

@@ -33,14 +33,6 @@ ROOT = "sanderling/"
 _LETTERS = {"debug": "2", "warning": "33", "error": "31"}
 
 
-def tellable(text: str) -> str:
-    """Return text safe for the log: plain, without keys and secrets, even those in URLs.
-
-    Cut far beyond the cap first: a stranger's text may be long.
-    """
-    return without_secrets(plain(text[: 4 * VALUE_CAP]))
-
-
 def make_log(
     stream: TextIO,
     wall: Callable[[], float],
@@ -55,15 +47,25 @@ def make_log(
     keep: receives the sanitized fields of each line. A line names the actor of its task unless it names another.
     Standard library loggers also write here, from warning up.
     """
+
+    def stamp(_logger: Any, _name: str, fields: Fields) -> Fields:
+        fields["ts"] = rfc3339(Millis(int(wall() * 1000)))
+        return fields
+
+    def kept(_logger: Any, _name: str, fields: Fields) -> Fields:
+        assert keep is not None
+        keep(dict(fields))
+        return fields
+
     logger = structlog.wrap_logger(
         structlog.PrintLogger(stream),
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.add_log_level,
-            _stamp(wall),
+            stamp,
             _named,
-            _safe,
-            *((_kept(keep),) if keep is not None else ()),
+            lambda _logger, _name, fields: {plain(str(name)): _safe_value(value) for name, value in fields.items()},
+            *((kept,) if keep is not None else ()),
             _words(colour) if words else _json_line,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -92,14 +94,6 @@ class _Bridge(logging.Handler):
         self._log(record.getMessage(), level=level, logger=record.name, **extra)
 
 
-def _stamp(wall: Callable[[], float]) -> Processor:
-    def stamp(_logger: Any, _name: str, fields: Fields) -> Fields:
-        fields["ts"] = rfc3339(Millis(int(wall() * 1000)))
-        return fields
-
-    return stamp
-
-
 def _named(_logger: Any, _name: str, fields: Fields) -> Fields:
     """Add the actor: tasks are named by their paths, and child tasks belong to the nearest actor above them."""
     actor = str(fields.get("actor") or _actor())
@@ -118,18 +112,6 @@ def _actor() -> str:
     return "" if task is None else task.name
 
 
-def _kept(keep: Callable[[Mapping[str, Any]], None]) -> Processor:
-    def kept(_logger: Any, _name: str, fields: Fields) -> Fields:
-        keep(dict(fields))
-        return fields
-
-    return kept
-
-
-def _safe(_logger: Any, _name: str, fields: Fields) -> Fields:
-    return {plain(str(name)): _safe_value(value) for name, value in fields.items()}
-
-
 def _safe_value(value: Any) -> Any:
     if isinstance(value, Enum):
         value = value.value
@@ -137,7 +119,8 @@ def _safe_value(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [_safe_value(part) for part in value[:LIST_CAP]]
-    text = tellable(value if isinstance(value, str) else repr(value))
+    text = value if isinstance(value, str) else repr(value)
+    text = without_secrets(plain(text[: 4 * VALUE_CAP]))  # cut first, far beyond the cap: it may be a stranger's
     return text if len(text) <= VALUE_CAP else text[:VALUE_CAP] + "..."
 
 

@@ -50,7 +50,6 @@ def worker_command() -> Sequence[str]:
 
 
 def own_process(role: str) -> Sequence[str]:
-    """Return the command line that starts this program in another role."""
     if unpacked() is not None:
         return [sys.executable, role]
     top = str(Path(__file__).parents[1])

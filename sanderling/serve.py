@@ -22,16 +22,14 @@ from pathlib import Path
 import trio
 
 from actors.app_context import AppContext
-from actors.catalogue.catalogue import Catalogue
 from actors.destination_kinds.kind import Service
-from actors.destination_kinds.table import Kinds, kinds_of
+from actors.destination_kinds.table import kinds_of
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
 from actors.recorder.signing import signing_keys
 from actors.settings import Settings
 from actors.system import Front, Superseded, System
-from actors.templates.template import Template
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
 from api.server.listeners import StartupListener, admin_socket, metrics_listener
@@ -78,15 +76,22 @@ def serve(loaded: Loaded) -> int:
     )
     for says in loaded.retired:
         log("settings.retired", level="warning", says=says)
-    _raise_file_limit()
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # each stream needs a file; macOS reports a hard limit that it refuses
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     forbid_core_dumps()
     gc.set_threshold(*COLLECT)
     return trio.run(_serve, loaded, log, journal, terminal)
 
 
 async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
+    """Start listening, and answer while the storage opens and the tree starts."""
     settings = loaded.settings
-    templates, kinds = _templates(settings, log), _kinds(settings, log)
+    templates, messengers = templates_of(settings.templates), messengers_of(settings.kinds)
+    faults = [("template.refused", flaw) for flaw in templates.flaws]
+    for event, flaw in (*faults, *(("kind.refused", flaw) for flaw in messengers.flaws)):
+        log(event, level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
+    kinds = partial(kinds_of, messengers, mail_of(settings), speech=speech_for(settings))
     _refuse_bad_addresses(settings)
     certificate = _certificate(settings)
     await _refuse_weak_jail(settings)
@@ -94,82 +99,57 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     settings = await _listen(listening, settings)
     porch = StartupListener(settings.public_url(), certificate)
     listening.give_up = porch.give_up
+
+    async def run() -> int:
+        """Open the storage and run the tree; the startup listener answers until the front end takes over."""
+        engine = engine_of(settings)
+        if engine.elsewhere:
+            await trio.to_thread.run_sync(engine.refuse_half, limiter=trio.CapacityLimiter(1))
+        else:
+            _refuse_half_of_it(Path(settings.data))
+        world = real_world(settings, listening, log, certificate, doing=porch.say)
+        with engine.told():
+            storage = await world.open_storage()
+        try:
+            with engine.told():
+                keys = await signing_keys(world, storage)
+            outside = ReadyNotifier(settings, log, terminal).after(partial(_listeners, loaded.origins))
+            manager = manager_of(environ(), os.getpid())
+            with Watchdog(clock=monotonic, report=partial(_report_stall, world)) as watchdog:
+                system = System(
+                    world,
+                    settings,
+                    storage,
+                    keys,
+                    outside if manager is None else manager.after(outside),
+                    templates=templates,
+                    kinds=kinds(Service(world, storage, settings)),
+                    steps=watchdog,
+                    journal=journal,
+                    version=__version__,
+                    stuck=partial(_end_now, log),
+                )
+                porch.doing = system.readiness.starting
+                return await _run(system, log, certificate)
+        finally:
+            with trio.move_on_after(CLOSE_WITHIN, shield=True):
+                await storage.aclose()
+                if world.replica is not None:
+                    await world.replica.aclose()
+
     code, failed = int(Exit.WELL), None
     async with trio.open_nursery() as nursery:
         for address, listeners in listening.ready.items():
             secure = certificate is not None and address == (settings.host, settings.port)
             nursery.start_soon(partial(porch.keep, address, listeners, secure=secure))
         try:
-            code = await _serve_behind(
-                porch,
-                loaded,
-                settings=settings,
-                listening=listening,
-                certificate=certificate,
-                templates=templates,
-                kinds=kinds,
-                log=log,
-                journal=journal,
-                terminal=terminal,
-            )
+            code = await run()
         except Exception as error:  # raised below, outside the nursery's group
             failed = error
         nursery.cancel_scope.cancel()
     if failed is not None:
         raise failed
     return code
-
-
-async def _serve_behind(
-    porch: StartupListener,
-    loaded: Loaded,
-    *,
-    settings: Settings,
-    listening: Listening,
-    certificate: CertificateFiles | None,
-    templates: Catalogue[Template],
-    kinds: Callable[[Service], Kinds],
-    log: Callable[..., None],
-    journal: Journal,
-    terminal: bool,
-) -> int:
-    """Open the storage and run the tree. The startup listener answers until the front end takes the listeners over."""
-    engine = engine_of(settings)
-    if engine.elsewhere:
-        await trio.to_thread.run_sync(engine.refuse_half, limiter=trio.CapacityLimiter(1))
-    else:
-        _refuse_half_an_import(Path(settings.data))
-        _refuse_a_standby(Path(settings.data))
-    world = real_world(settings, listening, log, certificate, doing=porch.say)
-    with engine.told():
-        storage = await world.open_storage()
-    try:
-        with engine.told():
-            keys = await signing_keys(world, storage)
-        herald = ReadyNotifier(settings, log, terminal)
-        outside = herald.after(partial(doorways, loaded.origins))
-        manager = manager_of(environ(), os.getpid())
-        with Watchdog(clock=monotonic, report=partial(_report_stall, world)) as watchdog:
-            system = System(
-                world,
-                settings,
-                storage,
-                keys,
-                outside if manager is None else manager.after(outside),
-                templates=templates,
-                kinds=kinds(Service(world, storage, settings)),
-                steps=watchdog,
-                journal=journal,
-                version=__version__,
-                stuck=partial(_end_now, log),
-            )
-            porch.doing = system.readiness.starting
-            return await _run(system, log, certificate)
-    finally:
-        with trio.move_on_after(CLOSE_WITHIN, shield=True):
-            await storage.aclose()
-            if world.replica is not None:
-                await world.replica.aclose()
 
 
 def _end_now(log: Callable[..., None], error: Escalate) -> None:
@@ -185,25 +165,9 @@ def _report_stall(world: World, stall: Stall) -> None:
     world.log("loop.held", level="error", actor=stall.path, seconds=round(stall.seconds, 2), stack=list(stall.stack))
 
 
-def doorways(origins: Mapping[str, str], context: AppContext) -> Sequence[ChildSpec]:
+def _listeners(origins: Mapping[str, str], context: AppContext) -> Sequence[ChildSpec]:
     """Return the listeners' children, the public front end last so that its crashes do not affect the others."""
     return (*admin_socket(context), *metrics_listener(context), *front(replace(context, origins=origins)))
-
-
-def _templates(settings: Settings, log: Callable[..., None]) -> Catalogue[Template]:
-    """Return all templates; log faults in the user's files. Raises CommandFailed."""
-    found = templates_of(settings.templates)
-    for flaw in found.flaws:
-        log("template.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
-    return found
-
-
-def _kinds(settings: Settings, log: Callable[..., None]) -> Callable[[Service], Kinds]:
-    """Return the factory of all kinds of destinations; log faults in the user's files. Raises CommandFailed."""
-    found = messengers_of(settings.kinds)
-    for flaw in found.flaws:
-        log("kind.refused", level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
-    return partial(kinds_of, found, mail_of(settings), speech=speech_for(settings))
 
 
 async def _run(system: System, log: Callable[..., None], certificate: Certificate | None = None) -> int:
@@ -232,12 +196,18 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
         raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
 
 
-def _refuse_half_an_import(folder: Path) -> None:
-    """Raise CommandFailed if an import was cut off, because the data are missing."""
+def _refuse_half_of_it(folder: Path) -> None:
+    """Raise CommandFailed if an import was cut off, because the data are missing, and for a standby's folder."""
     if unfinished(folder):
         raise CommandFailed(
             f"{folder}: an import into it was cut off, and nothing of it is there. Run it again (`sanderling import`), "
             f"or go without it: delete {folder / STAGE}.",
+            Exit.BAD_DATA,
+        )
+    if (folder / STANDBY).exists():
+        raise CommandFailed(
+            f"{folder} is a standby's. To serve from it, take over first: "
+            f"{typed('standby', str(folder))} --from REPLICA --take-over (docs/standby.md).",
             Exit.BAD_DATA,
         )
 
@@ -251,18 +221,7 @@ def _refuse_bad_addresses(settings: Settings) -> None:
             raise CommandFailed(f"{name}: {error.detail}.", Exit.BAD_SETTING) from None
 
 
-def _refuse_a_standby(folder: Path) -> None:
-    """Raise CommandFailed for a standby's folder: the service would start empty."""
-    if (folder / STANDBY).exists():
-        raise CommandFailed(
-            f"{folder} is a standby's. To serve from it, take over first: "
-            f"{typed('standby', str(folder))} --from REPLICA --take-over (docs/standby.md).",
-            Exit.BAD_DATA,
-        )
-
-
 async def _refuse_weak_jail(settings: Settings) -> None:
-    """Raise CommandFailed if the kernel's jail for workers is demanded but unavailable."""
     if settings.jail != "demanded":
         return
     from sanderling.operations.self_test import tried  # imported only if demanded
@@ -346,10 +305,3 @@ class ReadyNotifier:
                 await storage.people.offer(link)
             return f"Open this link within an hour to set the dashboard's password:\n\n  {self._url}{path}"
         return f"In another terminal:\n  {typed('add URL', self._data)}\n  {typed('tail', self._data)}"
-
-
-def _raise_file_limit() -> None:
-    """Raise the limit of open files to the maximum: each stream needs one."""
-    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # macOS reports a hard limit that it refuses
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -47,7 +47,6 @@ class Running(NamedTuple):
 
 
 def health(data: str, url: str | None) -> tuple[bool, str]:
-    """Return whether the service is ready, with its message in one line."""
     path = Path(data) / ADMIN_SOCKET
     try:
         return _readiness(_connection(url) if url else SocketConnection(path), urlsplit(url or "").path.rstrip("/"))
@@ -75,7 +74,6 @@ def settings_at(here: Settings) -> Settings | None:
 
 
 def unlike(here: Settings, there: Settings) -> list[str]:
-    """Return the names of settings that differ, except secrets."""
     return [name for name in _OPEN if getattr(here, name) != getattr(there, name)]
 
 

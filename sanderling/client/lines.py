@@ -114,7 +114,6 @@ def ago(moment: str | None, now: datetime) -> str:
 
 
 def within(moment: str, now: datetime) -> str:
-    """Return the time until a moment in its largest unit."""
     seconds = (datetime.fromisoformat(moment) - now).total_seconds()
     return f"in {_largest(seconds)}" if seconds > 0 else "over"
 
@@ -188,7 +187,7 @@ class Renderer:
         host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
         said = lines_of(listed(event))
         text = undirected(f"{notice}: {said.headline}" if notice else said.headline)
-        clock = self._clock(str(event["emitted_at"]))
+        clock = datetime.fromisoformat(str(event["emitted_at"])).astimezone(self._zone).strftime("%H:%M:%S")
         left = self._width - len(clock) - 1 - TIER - 1 - HOST - 1
         tier = self._paint(kind, f"{kind:<{TIER}}")
         yield f"{self._paint('dim', clock)} {tier} {pad(fit(host, HOST), HOST)} {fit(text, left)}"
@@ -202,9 +201,6 @@ class Renderer:
             yield indent + self._paint(sort, f"{SIGNS[sort]} {fit(change, room - 2)}")
         if len(changes) > MOST_CHANGES:
             yield indent + self._paint("dim", fit(f"{CUT} {len(changes) - MOST_CHANGES} more", room))
-
-    def _clock(self, moment: str) -> str:
-        return datetime.fromisoformat(moment).astimezone(self._zone).strftime("%H:%M:%S")
 
     def _paint(self, name: str, text: str) -> str:
         return f"\x1b[{COLOURS[name]}m{text}\x1b[0m" if self._colour and name in COLOURS else text
@@ -253,7 +249,6 @@ def alert_lines(alert: Mapping[str, Any]) -> Iterator[str]:
 def why_lines(
     answer: Mapping[str, Any], *, asked: bool, looked: bool = False, zone: tzinfo | None = None
 ) -> Iterator[str]:
-    """Yield the source, the reasons (best first), and the source's state."""
     title = answer.get("title")
     yield f"{answer['type']}  {plain(answer['url'])}" + (f"  ({plain(title)})" if title else "")
     for reason in answer["reasons"]:

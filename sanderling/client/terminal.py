@@ -104,11 +104,9 @@ class Audience:
 
     @property
     def content(self) -> bool:
-        """Return whether all wanted events have been printed."""
         return not self._left
 
     def show(self, event: str) -> None:
-        """Print an event, given as the service's own JSON."""
         if self._as_json:
             echo_json(event)
         else:

@@ -68,11 +68,12 @@ def bin_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
     return [(ids[one["id"]], within(one["expires_at"], now), one["url"]) for one in found]
 
 
-def bin_line(one: Mapping[str, Any]) -> str:
-    return f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}"
-
-
-BIN_LIST = Listing(("id", "ends", "url"), bin_rows, bin_line, "There is no bin yet: `sanderling bins create`.")
+BIN_LIST = Listing[Mapping[str, Any]](
+    ("id", "ends", "url"),
+    bin_rows,
+    lambda one: f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}",
+    "There is no bin yet: `sanderling bins create`.",
+)
 
 
 @bins.command("show")

@@ -55,11 +55,6 @@ def kind_row(kind: DestinationKind) -> Sequence[str]:
     return kind.id, kind.family, plain(kind.label), ", ".join(field.name for field in kind.fields) or "-"
 
 
-def kind_line(kind: DestinationKind) -> str:
-    id, family, label, asks = kind_row(kind)
-    return f"{id:<16}  {family:<8}  {label:<18}  {asks}"
-
-
 def kind_record(kind: DestinationKind) -> dict[str, Any]:
     """Return a kind for JSON: its fields, without internals."""
     names = ("name", "label", "help", "example", "default", "required", "private")
@@ -74,7 +69,10 @@ def kind_record(kind: DestinationKind) -> dict[str, Any]:
 
 
 KIND_LIST = Listing[Any](
-    ("kind", "for", "name", "asks for"), lambda found: list(map(kind_row, found)), kind_line, record=kind_record
+    ("kind", "for", "name", "asks for"),
+    lambda found: list(map(kind_row, found)),
+    lambda kind: "{:<16}  {:<8}  {:<18}  {}".format(*kind_row(kind)),
+    record=kind_record,
 )
 
 
@@ -133,7 +131,6 @@ def check_kinds(folder: Path, *, as_json: bool) -> int:
 
 
 def _check(found: Catalogue[Any], folder: Path, words: Callable[[Any], str], *, as_json: bool) -> int:
-    """Print valid files with their ids, then flaws."""
     from actors.catalogue.catalogue import BUILT_IN
 
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
@@ -173,11 +170,6 @@ def _takes(template: Template) -> str:
     return ", ".join(parameter.key for parameter in template.parameters) or "-"
 
 
-def template_row(entry: Entry[Template]) -> Sequence[Cell | str]:
-    template = entry.record
-    return template.id, Cell(str(template.version), right=True), _takes(template), template.name, entry.origin
-
-
 def template_line(entry: Entry[Template]) -> str:
     """Return a template as one line: id, version, parameters, name, origin."""
     template, origin = entry.record, plain(entry.origin)
@@ -185,7 +177,6 @@ def template_line(entry: Entry[Template]) -> str:
 
 
 def template_record(entry: Entry[Template]) -> dict[str, Any]:
-    """Return a template for JSON, with its origin."""
     from msgspec import to_builtins
 
     return {**to_builtins(entry.record), "origin": entry.origin}
@@ -193,7 +184,10 @@ def template_record(entry: Entry[Template]) -> dict[str, Any]:
 
 TEMPLATE_LIST = Listing[Any](
     ("template", "version", "takes", "name", "from"),
-    lambda found: list(map(template_row, found)),
+    lambda found: [
+        (one.record.id, Cell(str(one.record.version), right=True), _takes(one.record), one.record.name, one.origin)
+        for one in found
+    ],
     template_line,
     record=template_record,
 )

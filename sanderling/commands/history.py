@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
@@ -107,18 +107,10 @@ async def versions(client: Client, *, name: str, as_json: bool) -> None:
     VERSION_LIST.show(found, as_json=as_json)
 
 
-def version_line(one: Mapping[str, Any]) -> str:
-    return f"{one['version']}  {one['at'] or '-'}  {KEPT[one['kept']]}  {plain(undirected(one['says']))}"
-
-
-def version_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
-    return [(shown(one["version"]), when(one), KEPT[one["kept"]], one["says"]) for one in found]
-
-
-VERSION_LIST = Listing(
+VERSION_LIST = Listing[Mapping[str, Any]](
     ("version", "at", "kept", "what changed"),
-    version_rows,
-    version_line,
+    lambda found: [(shown(one["version"]), when(one), KEPT[one["kept"]], one["says"]) for one in found],
+    lambda one: f"{one['version']}  {one['at'] or '-'}  {KEPT[one['kept']]}  {plain(undirected(one['says']))}",
     "No version is stored: it is not a page, or it was not checked yet.",
 )
 

@@ -14,7 +14,7 @@ import click
 
 from actors.settings import Settings
 from sanderling.client.lines import Cell, ago, short_ids
-from sanderling.client.terminal import for_a_person, print_json, print_list
+from sanderling.client.terminal import Listing, for_a_person, print_json, print_list
 from sanderling.environment import hinted
 from sanderling.flags import json_flag, with_settings
 from storage.records.identity import rfc3339
@@ -143,7 +143,6 @@ def signing(settings: Settings, *, as_jwks: bool, forget: str | None, as_json: b
     sanderling keys signing --jwks > jwks.json
     """
     from sanderling import keyring
-    from sanderling.real_world import wall
 
     if forget is not None:
         keyring.forget_signing(settings, forget)
@@ -152,24 +151,24 @@ def signing(settings: Settings, *, as_jwks: bool, forget: str | None, as_json: b
     if as_jwks and not as_json:
         click.echo(keyring.published(settings).decode())
         return
-    own, foreign = keyring.signing(settings), keyring.foreign(settings)
-    records = keyring.signing_records(own, foreign)
-    if as_json:
-        for record in records:
-            print_json(record)
-    elif for_a_person():
-        print_list(("key", "state", "made"), signing_rows(records, datetime.fromtimestamp(wall(), UTC)))
-    else:
-        for line in keyring.signing_lines(own, foreign):
-            click.echo(line)
+    SIGNING_LIST.show(keyring.signing_records(settings), as_json=as_json)
 
 
-def signing_rows(records: Sequence[Mapping[str, str]], now: datetime) -> list[Sequence[Cell | str]]:
-    """Return signing keys for a terminal. Ids are complete, as in events."""
+def signing_rows(records: Sequence[Mapping[str, str]]) -> list[Sequence[Cell | str]]:
+    from sanderling.real_world import wall
+
     moods: dict[str, Mood] = {"active": "good", "foreign": "calm"}
+    now = datetime.fromtimestamp(wall(), UTC)
     return [
         (one["key_id"], Cell(one["state"], moods.get(one["state"])), ago(one["created_at"], now)) for one in records
     ]
+
+
+SIGNING_LIST = Listing[Mapping[str, str]](
+    ("key", "state", "made"),
+    signing_rows,
+    lambda one: f"{one['key_id']}  {one['state']:<7}  {one['created_at']}",
+)
 
 
 @keys.command("rotate-signing")

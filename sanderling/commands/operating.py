@@ -37,7 +37,13 @@ TOTALS: Final = ("looks", "events", "matches", "attempts", "http_requests")
 WORDS: Final = {"http_requests": "API requests"}
 """Labels that replace API names. Checks are requests too, but outgoing ones."""
 DURATION: Final = re.compile(r"\d{1,6}[smhd]")
-FILTERS: Final = ("source", "source_type", "tag", "keyword")
+FILTERS: Final = {
+    "source": "this source: its id, name, URL or a part of these",
+    "source_type": "this tier: push, feed or html",
+    "tag": "events with this tag",
+    "keyword": "events whose title or content has this word",
+}
+"""The filters of events, with their help."""
 
 
 @click.command()
@@ -72,7 +78,16 @@ async def show(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds
     while True:
         try:
             async with make() as client:
-                code = _print(await _read(client), as_json=as_json, watch=watch)
+                overview = (await client.ask("GET", "/v1/admin/overview")).json()
+                tree = (await client.ask("GET", "/v1/admin/tree", params={"limit": WORST})).json()
+                poor = ("rotten", "degraded")
+                worst = [
+                    row
+                    for row in tree["rows"]
+                    if row["state"] in TROUBLED or (row["state"] == "ok" and row["flag"] in poor)
+                ]
+                found = {**overview, "worst": worst}
+                code = _print(found, as_json=as_json, watch=watch)
         except CommandFailed as error:
             if not watch or error.code not in (Exit.UNREACHABLE, Exit.TRY_AGAIN):
                 raise
@@ -81,16 +96,6 @@ async def show(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds
         if not watch or shown == rounds:
             return code
         await trio.sleep(EVERY)
-
-
-async def _read(client: Client) -> dict[str, Any]:
-    overview = (await client.ask("GET", "/v1/admin/overview")).json()
-    tree = (await client.ask("GET", "/v1/admin/tree", params={"limit": WORST})).json()
-    return {**overview, "worst": [row for row in tree["rows"] if _troubled(row)]}
-
-
-def _troubled(row: Mapping[str, Any]) -> bool:
-    return row["state"] in TROUBLED or (row["state"] == "ok" and row["flag"] in ("rotten", "degraded"))
 
 
 def _print(found: Mapping[str, Any], *, as_json: bool, watch: bool) -> Exit:
@@ -125,7 +130,9 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
             says = f"events from {gone['after']} to {gone['until']} were seen and are gone by a failover"
             yield fit(f"! {node['name'].rpartition('-')[0]}: {says}", width)
     if replica := overview.get("replica"):
-        yield _replica(replica, at)[:width]
+        told, name = replica["told_at"], "! replica:" if replica["says"] else "replica"
+        far = "nothing is in it yet" if told is None else f"{span(apart(told, at))} behind"
+        yield f"{name:<13} {far}  {replica['says'] or replica['place']}"[:width]
     if late := overview.get("matching", {}).get("says"):
         yield fit(f"! matching: {late}", width)
     for part, says in overview["failing"].items():
@@ -137,12 +144,6 @@ def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], widt
         yield f"{'worst':<{PATH}} {'state':<{STATE}} {'hlth':<{HEALTH}} error"[:width]
     for row in worst:
         yield _row(row, width)
-
-
-def _replica(replica: Mapping[str, Any], at: str) -> str:
-    told = replica["told_at"]
-    far = "nothing is in it yet" if told is None else f"{span(apart(told, at))} behind"
-    return f"{'! replica:' if replica['says'] else 'replica':<13} {far}  {replica['says'] or replica['place']}"
 
 
 def _node(node: Mapping[str, Any]) -> str:
@@ -160,7 +161,6 @@ def _line(name: str, figures: Mapping[str, int], wanted: Sequence[str] = ()) -> 
 
 
 def _lines(name: str, figures: Mapping[str, int], width: int, wanted: Sequence[str] = ()) -> Iterator[str]:
-    """Yield figures, wrapped into as many lines as needed."""
     line = f"{name:<13}"
     for key in [key for key in wanted or figures if key in figures]:
         part = f"  {WORDS.get(key, key.replace('_', ' '))} {figures[key]:,}"
@@ -210,21 +210,10 @@ class Past(msgspec.Struct):
 
 
 def filtered(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the filters of events, and --json."""
-    for option in reversed(
-        (
-            click.option(
-                "--source", multiple=True, help="Only this source: its id, name, URL or a part of these; repeatable."
-            ),
-            click.option("--source-type", multiple=True, help="Only this tier: push, feed or html; repeatable."),
-            click.option("--tag", multiple=True, help="Only events with this tag; repeatable."),
-            click.option(
-                "--keyword", multiple=True, help="Only events whose title or content has this word; repeatable."
-            ),
-            click.option("--json", "as_json", is_flag=True, help="The events in full, one a line."),
-        )
-    ):
-        command = option(command)
+    command = click.option("--json", "as_json", is_flag=True, help="The events in full, one a line.")(command)
+    for name, says in reversed(FILTERS.items()):
+        flag = f"--{name.replace('_', '-')}"
+        command = click.option(flag, multiple=True, help=f"Only {says}; repeatable.")(command)
     return command
 
 

@@ -41,18 +41,10 @@ async def listed(client: Client, *, as_json: bool) -> None:
     await TAG_LIST.show_each(client.every(PATH), as_json=as_json)
 
 
-def tag_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[Cell | str]]:
-    return [(Cell(f"{one['sources']:,}", right=True), one["tag"], _in_short(one)) for one in found]
-
-
-def tag_line(one: Mapping[str, Any]) -> str:
-    return f"{one['sources']}  {plain(one['tag'])}  {plain(_in_short(one))}".rstrip()
-
-
-TAG_LIST = Listing(
+TAG_LIST = Listing[Mapping[str, Any]](
     ("sources", "tag", "defaults"),
-    tag_rows,
-    tag_line,
+    lambda found: [(Cell(f"{one['sources']:,}", right=True), one["tag"], _in_short(one)) for one in found],
+    lambda one: f"{one['sources']}  {plain(one['tag'])}  {plain(_in_short(one))}".rstrip(),
     "No source has a tag: `sanderling sources tag TAG SOURCE` adds one.",
 )
 

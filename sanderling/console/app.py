@@ -70,7 +70,12 @@ class ConsoleApp(App[int]):
 
     def on_mount(self) -> None:
         self.run_worker(self.link.follow(), name="feed", group="feed")
-        self.set_interval(1.0, self._grow_old)
+
+        def grow_old() -> None:
+            if self.figures.lost and self.views():
+                self.views()[-1].query_one("#figures").refresh()
+
+        self.set_interval(1.0, grow_old)
 
     async def on_unmount(self) -> None:
         await self.link.aclose()
@@ -79,14 +84,9 @@ class ConsoleApp(App[int]):
         """Return the stacked screens that show the service, the top one last."""
         return [screen for screen in self.screen_stack if isinstance(screen, View)]
 
-    def _grow_old(self) -> None:
-        if self.figures.lost and self.views():
-            self.views()[-1].query_one("#figures").refresh()
-
     # --- the keyboard --------------------------------------------------------------------------------------------
 
     def ask(self, question: Question) -> None:
-        """Give the keyboard to a question until it is answered."""
         self.question = question
         self._foot()
 
@@ -119,7 +119,6 @@ class ConsoleApp(App[int]):
     # --- the feed ------------------------------------------------------------------------------------------------
 
     def _connected(self) -> None:
-        """Refresh every screen."""
         self._lost_at, self.figures.lost = None, ""
         for view in self.views():
             view.remove_class("lost")
@@ -153,22 +152,18 @@ class ConsoleApp(App[int]):
         for view in self.views():
             view.connected()
 
-    def _lost(self, why: str) -> None:
-        if self._lost_at is None:
-            self._lost_at = asyncio.get_running_loop().time()
-        self.figures.lost = why
-        for view in self.views():
-            view.add_class("lost")
-            view.redraw()
-
     def _take(self, name: str, told: Any) -> None:
-        """Take one message of the feed."""
         views = self.views()
         match name:
             case "connected":
                 self._connected()
             case "lost":
-                self._lost(told)
+                if self._lost_at is None:
+                    self._lost_at = asyncio.get_running_loop().time()
+                self.figures.lost = told
+                for view in views:
+                    view.add_class("lost")
+                    view.redraw()
             case "counts" if not self.frozen:
                 self.figures.take(told)
                 for view in views[-1:]:

@@ -13,16 +13,15 @@ from sanderling.console.lines import Lines, key
 from sanderling.console.prompts import Ask
 from sanderling.console.text import (
     FAINT,
-    STYLES,
     Column,
     Line,
-    Piece,
     Table,
     age,
     ago,
     bare,
     day_and_clock,
     line_of,
+    piece,
     until,
 )
 from sanderling.console.view import BACK, ListView
@@ -45,11 +44,6 @@ def answered(line: Mapping[str, Any]) -> str:
     return f"{line['status']} in {line['latency_ms']} ms {says}".rstrip()
 
 
-def _state(row: Mapping[str, Any], _now: str) -> Piece:
-    state = DESTINATIONS[row["state"]]
-    return state.short, STYLES[state.mood]
-
-
 def _last(row: Mapping[str, Any], now: str) -> str:
     return "not tried yet" if row["last"] is None else f"{ago(row['last']['at'], now)} {answered(row['last'])}"
 
@@ -57,7 +51,7 @@ def _last(row: Mapping[str, Any], now: str) -> str:
 def destinations_at(width: int) -> Table:
     return Table(
         Column("destination", max(10, (width - 36) * 11 // 20), lambda row, _: f"…{row['id'][-3:]} {bare(row['url'])}"),
-        Column("state", 5, _state),
+        Column("state", 5, lambda row, _: piece(DESTINATIONS[row["state"]])),
         Column("waiting", 7, lambda row, _: str(row["waiting"]), right=True),
         Column("oldest", 6, lambda row, now: age(row["oldest"], now), right=True),
         Column("failing", 7, lambda row, now: age(row["failing_since"], now), right=True),
@@ -66,16 +60,11 @@ def destinations_at(width: int) -> Table:
     )
 
 
-def _result(line: Mapping[str, Any], _now: str) -> Piece:
-    result = ATTEMPTS[line["result"]]
-    return result.short, STYLES[result.mood]
-
-
 ATTEMPTS_TABLE = Table(
     Column("at", 19, lambda line, _: day_and_clock(line["at"])),
     Column("delivery", 8, lambda line, _: "…" + line["webhook_id"][-7:]),
     Column("try", 3, lambda line, _: str(line["attempt"]), right=True),
-    Column("result", 7, _result),
+    Column("result", 7, lambda line, _: piece(ATTEMPTS[line["result"]])),
     Column("next", 4, lambda line, now: until(line["next_attempt_at"], now), right=True),
     Column("answer", 0, lambda line, _: answered({**line, "status": line["status_code"]})),
 )
@@ -102,24 +91,22 @@ class _TriesView(ListView):
         self.confirmed(f"Send one signed sample?  {hook['url']}", run)
 
     def action_replay(self) -> None:
-        """Ask for the start of the replay, then for confirmation."""
         hook = self.hook()
-        if hook is not None:
-            hint = "an event's id or a time such as 2026-04-21T10:00:00Z"
-            self.console_app.ask(Ask(" replay from ", "", hint, partial(self._replay_from, hook)))
+        if hook is None:
+            return
 
-    def _replay_from(self, hook: Mapping[str, Any], since: str | None) -> None:
-        if since:
-            self.confirmed(f"Replay from {since}?  {hook['url']}", partial(self._replay, hook, since))
+        def answered(since: str | None) -> None:
+            if since:
+                self.confirmed(f"Replay from {since}?  {hook['url']}", partial(self._replay, hook, since))
+
+        self.console_app.ask(Ask(" replay from ", "", "an event's id or a time such as 2026-04-21T10:00:00Z", answered))
 
     async def _replay(self, hook: Mapping[str, Any], since: str) -> str:
-        queued = 0
-        place: str | None = since
+        queued, place = 0, since
         for _ in range(MOST_ROUNDS):
             answer = await self.console_app.link.send(f"/v1/destinations/{hook['id']}/replay", {"since": place})
             queued += answer["queued"]
-            place = answer["next_since"]
-            if place is None:
+            if (place := answer["next_since"]) is None:
                 return f"Deliveries queued again: {queued:,}."
         return f"Deliveries queued again: {queued:,}. There are more since {place}."
 
@@ -168,12 +155,17 @@ class AttemptsScreen(_TriesView):
         self.rows = ()
 
     def middle(self) -> Sequence[Widget]:
-        return (*super().middle(), Lines(self._detail, id="attempt"))
+        def detail(width: int, height: int) -> Sequence[Line]:
+            return [[("─" * width, "dim")], *attempt_detail(self.here(), self.headline(), width)]
+
+        return (*super().middle(), Lines(detail, id="attempt"))
 
     async def read(self) -> None:
         found = await self.console_app.link.get(f"/v1/destinations/{self._hook['id']}/deliveries", limit=MOST)
-        if self.picks.cursor:
-            self.picks.cursor += _new(self.rows or (), found)
+        before = [(line["webhook_id"], line["at"]) for line in (self.rows or ())[:1]]
+        if self.picks.cursor and before:  # the cursor stays on its attempt, however many are new
+            ids = [(line["webhook_id"], line["at"]) for line in found]
+            self.picks.cursor += ids.index(before[0]) if before[0] in ids else 0
         self.show(found)
 
     def _seen(self, first: int, last: int) -> None:
@@ -185,9 +177,6 @@ class AttemptsScreen(_TriesView):
 
     def place(self) -> str:
         return f"newest attempts: {len(self.rows or ()):,} "
-
-    def _detail(self, width: int, height: int) -> Sequence[Line]:
-        return [[("─" * width, "dim")], *attempt_detail(self.here(), self.headline(), width)]
 
     def hook(self) -> Mapping[str, Any]:
         return self._hook
@@ -201,9 +190,3 @@ def attempt_detail(line: Mapping[str, Any] | None, url: str, width: int) -> Iter
     status = f"HTTP {line['status_code']}" if line["status_code"] is not None else f"no answer: {line['error']}"
     yield line_of(f"{status}, after {line['latency_ms']} ms", width)
     yield line_of(line["response_excerpt"] or "(an empty body)", width, FAINT)
-
-
-def _new(old: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many attempts are newer than the previous newest."""
-    newest = [(line["webhook_id"], line["at"]) for line in old[:1]]
-    return next((place for place, line in enumerate(now) if [(line["webhook_id"], line["at"])] == newest), 0)

@@ -66,15 +66,6 @@ class Figures:
         grown = last["totals"].get(name, 0) - first["totals"].get(name, 0)
         return f"{60 * grown / seconds:,.0f}/m" if seconds > 0 else ""
 
-    def looks(self) -> list[float]:
-        """Return the checks of each second of the last minute."""
-        totals = [figures["totals"].get("looks", 0) for figures in self._past]
-        return [float(max(0, later - earlier)) for earlier, later in pairwise(totals)]
-
-    def lags(self) -> list[float]:
-        """Return the loop's lateness in each second of the last minute."""
-        return [float(figures["loop_lag_s"]) for figures in self._past]
-
     def lines(self, width: int, age: float, *, frozen: bool) -> list[Line]:
         """age: seconds since the connection was lost."""
         told = _PAUSED if frozen else ""
@@ -85,16 +76,11 @@ class Figures:
                 [(between(" Sanderling", f" {told} ", width), "bold")],
                 line_of(f"{self.where}: {self.lost}", width, POOR),
             ]
-        return [self._first(self.now, told, width), self._second(self.now, width)]
-
-    def _first(self, now: Mapping[str, Any], told: str, width: int) -> Line:
-        sources = now["sources"]
+        now, sources = self.now, self.now["sources"]
         state = " DRAINED" if now["draining"] else ""
         title = f" Sanderling {now['version']}  up {span(apart(now['started_at'], now['at']))}{state}"
-        counts = f" sources {sources['total']:,}  {by_state(sources)} "
-        if told:
-            return [(between(title, f" {told} ", width), "reverse")]
-        return [(between(title, counts, width), "bold")]
+        counts = f" {told} " if told else f" sources {sources['total']:,}  {by_state(sources)} "
+        return [[(between(title, counts, width), "reverse" if told else "bold")], self._second(now, width)]
 
     def _second(self, now: Mapping[str, Any], width: int) -> Line:
         if self.lost:
@@ -106,13 +92,16 @@ class Figures:
             return line_of(f"MATCHING LATE  {late}", width, BAD)
         totals, hooks = now["totals"], now["destinations"]
         room = max(0, min(30, (width - 76) // 3)) if width >= 90 else 0
+        checks = [figures["totals"].get("looks", 0) for figures in self._past]
+        looks = [float(max(0, later - earlier)) for earlier, later in pairwise(checks)]
+        lags = [float(figures["loop_lag_s"]) for figures in self._past]
         parts = [
             f"events {totals.get('events', 0):,}" + (f" +{grown}" if (grown := self.rate("events")) else ""),
-            f"looks {self.rate('looks') or '-'} {sparkline(self.looks(), room)}".rstrip(),
+            f"looks {self.rate('looks') or '-'} {sparkline(looks, room)}".rstrip(),
             f"sent {self.rate('attempts') or '-'}",
             f"overdue {now['sources']['overdue']:,}",
             f"queued {sum(now['queues'].values()):,}",
-            f"loop {now['loop_lag_s'] * 1000:.0f}ms {sparkline(self.lags(), room, least=LATE)}".rstrip(),
+            f"loop {now['loop_lag_s'] * 1000:.0f}ms {sparkline(lags, room, least=LATE)}".rstrip(),
             f"streams {now['streams']:,}",
         ]
         if hooks["backoff"] or hooks["quarantined"]:
@@ -167,7 +156,6 @@ class EventTail:
 
     @property
     def shown(self) -> Sequence[Mapping[str, Any]]:
-        """The visible events, newest last."""
         return self._shown if self.paused else self._events
 
     def fill(self, past: Sequence[Mapping[str, Any]]) -> None:

@@ -74,7 +74,6 @@ class Picks(Lines, can_focus=True):
 
     @property
     def window(self) -> tuple[int, int]:
-        """The first and last visible position."""
         return self.top, max(self.top, min(self.count, self.top + self.size.height) - 1)
 
     def resize_to(self, count: int) -> None:
@@ -99,8 +98,9 @@ class Picks(Lines, can_focus=True):
         lines = []
         for position in range(self.top, min(self.count, self.top + height)):
             line = self._line(position, width)
-            if position == self.cursor and (self.has_focus or not self._shy):
-                line = _under_cursor(line)
+            if position == self.cursor and (self.has_focus or not self._shy):  # reversed, with ">" for a leading space
+                (text, style), *rest = [(text, f"{style} reverse".strip()) for text, style in line]
+                line = [(">" + text[1:] if text.startswith(" ") else text, style), *rest]
             lines.append(line)
         return lines
 
@@ -115,13 +115,6 @@ class Picks(Lines, can_focus=True):
 
     def action_edge(self, last: int) -> None:
         self.go(self.count - 1 if last else 0)
-
-
-def _under_cursor(line: Line) -> Line:
-    """Return a line reversed, with ">" in place of a leading space."""
-    pieces = [(text, f"{style} reverse".strip()) for text, style in line]
-    text, style = pieces[0]
-    return [(">" + text[1:] if text.startswith(" ") else text, style), *pieces[1:]]
 
 
 class Reading(Lines, can_focus=True):

@@ -21,7 +21,6 @@ from sanderling.console.text import (
     FAINT,
     GOOD,
     POOR,
-    STYLES,
     Column,
     Line,
     Piece,
@@ -33,6 +32,7 @@ from sanderling.console.text import (
     day_and_clock,
     line_of,
     named,
+    piece,
     safe,
     short,
 )
@@ -46,11 +46,6 @@ LATE, TOO_LATE = 10, 300
 """Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
 LOG_KEPT, LOG_AT_ONCE = 2_000, 500
 _LEVELS = {"error": ("error", BAD), "warning": ("warn", POOR), "debug": ("debug", FAINT), "critical": ("crit", BAD)}
-
-
-def _alert_state(alert: Mapping[str, Any], _now: str) -> Piece:
-    state = ALERTS["active" if alert["enabled"] else "paused"]
-    return state.short, STYLES[state.mood]
 
 
 def _alert_name(alert: Mapping[str, Any], _now: str) -> str:
@@ -70,7 +65,7 @@ class AlertsScreen(ListView):
     HEADLINE = "alerts"
     NONE = "There is no alert yet."
     TABLE = Table(
-        Column("state", 5, _alert_state),
+        Column("state", 5, lambda alert, _: piece(ALERTS["active" if alert["enabled"] else "paused"])),
         Column("met", 9, lambda alert, _: format(alert["match_count"], ","), right=True),
         Column("last", 9, lambda alert, now: ago(alert["last_match_at"], now) if now else ""),
         Column("name and query", 0, _alert_name),
@@ -80,7 +75,6 @@ class AlertsScreen(ListView):
         self.show(await self.console_app.link.get("/v1/alerts", limit=MOST_ALERTS))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer pause for active alerts, resume for paused ones."""
         if action != "switch":
             return True
         alert = self.here()
@@ -163,7 +157,6 @@ class StreamsScreen(_Ended):
 
 
 def _faint_unused(text: Any) -> Any:
-    """Draw the cells of a key that was never used faintly."""
     return lambda row, now: (text(row, now), "" if row["last_used_at"] else FAINT)
 
 
@@ -265,10 +258,10 @@ class LogScreen(ListView):
                 self.action_follow()
 
     def middle(self) -> Sequence[Widget]:
-        return (Lines(self._title, id="title"), self.picks)
+        def title(width: int, height: int) -> Sequence[Line]:
+            return [[(between(f" log of {self.path}" if self.path else " log", self.place(), width), "bold")]]
 
-    def _title(self, width: int, height: int) -> Sequence[Line]:
-        return [[(between(f" log of {self.path}" if self.path else " log", self.place(), width), "bold")]]
+        return (Lines(title, id="title"), self.picks)
 
     def place(self) -> str:
         told = "following" if self.picks.cursor >= self.picks.count - 1 else "f follow"
@@ -291,7 +284,6 @@ def _kind(event: Mapping[str, Any]) -> Piece:
 
 
 def said(event: Mapping[str, Any]) -> str:
-    """Return an event's headline, which the tail's short form has."""
     return str(event.get("headline") or headline(listed(event)))
 
 
@@ -320,7 +312,6 @@ class EventScreen(ReadingView):
         self.event = told
 
     def subject(self) -> Mapping[str, Any] | None:
-        """Return the event's own URL to copy and open."""
         url = self.event.get("url") or self.event.get("source_url", "")
         return {"path": f"events/{self.event['id']}", "name": url, "state": "", "kind": "event"}
 

@@ -22,6 +22,7 @@ from sanderling.console.text import (
     clock,
     fit,
     line_of,
+    piece,
     safe,
     short,
     state_of,
@@ -88,7 +89,6 @@ class ActingView(View):
         return row is not None and is_source(row) if action == "why" else super().check_action(action, parameters)
 
     def action_act(self, name: str) -> None:
-        """Run one of ACTS on the subject after confirmation."""
         row = self.subject()
         if row is not None:
             question, done = ACTS[name]
@@ -116,7 +116,6 @@ class PartScreen(ActingView, ReadingView):
         self.events: Sequence[Mapping[str, Any]] = ()
 
     def change(self, path: str) -> None:
-        """Refresh at the next beat if it is this part."""
         if path == self.path:
             self._beats = 0
 
@@ -167,7 +166,6 @@ class WhyScreen(ReadingView):
 
 
 def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:
-    """Yield all lines, from identity to newest events."""
     row, source = part["row"], part["source"]
     state = state_of(row)
     yield [(fit(row["path"], width), "bold")]
@@ -222,9 +220,13 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
             mark="-" if costs else " ",
         )
     yield from _title("cadence", width)
-    yield _marks(source["trail"], width)
+    states = [VERDICTS[look["verdict"]] for look in source["trail"] for _ in range(min(look["looks"], LOOKS))]
+    marks = [piece(state) for state in reversed(states[:LOOKS])]
+    told = " (newest last)" if marks else "none yet"
+    yield [(fit(" looks", LABEL), FAINT), *marks, (fit(told, max(0, width - LABEL - len(marks))), FAINT)]
     if source["trail"]:
-        yield [(fit(" " * LABEL + _legend(source["trail"]), width), FAINT)]
+        there = [VERDICTS[verdict] for verdict in dict.fromkeys(look["verdict"] for look in source["trail"])]
+        yield [(fit(" " * LABEL + "  ".join(f"{state.short} {state.word}" for state in there), width), FAINT)]
     yield from _field("next check", f"in {until(row['next'], now)}: {source['next_look']}", width)
     pace = f"every {short(source['interval_s'])} at its present pace; checks {source['looks']:,}, "
     quiet = f"the last {source['unchanged']:,} without news, " if source["unchanged"] else ""
@@ -237,22 +239,6 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
     yield from _field("exchange", _exchange(source, now), width)
     held = source["held"]
     yield from _field("log", f"{held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB", width)
-
-
-def _marks(trail: Sequence[Mapping[str, Any]], width: int) -> Line:
-    """Return the last checks as marks, newest at the right."""
-    states = [VERDICTS[look["verdict"]] for look in trail for _ in range(min(look["looks"], LOOKS))]
-    newest_first = [(state.short, STYLES[state.mood]) for state in states]
-    pieces = list(reversed(newest_first[:LOOKS]))
-    told = " (newest last)" if pieces else "none yet"
-    left = max(0, width - LABEL - len(pieces))
-    return [(fit(" looks", LABEL), FAINT), *pieces, (fit(told, left), FAINT)]
-
-
-def _legend(trail: Sequence[Mapping[str, Any]]) -> str:
-    """Explain the marks that occur."""
-    there = dict.fromkeys(look["verdict"] for look in trail)
-    return "  ".join(f"{VERDICTS[verdict].short} {VERDICTS[verdict].word}" for verdict in there)
 
 
 def _breaker(source: Mapping[str, Any], now: str) -> str:

@@ -70,8 +70,8 @@ class Ask:
                 self.at = max(0, min(len(self.text), self.at + (1 if key == "right" else -1)))
             case "home" | "ctrl+a" | "end" | "ctrl+e":
                 self.at = 0 if key in ("home", "ctrl+a") else len(self.text)
-            case "tab":
-                self._put_word()
+            case "tab" if self.at == len(self.text) and (found := self._complete(self.text)):
+                self._keep(found[0], len(found[0]))
             case "ctrl+u":
                 self._keep(self.text[self.at :], 0)
             case "ctrl+w":
@@ -81,7 +81,7 @@ class Ask:
                 self._keep(self.text[: self.at - 1] + self.text[self.at :], self.at - 1)
             case "delete":
                 self._keep(self.text[: self.at] + self.text[self.at + 1 :], self.at)
-            case _:
+            case _ if key != "tab":
                 self.put(sign if sign.isprintable() else "")
         if self.text != before:
             self._changed(self.text.strip())
@@ -89,11 +89,6 @@ class Ask:
 
     def put(self, text: str) -> None:
         self._keep((self.text[: self.at] + text + self.text[self.at :])[:LONGEST], self.at + len(text))
-
-    def _put_word(self) -> None:
-        found = self._complete(self.text)
-        if found and self.at == len(self.text):
-            self._keep(found[0], len(found[0]))
 
     def _keep(self, text: str, at: int) -> None:
         self.text, self.at = text, min(at, len(text))

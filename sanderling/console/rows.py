@@ -154,7 +154,9 @@ def called(row: Row) -> str:
 
 def who(row: Row, at: Context, width: int) -> Line:
     """Return a row's name in so many cells, with tree lines; for a part also its child count."""
-    lead = _lead(row, at)
+    lead = "to " if row["kind"] == "destination" else ""
+    if at.tree:
+        lead = f"{at.fold or ' '} " if "/" not in row["path"] else "└─ " if at.last else "├─ "
     below, left = row.get("below"), width - cells(lead)
     if below:
         says = f"{row['path']}  {below['total']:,}"
@@ -169,12 +171,6 @@ def who(row: Row, at: Context, width: int) -> Line:
     if row.get("title") and cells(name) + 4 <= left and url != name:
         return [(lead, FAINT), (fit(name, cells(name)), ""), (middle(f"  {url}", left - cells(name)), FAINT)]
     return [(lead, FAINT), ((fit if row.get("title") else middle)(name, left), "")]
-
-
-def _lead(row: Row, at: Context) -> str:
-    if at.tree:
-        return f"{at.fold or ' '} " if "/" not in row["path"] else "└─ " if at.last else "├─ "
-    return "to " if row["kind"] == "destination" else ""
 
 
 def line_of(row: Row | None, width: int, at: Context) -> Line:
@@ -204,7 +200,6 @@ class RowCache:
 
     @property
     def stale(self) -> bool:
-        """Return whether the rows still belong to an earlier order."""
         return self._shown != self.edition
 
     def renew(self) -> None:
@@ -212,7 +207,6 @@ class RowCache:
         self._asked.clear()
 
     def row(self, position: int) -> Row | None:
-        """Return the row at a position, None if not fetched."""
         page = self._pages.get(position // SIZE)
         place = position % SIZE
         return page[place] if page is not None and place < len(page) else None
@@ -273,7 +267,6 @@ class RowCache:
             self.changed.add(path)
 
     def find(self, path: str) -> int | None:
-        """Return the position of a path among the fetched rows."""
         for page, rows in self._pages.items():
             for place, row in enumerate(rows):
                 if row["path"] == path:
@@ -305,7 +298,6 @@ class Fold:
 
     @property
     def query(self) -> Mapping[str, object]:
-        """The query parameters for the service."""
         return {
             "tree": True,
             "open": [path for path, shown in self._shown.items() if shown == OPEN],

@@ -124,7 +124,6 @@ def as_content(lines: Sequence[Line]) -> Content:
 
 
 def line_of(text: str, width: int, style: str = "") -> Line:
-    """Return a text as a whole line, one cell from the left."""
     return [(fit(f" {text}", width), style)]
 
 
@@ -171,8 +170,11 @@ VERDICTS = {verdict.name.lower(): state for verdict, state in LOOKS.items()}
 
 
 def state_of(row: Mapping[str, Any]) -> State:
-    """Return the state of a row. A source's health is separate."""
     return PARTS.get(row["state"], GONE)
+
+
+def piece(state: State) -> Piece:
+    return state.short, STYLES[state.mood]
 
 
 def short(seconds: float) -> str:

@@ -74,18 +74,17 @@ class TreeScreen(ActingView):
         self._typing = ""
 
     def middle(self) -> Sequence[Widget]:
-        return (
-            Lines(self._heading, id="heading"),
-            self.picks,
-            Lines(self._tail_title, id="tail-title"),
-            self.tail_picks,
-        )
+        def tail_title(width: int, height: int) -> Sequence[Line]:
+            tail = self.console_app.tail
+            told = f" held, {tail.held:,} more, f follow ──" if tail.paused else " p hold ── tab ⏎ read ──"
+            return [[(between("── events " + "─" * width, told, width).replace("…", "─"), "dim")]]
+
+        return (Lines(self._heading, id="heading"), self.picks, Lines(tail_title, id="tail-title"), self.tail_picks)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.told)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Give the tail a part of the height."""
         height = event.size.height
         self.tail_picks.styles.height = 0 if height < _LOW else 4 if height < _HIGH else 10
         self.tail_picks.display = self.query_one("#tail-title").display = height >= _LOW
@@ -119,11 +118,6 @@ class TreeScreen(ActingView):
         if self.book.stale:
             return "…"
         return "No row matches; esc shows all." if self.words else "There is nothing yet."
-
-    def _tail_title(self, width: int, height: int) -> Sequence[Line]:
-        tail = self.console_app.tail
-        told = f" held, {tail.held:,} more, f follow ──" if tail.paused else " p hold ── tab ⏎ read ──"
-        return [[(between("── events " + "─" * width, told, width).replace("…", "─"), "dim")]]
 
     def _tail_line(self, position: int, width: int) -> Line:
         shown = self.console_app.tail.shown
@@ -207,7 +201,6 @@ class TreeScreen(ActingView):
     # --- keys ----------------------------------------------------------------------------------------------------
 
     def action_sort(self) -> None:
-        """Sort again and go to the top."""
         self.picks.go(0)
         self._renew()
 
@@ -262,8 +255,7 @@ class TreeScreen(ActingView):
         self._typing = words
 
         def ripe() -> None:
-            asked = self.console_app.question is not None and self._typing == words
-            if asked:
+            if self.console_app.question is not None and self._typing == words:
                 self.action_filtered(words)
 
         self.set_timer(TYPING, ripe)

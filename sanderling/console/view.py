@@ -121,16 +121,17 @@ class View(Screen[None]):
 
     @property
     def now(self) -> str:
-        """The service's time."""
         return self.console_app.figures.at
 
     def compose(self) -> ComposeResult:
-        yield Lines(self._figures, id="figures")
+        def figures(width: int, height: int) -> Sequence[Line]:
+            return self.console_app.figures.lines(width, self.console_app.age, frozen=self.console_app.frozen)
+
+        yield Lines(figures, id="figures")
         yield from self.middle()
         yield Foot()
 
     def middle(self) -> Sequence[Widget]:
-        """Return the widgets between figures and foot."""
         raise NotImplementedError
 
     async def read(self) -> None:
@@ -174,10 +175,6 @@ class View(Screen[None]):
     def notice(self, text: str, style: str = "bold") -> None:
         self.query_one(Foot).notice(text, style)
 
-    def _figures(self, width: int, height: int) -> Sequence[Line]:
-        app = self.console_app
-        return app.figures.lines(width, app.age, frozen=app.frozen)
-
     # --- requests and actions ------------------------------------------------------------------------------------
 
     def ask_for(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -206,8 +203,6 @@ class View(Screen[None]):
             self.notice(reason(error), BAD)
 
     def confirmed(self, question: str, work: Callable[[], Awaitable[str]]) -> None:
-        """Ask for confirmation, do the work, and show the result."""
-
         async def run() -> None:
             self.notice(await work())
 
@@ -269,7 +264,6 @@ class ReadingView(View):
         return (Reading(self.whole, id="reading"),)
 
     def whole(self, width: int) -> Sequence[Line]:
-        """Return all lines."""
         raise NotImplementedError
 
 
@@ -303,7 +297,6 @@ class ListView(View):
         return self.HEADLINE
 
     def place(self) -> str:
-        """Return the text at the right of the title."""
         return f"{self.picks.cursor + 1}/{len(self.rows)} " if self.rows else "0 "
 
     def _heading(self, width: int, height: int) -> Sequence[Line]:

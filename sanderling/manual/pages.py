@@ -89,7 +89,6 @@ def lines(markdown: str, look: Look) -> Iterator[str]:
 
 
 def title_of(markdown: str) -> str:
-    """Return the first heading without markup."""
     found = re.search(r"^# +(.+)$", markdown, re.MULTILINE)
     return MARKS.sub("", found.group(1)) if found else ""
 

@@ -98,7 +98,6 @@ def commands() -> str:
 
 
 def api() -> str:
-    """Return the page of all operations, by group."""
     from api.docs.routes import described
     from api.openapi.document import document
     from api.openapi.nouns import ROUTES
@@ -127,13 +126,9 @@ def _operation(label: str, operation: dict[str, Any]) -> Iterator[str]:
     shape = _shape(operation.get("requestBody", {}))
     if shape:
         yield f"Body: {shape}.\n"
-    answers = [f"`{status}`{_answer(given)}" for status, given in operation["responses"].items()]
+    shapes = ((status, _shape(given)) for status, given in operation["responses"].items())
+    answers = [f"`{status}`" + (f" ({shape})" if shape else "") for status, shape in shapes]
     yield f"Answers: {', '.join(answers)}.\n"
-
-
-def _answer(given: dict[str, Any]) -> str:
-    shape = _shape(given)
-    return f" ({shape})" if shape else ""
 
 
 def _shape(given: dict[str, Any]) -> str:
@@ -164,7 +159,6 @@ def as_text(loaded: Loaded) -> str:
 
 
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:
-    """Yield the settings that differ between the running service and this shell."""
     from sanderling.client.admin_socket import unlike
 
     others = [item.name for item in fields(Settings) if item.name in unlike(here, theirs)]

@@ -36,18 +36,20 @@ Look = Callable[[], Awaitable[str]]
 
 def check(variables: Mapping[str, str], *, as_json: bool) -> Exit:
     """Run every test and print the findings; FAILED if any fails."""
-    return tell(trio.run(_findings, variables), as_json=as_json)
 
+    async def findings() -> Sequence[Finding]:
+        return [await found(what, look) for what, look in looks(variables).items()]
 
-async def _findings(variables: Mapping[str, str]) -> Sequence[Finding]:
-    return [await found(what, look) for what, look in looks(variables).items()]
+    return tell(trio.run(findings), as_json=as_json)
 
 
 def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
     """Return the tests by subject; each returns a sentence or raises."""
 
     async def worker() -> str:
-        return await _worker(variables)
+        entries, memory_kib, lacks = await tried(variables)
+        held = lacks or "held by Landlock and seccomp"
+        return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB, {held}"
 
     return {
         "imports": _imports,
@@ -172,12 +174,6 @@ async def _signatures() -> str:
     if not verdict.valid:
         raise ValueError(f"an event that was signed does not verify: {verdict.reason}")
     return "an event signed and verified (Ed25519)"
-
-
-async def _worker(variables: Mapping[str, str]) -> str:
-    entries, memory_kib, lacks = await tried(variables)
-    held = lacks or "held by Landlock and seccomp"
-    return f"a feed of {entries} entries and a page read in the jail, {memory_kib >> 10} MiB, {held}"
 
 
 async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:

@@ -58,7 +58,13 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
             raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
     try:
         _refuse(folder, target)
-        _refuse_names(settings)
+        for piece in _files(settings):
+            if not holds(piece.name):
+                raise CommandFailed(
+                    f"{piece.path}: a backup can't hold a file of this name: rename it, with letters a to z, digits, "
+                    "dots, spaces, - and _ only.",
+                    Exit.BAD_SETTING,
+                )
         with as_owner(folder):
             sweep(folder)
             with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=folder) as scratch:
@@ -105,16 +111,6 @@ def _files(settings: Settings) -> Iterator[Piece]:
     if settings.templates:
         for path in sorted(Path(settings.templates).glob("*.toml")):
             yield Piece(f"templates/{path.name}", path)
-
-
-def _refuse_names(settings: Settings) -> None:
-    for piece in _files(settings):
-        if not holds(piece.name):
-            raise CommandFailed(
-                f"{piece.path}: a backup can't hold a file of this name: rename it, with letters a to z, digits, dots, "
-                "spaces, - and _ only.",
-                Exit.BAD_SETTING,
-            )
 
 
 def _refuse(folder: Path, target: Path) -> None:

@@ -80,7 +80,10 @@ def restore(
     """
     with working_in(folder), _held(folder):
         _refuse_what_is_there(folder, replace)
-        stage = _empty(folder / STAGE)
+        stage = folder / STAGE
+        if stage.exists():  # left by an interrupted restore
+            shutil.rmtree(stage)
+        stage.mkdir(mode=0o700)
         try:
             staged = _staged(file, folder, stage, variables, entropy, unverified=unverified)
             mark_restored(stage / DATABASE)
@@ -185,24 +188,20 @@ def _staged(
     manifest = unpack(file, stage)
     secrets = _opened_secrets(file, stage, manifest, variables)
     standing = manifest.standing(find_master_key(variables))
-    _refuse_unvouched(file, standing, unverified=unverified or not named)
+    if standing == "fails":
+        raise CommandFailed(f"{file}: {VOUCHED[standing]}.", Exit.BAD_DATA)
+    if standing == "missing" and named and not unverified:
+        raise CommandFailed(
+            f"{file}: {VOUCHED[standing]}. It was made without a master key or by an earlier version, or the MAC was "
+            "removed. If you trust its origin, restore it with --unverified.",
+            Exit.BAD_DATA,
+        )
     vault = own_keys(folder).get(OWN) or named or make_own(stage)
     with told_plainly(file):
         check_schema(database)
         content = examine(database)
         lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
     return _Staged(content, lost, vault == named, standing)
-
-
-def _refuse_unvouched(file: Path, standing: Standing, *, unverified: bool) -> None:
-    if standing == "fails":
-        raise CommandFailed(f"{file}: {VOUCHED[standing]}.", Exit.BAD_DATA)
-    if standing == "missing" and not unverified:
-        raise CommandFailed(
-            f"{file}: {VOUCHED[standing]}. It was made without a master key or by an earlier version, or the MAC was "
-            "removed. If you trust its origin, restore it with --unverified.",
-            Exit.BAD_DATA,
-        )
 
 
 def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
@@ -284,11 +283,3 @@ def _copy(file: Path, target: Path) -> None:
         open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out,
     ):
         shutil.copyfileobj(source, out)
-
-
-def _empty(stage: Path) -> Path:
-    """Return an empty folder to unpack into, without leftovers of an interrupted restore."""
-    if stage.exists():
-        shutil.rmtree(stage)
-    stage.mkdir(mode=0o700)
-    return stage

@@ -60,7 +60,6 @@ def need(folder: Path) -> Need:
 
 
 def sentences(found: Need) -> Iterator[str]:
-    """Yield the planned steps in order."""
     if found.nothing:
         yield f"Schema {found.schema} is up to date: nothing to do."
         return
@@ -114,7 +113,6 @@ def sizes(folder: Path) -> Sequence[Size]:
 
 
 def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
-    """Print the largest sources and the total."""
     whole = sum(size.bytes for size in found)
     rows = []
     for size in found[:limit]:

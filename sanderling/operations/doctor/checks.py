@@ -13,7 +13,7 @@ import trio
 from actors.extras import always_on
 from actors.settings import Settings
 from sanderling.client.admin_socket import at_socket, running_at, settings_at, unlike
-from sanderling.environment import FILE_NAME, Loaded, load, typed
+from sanderling.environment import FILE_NAME, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.doctor import database, machine, network
 from sanderling.operations.findings import DoctorContext, Finding, tell
@@ -63,21 +63,24 @@ async def findings(
         second = Finding("ok" if ready else "warn", "service", says, "" if ready else f"{typed('status')} says more.")
     found, theirs = [first, second], None if service is None else settings_at(settings)
     if theirs is not None:
-        found.append(_of_the_service(settings, theirs))
+        says, others = "those of the running service are checked", ", ".join(unlike(settings, theirs))
+        says += f"; this shell differs in: {others}" if others else ""
+        found.append(Finding("ok", "settings", says))
         running = running_at(settings.data)  # the system may have chosen its port
         theirs = replace(theirs, port=(running and urlsplit(running.local_url).port) or theirs.port)
     patient = DoctorContext(theirs or settings, place, variables, service is not None, offline)
     with as_owner(place):
         for what, question in _questions(patient.settings).items():
-            found += await _answers(what, question, patient)
+            try:
+                answers = question(patient)
+                if isinstance(answers, Iterator):
+                    found += answers
+                else:
+                    async for answer in answers:
+                        found.append(answer)
+            except (OSError, StorageError, CommandFailed, ValueError) as error:
+                found.append(_unasked(what, error))
     return found
-
-
-def _of_the_service(here: Settings, theirs: Settings) -> Finding:
-    """Report that the service's settings are checked, and name those that differ in this shell."""
-    others = unlike(here, theirs)
-    says = "those of the running service are checked"
-    return Finding("ok", "settings", f"{says}; this shell differs in: {', '.join(others)}" if others else says)
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
@@ -86,22 +89,7 @@ def _questions(settings: Settings) -> Mapping[str, Question]:
     return ours | {what: question for each in always_on() for what, question in each.checks().items()}
 
 
-async def _answers(what: str, question: Question, patient: DoctorContext) -> Sequence[Finding]:
-    found: list[Finding] = []
-    try:
-        answers = question(patient)
-        if isinstance(answers, Iterator):
-            found += answers
-        else:
-            async for answer in answers:
-                found.append(answer)
-    except (OSError, StorageError, CommandFailed, ValueError) as error:
-        found.append(_unasked(what, error))
-    return found
-
-
 def _unasked(what: str, error: Exception) -> Finding:
-    """Return the finding for a check that failed to run."""
     if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno == ENOSPC):
         return Finding("fail", what, "could not run: the disk is full", "Free some space and run doctor again.")
     if isinstance(error, Corrupt):
@@ -112,16 +100,12 @@ def _unasked(what: str, error: Exception) -> Finding:
 def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None) -> tuple[Finding, Settings]:
     """Read the settings; on failure use the defaults, with the named folder."""
     try:
-        return _read(load(flags, variables, config))
+        found = load(flags, variables, config)
     except CommandFailed as error:
         data = flags.get("data") or variables.get("SANDERLING_DATA") or Settings().data
         says = f"{error.message} The other checks use the defaults."
-        return Finding("fail", "settings", says, "Fix it: the service does not start with it."), replace(
-            Settings(), data=data
-        )
-
-
-def _read(found: Loaded) -> tuple[Finding, Settings]:
+        finding = Finding("fail", "settings", says, "Fix it: the service does not start with it.")
+        return finding, replace(Settings(), data=data)
     own = Path(found.settings.data) / FILE_NAME
     source = f", {own}" if own.is_file() else ""
     set_here = sum(origin != "default" for origin in found.origins.values())

@@ -40,7 +40,6 @@ MAKE_ONE = "Make one: (umask 077; sanderling keys master > FILE), and name it in
 
 
 def database(patient: DoctorContext) -> Iterator[Finding]:
-    """Check the database, possibly in use."""
     path = patient.folder / DATABASE
     if not path.exists() or not path.stat().st_size:
         yield Finding("warn", "database", "there is none yet", "The first start creates it.")
@@ -51,7 +50,7 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
         yield Finding("fail", "clock", says, "Set the clock: timedatectl set-ntp true")
     try:
         with closing(connect(path, COMMAND)) as connection, translated():
-            yield from _integrity(connection)
+            yield _integrity(connection)
             schema = version_of(connection)
             later = f"; the next start upgrades it to {len(STEPS)}, after making a copy"
             yield Finding("ok", "schema", f"{schema}{later if schema < len(STEPS) else ', up to date'}")
@@ -93,7 +92,7 @@ def gone_private(execute: Callable[[str], Any]) -> Iterator[Finding]:
             yield Finding("warn", "private", f"{plain(face)} leaves out sources that became private: {names}", do)
 
 
-def _integrity(connection: Connection) -> Iterator[Finding]:
+def _integrity(connection: Connection) -> Finding:
     (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if said != "ok":
         raise Corrupt(f"the database is damaged: {said.splitlines()[-1]}")
@@ -101,9 +100,8 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
     says = f"whole, {room.whole >> 20} MiB, {100 * room.free // max(room.whole, 1)} % of it free for new events"
     if too_roomy(room) and not gives_back(connection):
         do = "To return that to the disk, stop the service and run: sanderling migrate"
-        yield Finding("warn", "database", says, do)
-    else:
-        yield Finding("ok", "database", says + ("; some of it returns to the disk" if too_roomy(room) else ""))
+        return Finding("warn", "database", says, do)
+    return Finding("ok", "database", says + ("; some of it returns to the disk" if too_roomy(room) else ""))
 
 
 def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:

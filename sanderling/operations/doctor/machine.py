@@ -31,7 +31,6 @@ BUILT = 1_760_000_000.0
 
 
 def permissions(patient: DoctorContext) -> Iterator[Finding]:
-    """Check that the folder exists, is ours, and is closed to others."""
     folder = patient.folder
     if not folder.exists():
         yield Finding(
@@ -69,7 +68,6 @@ def half_an_import(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def room(patient: DoctorContext) -> Iterator[Finding]:
-    """Check the disk space for log, backup and upgrade."""
     folder = next(path for path in (patient.folder.absolute(), *patient.folder.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(folder).free
     database = patient.folder / DATABASE
@@ -113,7 +111,6 @@ def speed(patient: DoctorContext) -> Iterator[Finding]:
 
 
 async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Check that the wall clock was set and keeps pace with the monotonic clock."""
     began = wall(), monotonic()
     await trio.sleep(PACE)
     drift = (wall() - began[0]) - (monotonic() - began[1])
@@ -131,7 +128,6 @@ async def clock(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 def limits(patient: DoctorContext) -> Iterator[Finding]:
-    """Check that the limit of open files covers the allowed streams."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = patient.settings.max_streams + 1000
     unlimited = hard == resource.RLIM_INFINITY
@@ -144,7 +140,6 @@ def limits(patient: DoctorContext) -> Iterator[Finding]:
 
 
 async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Check that a worker starts, parses, and is held by the kernel."""
     lacks = ""
 
     async def look() -> str:
@@ -162,7 +157,6 @@ async def worker(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 def jail(lacks: str, *, demanded: bool) -> Finding:
-    """Return the finding for the jail's missing parts."""
     if not lacks:
         return Finding("ok", "jail", "Landlock and a system call filter confine the workers")
     do = "Linux 5.13 or later with Landlock on, and a container that allows landlock_* and seccomp (docs/security.md)."

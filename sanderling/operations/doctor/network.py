@@ -115,7 +115,6 @@ def guard(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def tls(patient: DoctorContext) -> Iterator[Finding]:
-    """Check that the certificate is usable and for how long."""
     settings = patient.settings
     if not settings.tls_cert:
         if not _own(settings.host) and not settings.base_url.startswith("https://"):
@@ -138,7 +137,6 @@ def tls(patient: DoctorContext) -> Iterator[Finding]:
 
 
 async def port(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Check that the ports are free, or used by our own service."""
     settings, figures = patient.settings, patient.settings.metrics_address()
     yield await _port(patient, settings.host, settings.port, "--port")
     if figures is not None:
@@ -170,16 +168,13 @@ def proxies(patient: DoctorContext) -> Iterator[Finding]:
         if network.prefixlen == 0:
             do = "Name the proxy's own address; otherwise any client can claim any address."
             yield Finding("fail", "proxy", f"trusted_proxies holds {network}, which trusts everyone", do)
-    ignored = [name for name in ("http_proxy", "https_proxy", "all_proxy") if _either(patient, name)]
+    variables = ("http_proxy", "https_proxy", "all_proxy")
+    ignored = [one for one in variables if patient.variables.get(one) or patient.variables.get(one.upper())]
     if ignored:
         do = (
             "Sanderling connects directly, so that its guard sees each address. Let the firewall pass ports 80 and 443."
         )
         yield Finding("warn", "proxy", f"{', '.join(ignored)} is set but ignored", do)
-
-
-def _either(patient: DoctorContext, name: str) -> bool:
-    return bool(patient.variables.get(name) or patient.variables.get(name.upper()))
 
 
 def _passes(address: str, networks: tuple[Network, ...]) -> bool:
