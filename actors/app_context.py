@@ -98,7 +98,6 @@ class AppContext:
 
 
 def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
-    """Return the context for the front end."""
     deliveries, matcher, registry, signing = parts.deliveries, parts.matcher, parts.registry, parts.signing
     world, settings, storage = parts.world, parts.settings, parts.storage
     return AppContext(

@@ -35,7 +35,6 @@ def reading(at: Millis, zone: tzinfo) -> datetime:
 
 
 def moment(naive: datetime, zone: tzinfo, *, last: bool = False) -> Millis:
-    """Return the moment of a local time; see the preface."""
     first, second = (_millis(naive.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
     if first <= second:
         return second if last else first

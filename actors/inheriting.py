@@ -49,7 +49,6 @@ class TagTable:
         return self._by_tag != before
 
     def of(self, source: Source) -> Source:
-        """Return the effective source: itself if it inherits nothing."""
         return effective(source, self._by_tag)
 
 
@@ -104,7 +103,6 @@ def _fits(source: Source, name: Inheritable, value: object) -> bool:
 
 
 def origins_of(source: Source) -> Origins:
-    """Return the tags behind each inherited setting."""
     return source.origins if isinstance(source, EffectiveSource) else {}
 
 
@@ -120,6 +118,5 @@ def part_of(source: Source) -> bytes:
 
 
 def part_shown(source: Source) -> ShownPart:
-    """Return the watched part of a page, and the tags that each piece of it comes from."""
     inherited = {str(name): tags for name, tags in origins_of(source).items() if name in ("selector", "ignore")}
     return ShownPart(source.selector, source.ignore, inherited)

@@ -26,7 +26,6 @@ class Counter:
         self.values: dict[Labels, float] = {} if labels else {(): 0}
 
     def add(self, *values: str, by: float = 1) -> None:
-        """Add `by` for these label values, in order."""
         self.values[values] = self.values.get(values, 0) + by
 
     def total(self) -> float:

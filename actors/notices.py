@@ -44,7 +44,6 @@ _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for th
 
 
 def of_damage(says: str, base_url: str, at: Millis) -> Draft:
-    """Return the notice that the data are damaged, with the remedy."""
     return draft("storage_damaged", base_url, "The database is damaged", f"{says}. {RESTORE}", at)
 
 

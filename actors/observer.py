@@ -29,14 +29,12 @@ class CheckSteps:
     __slots__ = ()
 
     def step(self, name: str, attributes: Mapping[str, Any] = {}) -> AbstractContextManager[Any]:  # read
-        """Run the block as a step."""
         return _NOTHING
 
     def waited(self, name: str, began: float, attributes: Mapping[str, Any]) -> None:
         """Report a step from a time on the loop's clock until now."""
 
     def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[Any]:
-        """Run the block as a request."""
         return _NOTHING
 
     def extensions(self) -> Mapping[str, Any]:
@@ -101,7 +99,6 @@ class Observer:
         return ()
 
     def steps(self, source: SourceId, name: str = "look") -> CheckSteps:
-        """Return the steps of a check that begins now."""
         return NO_STEPS
 
     def committed(self, records: Sequence[Record], answers: Sequence[Appended], began: float) -> None:
@@ -115,11 +112,9 @@ class Observer:
         """Report matches whose rows have just been stored."""
 
     def attempt(self, delivery: Delivery) -> Attempt:
-        """Return the attempt that begins now."""
         return NO_ATTEMPT
 
     def attempt_test(self, id: str) -> Attempt:
-        """Return the attempt of a sample that begins now."""
         return NO_ATTEMPT
 
     def linked(self, events: Sequence[bytes]) -> Sequence[Any]:

@@ -154,5 +154,4 @@ class Parts:
         )
 
     def stop_tree(self) -> None:
-        """Stop the tree, though nobody asked for it."""
         self.supervisor.stop()

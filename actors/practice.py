@@ -199,5 +199,4 @@ def address(base_url: str, what: What) -> str:
 
 
 def named(url: str) -> What:
-    """Return the document of a practice source's URL."""
     return "feed" if url.endswith(PATH + "feed") else "page"

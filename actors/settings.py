@@ -316,7 +316,6 @@ class Settings:
         return tuple(map(ip_network, self.hub_networks))
 
     def proxies(self) -> tuple[Network, ...]:
-        """Return the networks of trusted proxies."""
         return tuple(ip_network(n) for n in self.trusted_proxies)
 
     def rendering_ports(self) -> tuple[int, ...]:
@@ -362,7 +361,6 @@ def meaning(item: Field[Any]) -> Meaning:
 
 
 def masked(settings: Settings, name: str) -> Any:
-    """Return a setting's value with secrets masked."""
     value = getattr(settings, name)
     secret = next(meaning(item).secret for item in fields(Settings) if item.name == name)
     if name == "browser":

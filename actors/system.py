@@ -114,7 +114,6 @@ class System(Parts):
         ]
 
     def _with_extras(self, children: Sequence[ChildSpec]) -> Sequence[ChildSpec]:
-        """Return the tree with the parts of extras, each behind its sibling."""
         parts = [part for extra in always_on() for part in extra.parts(self)]
         return [one for child in children for one in (child, *(spec for after, spec in parts if after == child.id))]
 

@@ -85,7 +85,6 @@ _told = msgspec.json.Decoder(_Told)
 
 
 def last_of(event: Stored | None) -> Last:
-    """Return the newest heartbeat's fields, for the next one."""
     if event is None:
         return Last()
     told = _told.decode(event.body)
@@ -101,7 +100,6 @@ def due_in(last: Last, every: Millis, now: Millis) -> Millis:
 
 
 def draft_of(last: Last, moment: Moment, work: Work, base_url: str) -> Draft:
-    """Return the next heartbeat."""
     beat = Heartbeat(
         number=last.number + 1,
         every_seconds=moment.every // 1000,
@@ -239,7 +237,6 @@ class MonitorCalls:
         return f"<MonitorCalls to {self._url.host} every {self._every:g} s>"
 
     async def run(self, child: Child) -> None:
-        """Send heartbeats until cancelled, at regular times."""
         due = trio.current_time() + min(AGAIN, self._every / 2)  # later parts need time to start
         while True:
             await trio.sleep_until(due)

@@ -62,7 +62,6 @@ class Shifts:
         return f"<Shifts of {self._node or 'one service'}, {self._shifts[-1:]}>"
 
     async def run(self, child: Child) -> None:
-        """Begin a shift, and maintain it until cancelled."""
         await self.begin(child)
         while True:
             await trio.sleep(EVERY)

@@ -41,7 +41,6 @@ class Answer(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether the receiver refuses this delivery for good."""
         return self.verdict == "refused"
 
     @property

@@ -90,7 +90,6 @@ def shown_address(kind: DestinationKind, address: str) -> str:
 
 
 def masked(answer: Answer, destination: Destination) -> Answer:
-    """Return an answer without credentials, which some services repeat in their errors."""
     secrets = sorted(_pieces(destination), key=len, reverse=True)
     if not secrets:
         return answer

@@ -252,7 +252,6 @@ def _attribute(text: str) -> tuple[str, str]:
 
 
 def _may_name(host: str, domain: str) -> bool:
-    """Return whether a host may set a cookie for a domain: its own, or a parent that is no top level."""
     if domain == host:
         return True
     return "." in domain and host.endswith(f".{domain}") and _ADDRESS.fullmatch(host) is None

@@ -57,7 +57,6 @@ class Body:
         return f"<Body {self._size} of at most {self._limit} bytes, {self.wire} on the wire>"
 
     def wants(self, announced: int) -> bool:
-        """Return whether a body with this announced size is worth reading."""
         return self._cut or announced <= self._limit
 
     def feed(self, data: bytes) -> None:

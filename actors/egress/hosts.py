@@ -88,7 +88,6 @@ class Queue:
         return f"<Queue of {self._waiting}, {sum(1 for _ in _waiting(self._asked))} of them asked for>"
 
     def join(self, waiter: Waiter) -> None:
-        """Add a waiter after earlier ones of its lane."""
         self._waiting += 1
         self._numbers += 1
         waiter.number = self._numbers
@@ -105,7 +104,6 @@ class Queue:
             self._asked, self._others = sorted(_waiting(self._asked)), sorted(_waiting(self._others))
 
     def next(self) -> Waiter | None:
-        """Remove and return the next waiter; None if there is none."""
         asked, others = _headed(self._asked), _headed(self._others)
         lane = others if others and (not asked or self._streak >= IN_A_ROW) else asked
         self._streak = self._streak + 1 if others and lane is asked else 0
@@ -117,7 +115,6 @@ class Queue:
         return waiter
 
     def hurry(self, name: str) -> bool:
-        """Move a waiting source to the requested lane; return whether it waits."""
         found = next((waiter for _, _, waiter in self._entries() if waiter.claim.name == name), None)
         if found is not None and not found.claim.asked:
             self.leave(found)
@@ -126,7 +123,6 @@ class Queue:
         return found is not None
 
     def before(self, name: str) -> int:
-        """Return how many wait before a source, counting the lanes in sequence; 0 if it does not wait."""
         place = 0
         for lane in (self._asked, self._others):
             for _, _, waiter in sorted(_waiting(lane)):
@@ -136,7 +132,6 @@ class Queue:
         return 0
 
     def absorb(self, other: Queue) -> None:
-        """Take over another queue's waiters, in their order."""
         for _, _, waiter in sorted(other._asked) + sorted(other._others):
             if waiter.number != _NOWHERE:
                 other.leave(waiter)
@@ -335,7 +330,6 @@ class Hosts:
         self._fail(state)
 
     def succeeded(self, host: str) -> None:
-        """Record that a host answered at all."""
         state = self._known.get(self._twins.one(host))
         if state is not None and (state.breaker.failures or state.breaker.phase is not breaker.Phase.CLOSED):
             state.breaker = Breaker(held=state.breaker.held)

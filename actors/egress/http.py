@@ -102,7 +102,6 @@ class FetchRequest:
         return self.posted is not None and url.origin == self.first.origin
 
     def validators(self) -> list[tuple[bytes, bytes]]:
-        """Return the headers of a conditional request."""
         pairs = (b"If-None-Match", sendable(self.etag)), (b"If-Modified-Since", sendable(self.last_modified))
         return [(name, value) for name, value in pairs if value is not None]
 
@@ -207,7 +206,6 @@ class HttpClient:
             url = found
 
     async def _ask(self, wish: FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
-        """Request one URL; return the response, or its redirect's target."""
         conditional, posts = wish.conditional(url), wish.posts(url)
         method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
         if self.sign is not None and url.secure:

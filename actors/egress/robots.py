@@ -54,7 +54,6 @@ class RobotsVerdict:
     blame: Blame | None = None
 
     def refusal(self) -> LookFailed:
-        """Return a forbidden URL as a failed check."""
         assert self.blame is not None
         return RobotsForbids(self.blame, self.why)
 

@@ -48,7 +48,6 @@ class NamedText(str):
 
 
 def name_of(text: str) -> str:
-    """Return the name of an event from its stream, or ""."""
     return text.name if isinstance(text, NamedText) else ""
 
 
@@ -80,7 +79,6 @@ class StreamLines:
         return f"<StreamLines of {SPOKEN[self._kind]}, {self._rest_size} bytes ahead>"
 
     def feed(self, data: bytes) -> Iterator[StreamEvent]:
-        """Take bytes, and yield complete events."""
         if self._kind == "sse" and data:
             begins, self._after_cr = int(self._after_cr and data[:1] == b"\n"), data[-1:] == b"\r"
             data = data[begins:]

@@ -40,7 +40,6 @@ class SendingOutlet:
     machines: HostAliases
 
     def whereabouts(self, host: str) -> str:
-        """Return the address that a host was last delivered to, or the host itself."""
         return self.machines.of(host)
 
     async def aclose(self) -> None:
@@ -87,7 +86,6 @@ class Egress(SendingOutlet):
         )
 
     async def run(self, child: Child) -> None:
-        """Keep the connections until the service stops, then close them."""
         child.ready()
         try:
             await child.stopping.wait()

@@ -163,7 +163,6 @@ class UplinkMonitor:
             self._known.popitem(last=False)
 
     def answered(self, host: str) -> None:
-        """Record that a host answered at all."""
         self.knows(host)
         self._heard(host, Word.ANSWERED)
 

@@ -148,7 +148,6 @@ class Url:
 
     @property
     def secure(self) -> bool:
-        """Whether it uses TLS."""
         return self.scheme in ("https", "wss")
 
     def __str__(self) -> str:

@@ -160,7 +160,6 @@ class BoundedConnection(WebSocketConnection):
 
     @property
     def open(self) -> bool:
-        """Return whether both sides may still send."""
         return self.end is None and self._wsproto.state is ConnectionState.OPEN
 
     async def take(self) -> list[str | bytes]:
@@ -308,7 +307,6 @@ class Frames:
         return FramesStatistics(self._received, self._skipped, self._size, self._why)
 
     async def run(self) -> None:
-        """Read until the session is closed, even during cancellation, to take the server's last messages."""
         try:
             with self._reading:
                 await self._connection._reader_task()

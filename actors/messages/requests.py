@@ -300,7 +300,6 @@ class TagSettings(Declared, frozen=True, forbid_unknown_fields=True):
 
     @property
     def says_nothing(self) -> bool:
-        """Whether it has no setting."""
         return replace(self, managed=UNSET) == TagSettings()
 
     if TYPE_CHECKING:

@@ -91,7 +91,6 @@ class Importing:
     rows: tuple[Imported, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Return how many lines have each status."""
         names = ("waiting", "new", "there", "failed")
         return {name: sum(row.status == name for row in self.rows) for name in names}
 

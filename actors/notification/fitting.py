@@ -33,7 +33,6 @@ class _Part(NamedTuple):
 
 
 def title_of(notification: Notification, most: int) -> str:
-    """Return the title as plain text, cut to `most` characters."""
     return cut(notification.title, most)
 
 
@@ -141,7 +140,6 @@ def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Ite
 
 
 def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
-    """Return one event of a digest: its headline, and a link."""
     if not item.link:
         return _Part(item.headline, dialect.came, begins=True)
     # The URL is never cut: a cut link leads elsewhere.

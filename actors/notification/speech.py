@@ -83,7 +83,6 @@ class Speech(NamedTuple):
     separator: Callable[[str], str] = lambda code: ","
 
     def voice(self, code: str) -> Voice:
-        """Return the voice for a chosen language, or for none ("")."""
         code = code if code in self.codes else self.default
 
         def say(text: str) -> str:

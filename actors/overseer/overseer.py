@@ -108,15 +108,12 @@ class Overseer:
         return Whole(row, status, source, hot, crashes)
 
     def census(self) -> Mapping[Flag, int]:
-        """Return the number of sources with each flag of health."""
         return self._table.census()
 
     def source_states(self) -> Mapping[SourceState, int]:
-        """Return the number of sources in each state, worst first."""
         return self._table.states()
 
     def states(self) -> Mapping[str, Mapping[str, int]]:
-        """Return the number of actors of sources and of destinations in each state."""
         found = {}
         for name, many in (("sources", self._sources), ("destinations", self._destinations)):
             now = many.statistics()
@@ -131,7 +128,6 @@ class Overseer:
         return found
 
     def known_sources(self) -> int:
-        """Return the number of sources, including paused ones."""
         return len(self._table)
 
     def sources_at_work(self) -> tuple[int, int, int]:
@@ -141,16 +137,13 @@ class Overseer:
         return self.known_sources() - paused, states.get("failing", 0) + states.get("resting", 0), paused
 
     def queues(self) -> Mapping[str, int]:
-        """Return the number of messages in the mailbox of each fixed part that has one."""
         boxes = ((child.spec.id, child.spec.mailbox) for child in self._root().children)
         return {name: box.statistics().depth for name, box in boxes if box is not None}
 
     def parts(self) -> list[Row]:
-        """Return the fixed parts in their start order."""
         return [self._part(child) for child in self._root().children]
 
     def moment(self, at: float) -> Millis:
-        """Convert a Trio time to the wall clock."""
         return Millis(self._world.now() + round(1000 * (at - trio.current_time())))
 
     # --- acting --------------------------------------------------------------------------------------------------

@@ -51,7 +51,6 @@ class Readiness:
         }
 
     def starting(self) -> str:
-        """Return the current step of the start."""
         part = next((child.spec.id for child in self.children() if child.state is not State.RUNNING), "")
         if part == "registry":
             return f"reading the sources, {len(self.registry.table):,} so far"
@@ -90,7 +89,6 @@ class StorageWatch:
         self.lost = ""
 
     async def run(self, child: Child) -> None:
-        """Watch until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._storage.follow)
             nursery.start_soon(self._report_damage)

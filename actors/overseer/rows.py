@@ -78,12 +78,10 @@ class Row:
 
     @property
     def waiting(self) -> int | None:
-        """The number of waiting messages; None without a mailbox."""
         return None if self.box is None else self.box.statistics().depth
 
     @property
     def handled(self) -> int | None:
-        """The number of messages received since the mailbox was made; None without one."""
         return None if self.box is None else self.box.statistics().received
 
     @property
@@ -101,7 +99,6 @@ class Badness(NamedTuple):
 
 
 def badness(row: Row) -> Badness:
-    """Return the badness of a row, from its state and then its health."""
     rank = _RANK[row.state]
     if rank in (_UNEASY, WELL) and row.flag in ("rotten", "degraded"):
         rank = _ROTTEN if row.flag == "rotten" else _DEGRADED
@@ -302,7 +299,6 @@ class _Ranks:
             self._idle.append(row.path)
 
     def paths(self) -> list[str]:
-        """Return all, sorted."""
         found = [path for _, path in sorted(self._keyed, key=lambda each: each[0])]
         found += self._others + self._idle
         return found[::-1] if self._reverse else found

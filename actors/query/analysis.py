@@ -50,7 +50,6 @@ class Analysed:
         self._positions: dict[str, Positions] = {}
 
     def keys(self, code: str) -> frozenset[str]:
-        """Return all keys of the text in a language."""
         found = self._keys.get(code)
         if found is None:
             known = _known_keys(code)
@@ -64,7 +63,6 @@ class Analysed:
         return sorted({fold(word) for chunk in self._chunks for word in _words_of(chunk)})
 
     def begins(self, prefix: str) -> bool:
-        """Whether some word begins with a folded prefix."""
         at = bisect_left(self.folded, prefix)
         return at < len(self.folded) and self.folded[at].startswith(prefix)
 

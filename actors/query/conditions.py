@@ -87,7 +87,6 @@ class Condition:
 
     @property
     def type(self) -> str:
-        """The type of the values it reads."""
         return _TYPES.get(self.subject, self.subject)
 
     @property
@@ -107,11 +106,9 @@ class Condition:
         return f"{_MARK}{what}:{name}"
 
     def within(self, places: tuple[Condition, ...]) -> Condition:
-        """Return the condition for changes at all of these places."""
         return replace(self, narrowed=self.narrowed + places)
 
     def compares(self, one: object, other: object) -> bool:
-        """Whether two values of one type satisfy the sign."""
         return _SIGNS[self.sign](one, other)
 
     def covers(self, place: str) -> bool:
@@ -270,7 +267,6 @@ class Facts:
         return frozenset(key for fact in self._facts for key in _keys_of(fact))
 
     def meet(self, asked: Condition) -> bool:
-        """Whether one of the changes meets a condition, in the place it names."""
         return any(self.met(asked))
 
     def met(self, asked: Condition) -> Iterator[Fact]:

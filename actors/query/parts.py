@@ -57,12 +57,10 @@ class Side:
         return Analysed(*self._texts, facts=self.facts)
 
     def keys(self, code: str) -> frozenset[str]:
-        """Return all keys that could satisfy a query, including those on both sides."""
         return self._whole.keys(code)
 
     @property
     def folded(self) -> list[str]:
-        """Every distinct word, as in `Analysed`, including those on both sides."""
         return self._whole.folded
 
     def has_term(self, term: Word | Prefix | Phrase | Condition, code: str) -> bool:
@@ -79,7 +77,6 @@ class Side:
         return holds and (by_side or next(terms(query.root), None) is None)
 
     def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[Place]:
-        """Yield the occurrences of a term, in the title (part 0) and in the texts that add it."""
         if isinstance(term, Condition):
             return
         yield from self._title.places(term, code)

@@ -79,7 +79,6 @@ def _tokens(text: str, speech: Language, strict: bool) -> list[_Token]:
 
 
 def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, int]:
-    """Return one token and the start of the next."""
     at, kind = match.start(), match.lastgroup
     if kind == "quote":
         return _quoted(text, at, speech)

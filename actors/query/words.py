@@ -108,7 +108,6 @@ def chunks(text: str) -> list[str]:
 
 
 def placed(text: str) -> list[tuple[int, str]]:
-    """Return the chunks with their positions."""
     found = (_ASCII_CHUNKS if text.isascii() else _CHUNKS).finditer(text)
     return [(each.start(), each[0]) for each in found]
 

@@ -88,7 +88,6 @@ class Logged(NamedTuple):
 
 
 def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> CoverageReceipt:
-    """Return an unsigned receipt."""
     gap = found.gap
     short = len(json.encode(url)) <= MOST_URL
     return CoverageReceipt(

@@ -52,12 +52,10 @@ class FrameFilter:
 
     @property
     def nothing(self) -> bool:
-        """Whether no frame can match."""
         return not (self.everything or self.languages)
 
     @property
     def cost(self) -> int:
-        """Number of tests for each frame."""
         return len(self._words) + len(self._others) + len(self._by_tag)
 
     def admits(self, title: str, content: str, tags: Collection[str] = ()) -> bool:
@@ -98,7 +96,6 @@ class FrameFilter:
 
 
 def _facts_of(title: str, content: str) -> Facts:
-    """Return the facts that a frame's event would have."""
     return Facts(msgspec.convert(msgspec.to_builtins(values_of_entry(title, content)), tuple[Fact, ...]))
 
 

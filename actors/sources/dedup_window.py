@@ -63,7 +63,6 @@ class DedupWindow:
             self.place, self.is_saved, self.is_place_saved = place, False, False
 
     def note(self, stretch: Note) -> None:
-        """Add a note on listening."""
         self._notes = noted(self._notes, stretch)
         self.is_saved = False
 

@@ -40,7 +40,6 @@ _UNKNOWN: Final = message("Too little is known of its usual pace to judge a sile
 
 
 def examined(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
-    """Return the explanation of a source's current state."""
     known = cadence.decode(view.hot.pace, view.hot.interval)
     gap = 1 / known.rhythm.rate if known.rhythm.events >= _FEW else None
     return SourceExamination(view, parts(view.hot), next_look(view, limits, known.hints, gap, now), gap)

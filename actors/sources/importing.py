@@ -49,7 +49,6 @@ class Importer:
         self._last: _Running | None = None
 
     async def run(self, child: Child) -> None:
-        """Answer messages, and import in a background task, until cancelled."""
         child.ready()
         async with trio.open_nursery() as nursery:
             while True:

@@ -152,7 +152,6 @@ class SourceIndex:
         return live
 
     def practice(self) -> Sequence[LiveSource]:
-        """Return the practice sources, in id order."""
         return [self._live[id] for id in sorted(self._practice)]
 
     def put(self, live: LiveSource) -> None:

@@ -95,7 +95,6 @@ class Lenders:
         return f"<Lenders, {len(self._lenders)}>"
 
     def put(self, live: Keeper) -> None:
-        """Record a source's current state."""
         id = live.source.id
         was = self._lenders.pop(id, None)
         if live.source.headers and live.source.headers_for:
@@ -110,7 +109,6 @@ class Lenders:
             self._known.clear()
 
     def of(self, source: Source) -> Keeper | None:
-        """Return the lender of a source's headers, None without one."""
         if not self._lenders or source.headers is not None or source.practice is not None:
             return None
         if source.id not in self._known:
@@ -128,7 +126,6 @@ class Lenders:
         return None if first is None else first[1]
 
     def borrowed(self, live: Keeper) -> Borrowed:
-        """Return a source as it is checked now."""
         lender, source = self.of(live.source), live.effective
         if lender is None:
             return Borrowed(source, live.cookies)

@@ -164,7 +164,6 @@ class LiveSource:
 
     @property
     def hot(self) -> SourceRuntime:
-        """The memory of the source's checks."""
         if self.memory.cookies != self.cookies.text:
             self.memory = replace(self.memory, cookies=self.cookies.text)
         return self.memory
@@ -190,7 +189,6 @@ class LiveSource:
 
     @property
     def behind(self) -> bool:
-        """Whether storage is older than memory."""
         return self.unsaved or self.tally is not self.saved_tally or self.cookies.behind
 
     def swept(self) -> SourceState:
@@ -202,7 +200,6 @@ class LiveSource:
 
 
 def drawn(world: World) -> Version:
-    """Return a random version for a source's stored state."""
     return Version(int.from_bytes(world.entropy(8), "big") >> 2)
 
 

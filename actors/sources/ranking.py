@@ -103,7 +103,6 @@ class Ranking:
         return {flag: end - start for flag, start, end in zip(flags, [0, *ends], ends, strict=False)}
 
     def _before(self, order: Order) -> int:
-        """Return how many sources come before an order."""
         number = self._chunk_of(order)
         whole = sum(map(len, self._chunks[:number]))
         return whole + (bisect_left(self._chunks[number], order) if number < len(self._chunks) else 0)
@@ -195,7 +194,6 @@ class TagCounts:
         return f"<TagCounts of {len(self._counts)} tags>"
 
     def put(self, source: Source) -> None:
-        """Count a source under its current tags."""
         before = self._tags.get(source.id, ())
         if source.tags == before:
             return

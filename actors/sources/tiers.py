@@ -69,5 +69,4 @@ assert all((row.reader is not None) == TIERS[name].polled for name, row in BEHAV
 
 
 def readers(settings: Settings) -> Readers:
-    """Return a reader for each polled tier."""
     return {name: row.reader(settings) for name, row in BEHAVIOURS.items() if row.reader is not None}

@@ -69,7 +69,6 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing failed."""
         return not any(source.status == "failed" for source in self.sources) and not any(
             alert.status == "failed" for alert in self.alerts
         )

@@ -87,7 +87,6 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True):
         return f"template:{self.id}"
 
     def alert_key(self, suggestion: Suggestion) -> str:
-        """Return the stored key of the alert for a suggestion."""
         return f"{self.id}/{suggestion.key}"
 
 
@@ -127,12 +126,10 @@ def try_out(template: Template, key: str, value: str) -> None:
 
 
 def samples(template: Template) -> dict[str, str]:
-    """Return a short value for each parameter."""
     return {parameter.key: SAMPLES[parameter.type] for parameter in template.parameters}
 
 
 def names_in(text: str) -> Iterator[str]:
-    """Yield the names between braces."""
     return (found[1] for found in NAME.finditer(text))
 
 

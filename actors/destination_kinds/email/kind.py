@@ -89,7 +89,6 @@ class Envelope(NamedTuple):
 
 
 def letter_of(notification: Notification, envelope: Envelope, voice: Voice = ENGLISH) -> EmailMessage:
-    """Return the mail of a notification."""
     words = LetterWords(*map(voice.say, LetterWords()))
     title = title_of(notification, LIMITS.title)
     mail = _begun(envelope, title, notification.id)

@@ -123,7 +123,6 @@ class Reply(NamedTuple):
 
 
 def answer_of(reply: Reply, latency_ms: int) -> Answer:
-    """Return the outcome of a mail."""
     said = escaped(reply.text)
     if reply.stage == "content" and reply.code == 250:
         return Answer(reply.code, latency_ms, said=said, verdict="delivered")

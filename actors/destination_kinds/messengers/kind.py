@@ -49,7 +49,6 @@ class MessengerRequest(NamedTuple):
 def request_of(
     messenger: Messenger, address: str, values: Mapping[str, str], notification: Notification, now: Millis
 ) -> MessengerRequest:
-    """Return the request of a notification; `values` are those of the destination's fields."""
     shape = messenger.request
     known = _values(messenger, values, notification) | _signed(shape.sign, values.get("secret", ""), now)
     many = {field.name for field in messenger.fields if field.many}

@@ -39,7 +39,6 @@ def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
 
 
 def reason_of(error: DomainError) -> str:
-    """Return why the check of a URL failed."""
     return error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
 
 
@@ -57,7 +56,6 @@ async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error
 
 
 def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRuntime:
-    """Return the state of a source whose first check failed."""
     now = ports.world.now()
     failure = error.__cause__
     if not isinstance(failure, LookFailed):
@@ -83,7 +81,6 @@ def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
 
 
 def welcomed(hot: SourceRuntime) -> SourceRuntime:
-    """Return the state at the first answer, with fresh health: no trouble was reported, so its end is not either."""
     return replace(hot, health=Health())
 
 

@@ -93,7 +93,6 @@ async def search(
 
 
 def in_a_feed(entry: Entry | None, known: Known) -> Reason:
-    """Return the reason for the first entry with a text, by the current feed and its memory."""
     if entry is None:
         return Reason("absent", message("Checked now: no entry of the feed contains it."))
     text = entry.title or entry.content

@@ -258,7 +258,6 @@ async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> Lo
 
 
 def mark_of(entry: Entry) -> Mark:
-    """Return the compared parts of an entry."""
     return Mark(
         entry.key,
         entry.fingerprint,
@@ -275,7 +274,6 @@ def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tupl
 
 
 def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
-    """Return the entries' own dates."""
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
@@ -312,7 +310,6 @@ def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
 
 
 def hints_of(feed: FeedReading, fetched: FetchedResponse) -> Hints:
-    """Return the hints on pace from the feed and its response's headers."""
     said = feed.hints
     return Hints(
         max_age=fetched.max_age or 0.0,

@@ -335,7 +335,6 @@ class _Finder:
 
 
 def _names(known: _Known) -> Iterator[tuple[object, ...]]:
-    """Yield the index keys of a known entry."""
     yield "link", known.link
     yield "place", known.place
     if known.date != _OLD:

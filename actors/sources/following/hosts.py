@@ -45,7 +45,6 @@ def host_of(url: str) -> str:
 
 
 def is_own(source: Source, host: str) -> bool:
-    """Return whether a host belongs to the source's own site."""
     return any(_is_same_site(host, host_of(own)) for own in (source.url, source.watch_url, source.detection.final_url))
 
 

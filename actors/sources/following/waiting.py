@@ -138,7 +138,6 @@ def due_at(following: Following, per_hour: int) -> Millis | None:
 
 
 def next_of(following: Following, now: Millis) -> Waiting | None:
-    """Return the item to fetch now: files of an index first, as they list further items."""
     ready = [one for one in following.waiting if one.due <= now]
     return min(ready, key=lambda one: (not one.file, one.due), default=None)
 
@@ -177,7 +176,6 @@ def rested(following: Following, one: Waiting, now: Millis, wait: float) -> Foll
 
 
 def is_elsewhere(source: Source, one: Waiting) -> bool:
-    """Return whether a page is of another site than the list."""
     return not one.file and not is_own(source, host_of(one.url))
 
 

@@ -118,7 +118,6 @@ class TroubleTimer:
         self._live.doubted = local
 
     def news(self, before: Health, after: Health, at: Millis) -> tuple[Health, tuple[Draft, ...]]:
-        """Return the notices due now (`notices.news`)."""
         return news(self._live.source, before, after, at, self._reached)
 
     async def sleep(self, wait: float, tell: Tell) -> SourceMessage | None:

@@ -151,7 +151,6 @@ def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | 
 
 
 def silent(pulse: Pulse) -> Penalty:
-    """Return the penalty for the current silence."""
     chance = silence(pulse)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
@@ -172,7 +171,6 @@ def defective(pulse: Pulse, why: str) -> Penalty:
 
 
 def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
-    """Return the penalty for a permanent trouble."""
     lasts = (now - pulse.stuck_since) / 1000
     is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
     says = "It needs a person: %(looks)s checks in %(span)s failed: %(reason)s"

@@ -88,7 +88,6 @@ class Access(NamedTuple):
         return self if jar is None else self._replace(jar=jar, before=cookies.doubted(text))
 
     def posted_to(self, url: Url) -> bytes | None:
-        """Return the body to post to a URL, None for a GET."""
         return self.body if url.origin == self.origin else None
 
 
@@ -96,7 +95,6 @@ NO_ACCESS = Access("", ())
 
 
 def given_in(headers: str | None) -> Jar | None:
-    """Return the cookies of a user's headers, None without any."""
     pairs = given_request(headers).pairs if headers else ()
     return _given([(name.encode(), value.encode()) for name, value in pairs])
 
@@ -157,7 +155,6 @@ class Renewal:
 
     @property
     def now(self) -> str:
-        """The current cookies, in stored form."""
         return "" if self._kept is None else self._kept.kept
 
     def opening(self, access: Access) -> Access:
@@ -186,7 +183,6 @@ class Renewal:
             self._kept.save(self._ports.recorder, at_once=True)
 
     def shut_out(self) -> None:
-        """Reject the cookies: the check was signed out. The next check tries the other set, if there is one."""
         if self.now != self._left:
             return
         before = self._before
@@ -214,7 +210,6 @@ class Renewal:
 
 
 def renewal_of(ports: Ports, seen: Borrowed) -> Renewal:
-    """Return the renewal for a check of a source, or of one of its item pages."""
     return Renewal(ports, seen.source.headers, seen.cookies)
 
 
@@ -248,7 +243,6 @@ class Opened:
         return self.url.origin == self.access.origin and self.access.given is not None
 
     def take(self, said: SetCookies, status: int) -> None:
-        """Take a response's cookies."""
         if status in SHUT_OUT:
             return
         if not self._is_given:

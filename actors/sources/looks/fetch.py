@@ -122,7 +122,6 @@ async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
 
 
 def report_to_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
-    """Report a failed request to the host's breaker."""
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)
     elif failure.blame is Blame.THROTTLED:

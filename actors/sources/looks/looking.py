@@ -125,12 +125,10 @@ async def _show(
 
 
 def shelf_name(source: Source, *, rendered: bool) -> str:
-    """Return the cache key of a source's body."""
     return shelved_as(source.watch_url, source.headers, shown_as(source.wait_for) if rendered else "")
 
 
 def shown_as(wait_for: str | None) -> str:
-    """Return the rendering part of a cache key."""
     return f"shown\n{wait_for or ''}"
 
 

@@ -62,7 +62,6 @@ def succeeded(
     draw: float,
     price: Price = Price(),  # noqa: B008  # frozen
 ) -> SourceRuntime:
-    """Return the memory after a successful check."""
     known = pace.decode(hot.pace, hot.interval)
     hints = looked.hints if looked.hints is not None else known.hints
     rhythm = pace.learned(known.rhythm, looked.at, hot.last_look_at, looked.times, looked.changed)
@@ -108,7 +107,6 @@ def private_since(hot: SourceRuntime, at: Millis) -> Millis:
 
 
 def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
-    """Return the memory after a failed check."""
     hot = settle(hot, now, limits)
     state = load(hot.breaker)
     failures = state.failures
@@ -219,7 +217,6 @@ def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> Sou
 
 
 def later(known: SourceRuntime, stored: SourceRuntime) -> SourceRuntime:
-    """Return the state with more checks: storage may lack checks without news, memory a commit without an answer."""
     return known if known.looks > stored.looks else stored
 
 
@@ -232,7 +229,6 @@ def urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
 
 
 def load(state: BreakerState) -> Breaker:
-    """Return the breaker of a stored state."""
     if state.state == "closed":
         return Breaker(failures=min(state.failures, RULE.threshold - 1))
     # A check is the probe of the source's breaker: when it returns, the breaker was half-open while it ran.

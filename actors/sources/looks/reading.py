@@ -108,7 +108,6 @@ def page_patience(deadline: float, body: bytes) -> float:
 
 
 def body_hints(fetched: FetchedResponse) -> Hints:
-    """Return the hints on pace from the response's headers."""
     return Hints(max_age=fetched.max_age or 0.0)
 
 

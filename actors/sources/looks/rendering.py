@@ -151,7 +151,6 @@ async def _render(opened: Opened, wait_for: str | None, *, screenshot: bool) -> 
 
 
 def _blamed(error: RenderFailed) -> LookFailed:
-    """Return a browser's failure as a failed check."""
     if error.blame == "local":
         return NotRendered(Blame.LOCAL, f"it could not be rendered: {error.reason}")
     if error.blame == "refused":

@@ -144,7 +144,6 @@ class Past(NamedTuple):
 
 
 def on_a_page(view: SourceView, found: Findings, past: Past, *, looked: bool) -> Iterator[Reason]:
-    """Yield the reasons for a text by a page's memory and its current body."""
     if found.trouble is not None:
         yield Reason(
             "failed", message("Checked now, it was not the expected page: %(reason)s.", reason=str(found.trouble))

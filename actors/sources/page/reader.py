@@ -302,7 +302,6 @@ class Neighbours:
             self._make_room()
 
     def shared(self, host: str, source: SourceId) -> tuple[str, ...]:
-        """Return the keys that the other pages of the host share."""
         known = self._hosts.get(host)
         if known is None:
             return ()
@@ -312,7 +311,6 @@ class Neighbours:
         return known.answers[source]
 
     def forget(self, source: SourceId) -> None:
-        """Drop a page that is no longer watched."""
         for host in [host for host, known in self._hosts.items() if source in known.pages]:
             known = self._hosts[host]
             del known.pages[source]

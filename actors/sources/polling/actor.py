@@ -482,7 +482,6 @@ def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | 
 
 
 def validators_of(fetched: FetchedResponse, *, lies: bool = False) -> Validators:
-    """Return the validators for the next request."""
     said = (None, None) if lies else (fetched.etag, fetched.last_modified)
     return Validators(*said, body_hash(fetched), fetched.url, lies)
 
@@ -497,7 +496,6 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 
 def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
-    """Return whether a check used headers, or led into a network that the operator has opened."""
     hosts = ports.egress.hosts
     met = any(hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
     return met or source.headers is not None

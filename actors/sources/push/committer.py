@@ -71,7 +71,6 @@ class Committer:
         await self.commit()
 
     async def commit(self) -> None:
-        """Commit the pending frames, with as many attempts as it takes."""
         while self._intake.pending:
             if self._unsure:
                 await trio.sleep(AGAIN)

@@ -90,12 +90,10 @@ class FramePipeline:
         return self._live.window
 
     def begin(self) -> None:
-        """Reset the counters for a new connection."""
         self._since = self._ports.world.now()
         self._skipped = self._frames = self._unreadable = self.admitted = 0
 
     def pause(self) -> None:
-        """End a stretch of listening; its note goes into the next harvest, or is saved at a stop."""
         now = self._ports.world.now()
         if self._stretch:
             self._write_note(now)
@@ -119,7 +117,6 @@ class FramePipeline:
             self._keep(*each)
 
     def drop(self) -> Sequence[tuple[bytes, str, Draft]]:
-        """Return the pending frames, and clear them."""
         taken, self.pending, self.size = self.pending, [], 0
         return taken
 

@@ -34,7 +34,6 @@ _NOBODY: Final = SourceId("")
 
 
 async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
-    """Return the preview of a classified stream."""
     greeting, url = found.greeting, found.watch_url
     assert greeting is not None, "its first frames were waited for"
     source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=asked.filter)

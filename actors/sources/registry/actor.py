@@ -87,7 +87,6 @@ class Lane:
 
     @property
     def under_way(self) -> int:
-        """Occupied places."""
         return sum(min(count, OF_A_HOST) if host else count for host, count in self._hosts.items())
 
     def enter(self, host: str = "") -> None:

@@ -72,7 +72,6 @@ async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, s
 
 
 def tried_as(url: Url, headers: str) -> str:
-    """Return the key of a previewed URL's cookies, shared by WebSockets and pages."""
     return shelved_as(f"{url.authority} {url.secure}", headers)
 
 

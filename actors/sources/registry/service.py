@@ -229,7 +229,6 @@ class SourceService:
                     await self._read_back(source)
 
     async def _edit(self, live: LiveSource, given: Mapping[str, Any], by: str = "") -> SourceView:
-        """Set some fields of a source's record; `by`: the editor."""
         before, source = live.source, live.source.id
         after = _edited(before, given, self._ports.world.now(), by)
         check_filter(after.filter)
@@ -481,7 +480,6 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> S
 
 
 def _part(source: Source) -> tuple[object, ...]:
-    """Return the settings that decide which page is seen, and which part: signed-out or rendered pages may differ."""
     shown = (source.render, source.wait_for) if source.is_web_page else None
     follows = source.tier.has_diff and source.follow
     asks = source.tier.polled and source.headers is None

@@ -43,7 +43,6 @@ class TallySweep:
         return states, partial(self._heard, part, states)
 
     def begun(self) -> None:
-        """Mark all slices as sent."""
         self._ended(stored=True)
 
     def _heard(self, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:

@@ -111,7 +111,6 @@ class Price(Struct, frozen=True):
 
 
 def cost_of(*, rendered: bool) -> int:
-    """Return a check's cost in plain checks."""
     return RENDERED if rendered else 1
 
 

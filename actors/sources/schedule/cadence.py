@@ -124,7 +124,6 @@ class Ahead(Struct, frozen=True):
 
 
 def observed(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> Rhythm:
-    """Return the rhythm after a check at `now`, `gap` after the previous, that saw changes at `times` (sorted)."""
     forget = math.exp(-gap / MEMORY)
     awaited = rhythm.awaited
     if rhythm.last:

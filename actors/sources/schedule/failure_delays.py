@@ -36,7 +36,6 @@ class FailureDelays:
         return f"<FailureDelays of {len(self._by_scope)} sources and tags and all others, {len(self._sleepers)} asleep>"
 
     async def take(self, alerts: Sequence[Alert]) -> None:
-        """Use these alerts from now on."""
         anywhere: set[int] = set()
         by_scope: dict[str, set[int]] = {}
         for number, alert in enumerate(alerts):
