@@ -140,7 +140,9 @@ class Shifts:
                     new = await self._storage.coverage.step(before, shift)
                     self._stored[-1:] = [before, new]
                     self._shifts[number] = self._shifts[number]._replace(number=new.number)
-                elif shift != self._stored[number] and not self._is_stored_with_next(number):
+                elif shift != self._stored[number] and not number + 1 == len(self._stored) < len(self._shifts):
+                    # One that a clock step has ended since is stored together with the next one. Otherwise a crash
+                    # between the two would turn the step into a stop.
                     await self._storage.coverage.save(shift)
                     self._stored[number] = shift
         except STANDSTILL as error:
@@ -148,12 +150,6 @@ class Shifts:
         while len(self._shifts) > MOST and self._shifts[0] == self._stored[0] == self._shifts[0].whole:
             del self._shifts[0], self._stored[0]
             self._gone += 1
-
-    def _is_stored_with_next(self, number: int) -> bool:
-        """Return whether a clock step has ended a shift since: it is stored together with the next one. Otherwise a
-        crash between the two would turn the step into a stop.
-        """
-        return number + 1 == len(self._stored) < len(self._shifts)
 
     async def end(self) -> None:
         """End the shift if all of its checks are stored; else it ends as in a crash."""

@@ -223,7 +223,7 @@ def _inside(chunk: str) -> Iterator[Span]:
 def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """Return the plain form, and the start and end of each character's cluster in the text; no places if unknown."""
     plain = words.plain(text)
-    if text.isascii() or _is_one_to_one(text, plain):
+    if text.isascii() or (len(plain) == len(text) and normalize("NFC", text) == text and text.casefold() == plain):
         return plain, range(len(plain)), range(1, len(plain) + 1)
     pieces: list[str] = []
     starts: list[int] = []
@@ -234,8 +234,3 @@ def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
         starts += [cluster.start()] * len(piece)
         ends += [cluster.end()] * len(piece)
     return (plain, starts, ends) if "".join(pieces) == plain else (plain, (), ())
-
-
-def _is_one_to_one(text: str, plain: str) -> bool:
-    """Whether character n of the plain form comes from character n: case folding never shortens a text."""
-    return len(plain) == len(text) and normalize("NFC", text) == text and text.casefold() == plain

@@ -271,7 +271,12 @@ class Facts:
 
     def met(self, asked: Condition) -> Iterator[Fact]:
         """Yield the changes that meet a condition, in the place it names."""
-        return (fact for fact in self._facts if _is_there(asked, fact) and self._holds(asked, fact))
+        return (
+            fact
+            for fact in self._facts
+            if all(one.covers(fact.path if one.subject == "path" else fact.label) for one in asked.narrowed)
+            and self._holds(asked, fact)
+        )
 
     def _holds(self, asked: Condition, fact: Fact) -> bool:
         if asked.subject == "price" and fact.kind == "number":
@@ -313,10 +318,6 @@ def _keys_of(fact: Fact) -> Iterator[str]:
     for side in (fact.before, fact.after):
         if side is not None and side.type:
             yield Condition.key_of("has", side.type)
-
-
-def _is_there(asked: Condition, fact: Fact) -> bool:
-    return all(one.covers(fact.path if one.subject == "path" else fact.label) for one in asked.narrowed)
 
 
 def _is_of(asked: Condition, value: FactValue) -> bool:

@@ -62,7 +62,10 @@ class FrameFilter:
         """Return whether a frame matches, by the content and tags that its event would hold."""
         if self.everything:
             return True
-        text = Analysed(title, content, facts=_facts_of(title, content) if self._asks_facts else NO_FACTS)
+        facts = NO_FACTS
+        if self._asks_facts:
+            facts = Facts(msgspec.convert(msgspec.to_builtins(values_of_entry(title, content)), tuple[Fact, ...]))
+        text = Analysed(title, content, facts=facts)
         if any(not keys.isdisjoint(text.keys(language)) for language, keys in self._words.items()):
             return True
         if any(matches(query, text) for query in self._others):
@@ -93,10 +96,6 @@ class FrameFilter:
                 found.update(key for part in parts if isinstance(part, Word) for key in part.keys)
             case _:
                 self._others.append(query)
-
-
-def _facts_of(title: str, content: str) -> Facts:
-    return Facts(msgspec.convert(msgspec.to_builtins(values_of_entry(title, content)), tuple[Fact, ...]))
 
 
 class Admission:

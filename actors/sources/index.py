@@ -38,7 +38,7 @@ from storage.records.source import Source, SourceRuntime, WatchedSource, feed_ke
 from storage.records.source import SourceState as StoredState
 from storage.records.states import Flag, SourceState
 from storage.records.tiers import POLLED
-from supervision import ChildSpec, DynamicSupervisor, MailboxFull, Run
+from supervision import ChildSpec, DynamicSupervisor, MailboxFull
 
 PAGE = 200
 HEARD_WITHIN = 10.0
@@ -161,7 +161,8 @@ class SourceIndex:
             self.start(live)
 
     def start(self, live: LiveSource) -> None:
-        self._supervisor.start_child(ChildSpec(live.source.id, self._run_of(live), mailbox=live.mailbox))
+        run = BEHAVIOURS[live.source.type].run(self._ports, live, self.readers)
+        self._supervisor.start_child(ChildSpec(live.source.id, run, mailbox=live.mailbox))
 
     async def hurry_borrowers(self, lender: LiveSource) -> None:
         """Check the signed-out borrowers again: a lender's new headers may open them. Loops over all."""
@@ -451,9 +452,6 @@ class SourceIndex:
         """Return whether a source is overdue. Another node's newest checks may be unknown here."""
         known_late = 0 if self._watches(live.source) else 1000 * self._ports.sweep
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
-
-    def _run_of(self, live: LiveSource) -> Run:
-        return BEHAVIOURS[live.source.type].run(self._ports, live, self.readers)
 
     async def _late(self, idle: Sequence[LiveSource]) -> int:
         now, late = self._ports.world.now(), 0

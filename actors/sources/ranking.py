@@ -79,7 +79,8 @@ class Ranking:
 
         Visits at most `most` sources, so the page may have fewer.
         """
-        version = self.version if after is None or not self._remembers(after[3]) else after[3]
+        known = after is not None and self.version - len(self._moves) <= after[3] <= self.version
+        version = after[3] if after is not None and known else self.version
         moved = self._moved_since(version)
         position = None if after is None else (after[0], after[1], SourceId(after[2]))
         theirs = sorted(order for order in moved.values() if position is None or order > position)
@@ -106,9 +107,6 @@ class Ranking:
         number = self._chunk_of(order)
         whole = sum(map(len, self._chunks[:number]))
         return whole + (bisect_left(self._chunks[number], order) if number < len(self._chunks) else 0)
-
-    def _remembers(self, version: int) -> bool:
-        return self.version - len(self._moves) <= version <= self.version
 
     def _moved_since(self, version: int) -> dict[SourceId, Order]:
         """Return the sources that have moved since a version, with their order in it."""

@@ -53,7 +53,11 @@ def request_of(
     known = _values(messenger, values, notification) | _signed(shape.sign, values.get("secret", ""), now)
     many = {field.name for field in messenger.fields if field.many}
     body = _filled(shape.body, known, many)
-    headers = {n: _ascii(_text(value, known)) for n, value in shape.headers.items() if _says(value, known)}
+    headers = {
+        n: one_line(_text(value, known)).encode("ascii", "replace").decode()
+        for n, value in shape.headers.items()
+        if _says(value, known)
+    }
     if shape.basic:
         pair = ":".join(known.get(name, "") for name in shape.basic)
         headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
@@ -116,11 +120,6 @@ def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = 
 def _number(text: str) -> int | None:
     """Return a whole number, None for anything else: a file may ask for one without a pattern."""
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
-
-
-def _ascii(text: str) -> str:
-    """Return a value in a form that a header can hold."""
-    return one_line(text).encode("ascii", "replace").decode()
 
 
 def _says(template: str, known: Mapping[str, str]) -> bool:

@@ -68,11 +68,6 @@ def rendering_of(empty: str, fetched: FetchedResponse) -> Rendering:
     return Rendering(says, empty, done=True, costs=RENDERED, filled_by=found)
 
 
-def failed_rendering(empty: str, why: str) -> Rendering:
-    """Return the sentences about a page that could not be rendered."""
-    return Rendering(f"{EMPTY} ({empty}), and {why}.", empty, done=False, costs=RENDERED, filled_by=())
-
-
 def _watchable(fetched: FetchedResponse) -> list[tuple[Url, int]]:
     """Return the JSON URLs that filled a page and may be watched; a page may name any address."""
     found: dict[str, tuple[Url, int]] = {}
@@ -238,7 +233,9 @@ async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look,
     except NotRendered as failure:
         if wanted.render == "always" or failure.blame is not Blame.LOCAL:
             raise
-        rendering = failed_rendering(finding.shell, failure.reason)
+        rendering = Rendering(
+            f"{EMPTY} ({finding.shell}), and {failure.reason}.", finding.shell, done=False, costs=RENDERED, filled_by=()
+        )
         if finding.refusal is not None and wanted.type is None:
             advice = finding.refusal if finding.feeds else "Look for the site's feed, or for the JSON that fills it."
             raise Unprocessable(f"{rendering.says} {advice}", "body.url", url.text) from None

@@ -34,12 +34,9 @@ MOST_SCORE: Final = 0.5
 def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
     """Return a provisional detection until the URL answers: a page, unless something else is known."""
     type: SourceType = wished or ("push" if url.scheme in SOCKETS else "html")
-    evidence = f"it has yet to answer: {reason_of(error)}"
+    why = error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
+    evidence = f"it has yet to answer: {why}"
     return Detection(type, "low", evidence, url.text, "", forced=wished is not None, pending=True)
-
-
-def reason_of(error: DomainError) -> str:
-    return error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
 
 
 async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error: DomainError) -> None:

@@ -156,11 +156,6 @@ def error_report(feed: FeedReading) -> str | None:
     return None
 
 
-def is_report(entry: Entry) -> bool:
-    """Return whether an entry's whole title is a bridge's error report; such entries are dropped."""
-    return _REPORT.fullmatch(entry.title.strip()) is not None
-
-
 def is_later(entry: Entry, newest: Millis | None) -> bool:
     return newest is not None and entry.published_at is not None and entry.published_at > newest
 
@@ -213,7 +208,7 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
     if report is not None:
         why = f"the feed holds nothing but an error report: {report}"
         raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
-    return replace(feed, entries=tuple(entry for entry in feed.entries if not is_report(entry)))
+    return replace(feed, entries=tuple(e for e in feed.entries if not _REPORT.fullmatch(e.title.strip())))
 
 
 def reading_of(check: BodyCheck, feed: FeedReading) -> Reading:

@@ -152,7 +152,7 @@ def compare(
     Raises ValueError for a memory of another version.
     """
     kept, seen = _unpack(memory)
-    digest = _cut_digest(entries) if cut else b""
+    digest = _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries)) if cut else b""
     partial = len(entries) - 1 if cut_entry and entries and digest != kept.cut else None
     document, newest = _Document(entries, partial), _newest(seen, now)
     found = _Finder(seen, document, newest).found if memory else {}
@@ -382,10 +382,6 @@ def _key(name: str) -> bytes:
 
 def _hash(form: str) -> bytes:
     return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=4).digest() if form else _NONE
-
-
-def _cut_digest(entries: Sequence[Mark]) -> bytes:
-    return _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries))
 
 
 def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _Known]]:

@@ -113,7 +113,8 @@ def found(
     for draft in drafts:
         place = _edited(waiting, draft)
         if place is not None:
-            waiting[place] = replace(waiting[place], draft=replace(draft, tags=_as_new(draft.tags)))
+            tags = tuple(NEW if tag == UPDATED else tag for tag in draft.tags)
+            waiting[place] = replace(waiting[place], draft=replace(draft, tags=tags))
             continue
         why = "" if _is_item(draft) else "-"
         why = why or _not_fetched(source, draft, waiting, room)
@@ -223,10 +224,6 @@ def _edited(waiting: Sequence[Waiting], draft: Draft) -> int | None:
     if UPDATED not in draft.tags or not draft.url:
         return None
     return next((n for n, one in enumerate(waiting) if one.draft is not None and one.draft.url == draft.url), None)
-
-
-def _as_new(tags: Sequence[str]) -> tuple[str, ...]:
-    return tuple(NEW if tag == UPDATED else tag for tag in tags)
 
 
 def _size(draft: Draft) -> int:

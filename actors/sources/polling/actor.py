@@ -373,7 +373,11 @@ class PolledSource:
         with steps.step("judge"):
             last = None
             if other_part:  # two parts are different pages, and the old one may have changed before the edit
-                if kept.tier and live.read_as is not None and _same_page(live.read_as, source):
+                if (
+                    kept.tier
+                    and live.read_as is not None
+                    and all(getattr(live.read_as, name) == getattr(source, name) for name in _OF_PAGE)
+                ):
                     with suppress(LookFailed):
                         last = await reader.read(jail, BodyCheck(live.read_as, kept.tier, fetched, at, since, number))
                 kept = kept._replace(tier=b"")
@@ -425,11 +429,6 @@ class PolledSource:
             live.hot, live.version = progress.later(live.hot, stored.hot), stored.version
         live.hot, live.unsaved = replace(live.hot, next_look_at=self._soon()), True
         self._hops.ask_soon()
-
-
-def _same_page(was: Source, source: Source) -> bool:
-    """Return whether two records watch parts of one page, as the same visitor sees it."""
-    return all(getattr(was, name) == getattr(source, name) for name in _OF_PAGE)
 
 
 def body_hash(fetched: FetchedResponse) -> str:

@@ -13,7 +13,7 @@ from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.checks import check_hours
 from storage.records.identity import Millis
-from storage.records.revision import NOTHING, Expected, is_expected
+from storage.records.revision import NOTHING, is_expected
 from storage.records.source import MOST_TAGGED, TagDefaults
 
 
@@ -70,7 +70,8 @@ class Inheriting:
 
 def changed(old: TagDefaults | None, wish: SetTagDefaults, now: Millis) -> TagDefaults | None:
     """Return a tag's new defaults; without a difference the old ones, with their time. Raises Stale, NotFound."""
-    if not _is_expected(old, wish.expected):
+    fits = wish.expected in (None, NOTHING) if old is None else is_expected(old, wish.expected)
+    if not fits:
         raise Stale
     if wish.settings is None:
         if old is None:
@@ -80,7 +81,3 @@ def changed(old: TagDefaults | None, wish: SetTagDefaults, now: Millis) -> TagDe
     made = TagDefaults(wish.tag, now, updated_by=wish.by, **kept | defaults_of(wish.settings))
     same = old is not None and replace(made, updated_at=old.updated_at, updated_by=old.updated_by) == old
     return old if same else made
-
-
-def _is_expected(old: TagDefaults | None, expected: Expected) -> bool:
-    return expected in (None, NOTHING) if old is None else is_expected(old, expected)

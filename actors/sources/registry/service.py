@@ -358,7 +358,8 @@ class SourceService:
         """Restore a recently deleted source with its memory."""
         storage = self._ports.storage
         resting = await storage.sources.get(source, deleted=True)
-        if resting is None or not _rests(resting.source, self._ports.world.now()):
+        deleted_at = None if resting is None else resting.source.deleted_at
+        if resting is None or deleted_at is None or self._ports.world.now() - deleted_at >= RESTS:
             raise NotFound(f"there is no deleted source {source} to restore")
         async with self.locks.hold(resting.source.url):
             self._check_room()
@@ -459,10 +460,6 @@ class SourceService:
 def _refuse_stale(source: Source, expected: Expected) -> None:
     if not is_expected(source, expected):
         raise Stale
-
-
-def _rests(source: Source, now: Millis) -> bool:
-    return source.deleted_at is not None and now - source.deleted_at < RESTS
 
 
 def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> Source:

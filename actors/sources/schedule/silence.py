@@ -126,7 +126,7 @@ def yielded(pulse: Pulse) -> Pulse:
     """Return the memory after a check with a change: the silence has ended and becomes a known gap."""
     if pulse.watched == 0.0:
         return pulse
-    gap = _coded(pulse.age)
+    gap = min(0xFFFF, round(_SCALE * math.log1p(max(0.0, pulse.age))))
     gaps = (*pulse.gaps, gap)[-KEPT:]
     long = gap > _quartile(gaps)
     return replace(
@@ -159,10 +159,6 @@ def silence(pulse: Pulse) -> float:
 
 def _quartile(gaps: tuple[int, ...]) -> int:
     return sorted(gaps)[3 * len(gaps) // 4]
-
-
-def _coded(seconds: float) -> int:
-    return min(0xFFFF, round(_SCALE * math.log1p(max(0.0, seconds))))
 
 
 def _seconds(code: int) -> float:
