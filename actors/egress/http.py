@@ -1,9 +1,8 @@
 """Checks and deliveries over HTTP/1.1: polite requests, bounded responses, and failures sorted by fault.
 
-A check follows at most five redirects, each through the guard again; never from https to http. Its deadline covers
-everything, names and redirects included. The client has no cookies, proxy or environment, and no credentials but its
-caller's headers: the user's, or cookies of the same check. The caller gets a response's cookies as soon as its head
-has arrived.
+The caller of a check follows at most five redirects, each a request of its own, through the guard again; never from
+https to http. The client has no cookies, proxy or environment, and no credentials but its caller's headers: the user's,
+or cookies of the same check. The caller gets a response's cookies as soon as its head has arrived.
 """
 
 from __future__ import annotations
@@ -75,41 +74,32 @@ class FetchedResponse:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """A URL to fetch, and the parameters at any URL that its redirects lead to.
+    """A URL to fetch.
 
-    etag, last_modified: validators of an earlier response; sent to `validated`, the URL that gave them (an earlier
-    `FetchedResponse.url`), or without that to the origin of `first`. limit: bytes of body instead of the setting's;
-    with `cut` a larger body is cut there instead of refused. stay: raise Elsewhere at a redirect. given: a user's
-    headers, which no redirect takes to another origin. posted: a user's body, never sent elsewhere.
-    steps: of the check. heard: called with each response's cookies.
+    etag, last_modified: validators of an earlier response; sent if `validated`, the URL that gave them (an earlier
+    `FetchedResponse.url`), is this one or None: they identify the client. limit: bytes of body instead of the
+    setting's; with `cut` a larger body is cut there instead of refused. given: a user's headers. posted: a user's body.
+    steps: of the check. heard: called with the response's cookies.
     """
 
-    first: Url
+    url: Url
     etag: str | None = None
     last_modified: str | None = None
     validated: str | None = None
     accept: str = ACCEPT
     limit: int | None = None
     cut: bool = False
-    stay: bool = False
     given: Sequence[tuple[bytes, bytes]] = ()
     posted: bytes | None = None
     steps: CheckSteps = NO_STEPS
     heard: Heard | None = None
 
-    def posts(self, url: Url) -> bool:
-        """Return whether to post the body to a URL: only at its own origin."""
-        return self.posted is not None and url.origin == self.first.origin
-
-    def validators(self) -> list[tuple[bytes, bytes]]:
+    def conditions(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers of a conditional request; none for a POST (RFC 9110, 13.1)."""
+        if self.posted is not None or self.validated not in (None, self.url.text):
+            return []
         pairs = (b"If-None-Match", sendable(self.etag)), (b"If-Modified-Since", sendable(self.last_modified))
         return [(name, value) for name, value in pairs if value is not None]
-
-    def conditional(self, url: Url) -> bool:
-        """Return whether to send the validators to a URL: they identify the client, so only to their origin."""
-        if self.posts(url) or not self.validators():
-            return False  # conditions are for safe requests (RFC 9110, 13.1)
-        return url.text == self.validated if self.validated else url.origin == self.first.origin
 
 
 Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
@@ -156,13 +146,16 @@ class HttpClient:
         await self._transport.aclose()
 
     async def get(self, wish: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
-        """Return the response at a URL after redirects, if its status is 200, or 304 to a conditional request.
+        """Return the response at a URL, if its status is 200, or 304 to a conditional request.
 
-        hops: of an earlier Elsewhere; they count. Raises LookFailed for everything else.
+        hops: of earlier redirects; they count. Raises Elsewhere for a redirect, LookFailed for everything else.
         """
         try:
-            with trio.fail_after(self._timeout):
-                return await self._follow(wish, hops)
+            with (
+                trio.fail_after(self._timeout),
+                wish.steps.request(wish.posted is not None, wish.url.text, wish.url.host, wish.url.port),
+            ):
+                return await self._ask(wish, hops)
         except trio.TooSlowError:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
@@ -190,27 +183,12 @@ class HttpClient:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
         return posted
 
-    async def _follow(self, wish: FetchRequest, before: tuple[str, ...]) -> FetchedResponse:
-        start = trio.current_time()
-        url, hops = wish.first, [*before]
-        while True:
-            with wish.steps.request(wish.posts(url), url.text, url.host, url.port):
-                found = await self._ask(wish, url, start, tuple(hops))
-            if isinstance(found, FetchedResponse):
-                return found
-            hops.append(url.text)
-            if len(hops) > MOST_REDIRECTS:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
-            if wish.stay:
-                raise Elsewhere(found, tuple(hops))
-            url = found
-
-    async def _ask(self, wish: FetchRequest, url: Url, start: float, hops: tuple[str, ...]) -> FetchedResponse | Url:
-        conditional, posts = wish.conditional(url), wish.posts(url)
-        method, asked = "POST" if posts else "GET", _look_headers(wish, url, conditional)
+    async def _ask(self, wish: FetchRequest, hops: tuple[str, ...]) -> FetchedResponse:
+        start, url, posts, conditions = trio.current_time(), wish.url, wish.posted is not None, wish.conditions()
+        method, asked = "POST" if posts else "GET", [*_look_headers(wish), *conditions]
         if self.sign is not None and url.secure:
             asked += [(name.encode(), value.encode()) for name, value in await self.sign(method, url)]
-        response = await self._send(method, url, asked, wish.posted if posts else None, wish.steps)
+        response = await self._send(method, url, asked, wish.posted, wish.steps)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
             wish.steps.answered(status)
@@ -223,9 +201,12 @@ class HttpClient:
                     raise LookFailed(
                         Blame.REMOTE_PERMANENT, f"{POSTED_ELSEWHERE} ({headers['location'][:200]})", status=status
                     )
-                return redirect(url, headers["location"])
+                target, hops = redirect(url, headers["location"]), (*hops, url.text)
+                if len(hops) > MOST_REDIRECTS:
+                    raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
+                raise Elsewhere(target, hops)
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
-            if status != 200 and not (status == 304 and conditional):
+            if status != 200 and not (status == 304 and conditions):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
             body = Body(
                 headers.get("content-encoding", "") if status == 200 else "", wish.limit or self._limit, cut=wish.cut
@@ -275,15 +256,13 @@ class HttpClient:
         return await self._transport.handle_async_request(request)
 
 
-def _look_headers(wish: FetchRequest, url: Url, conditional: bool) -> list[tuple[bytes, bytes]]:
-    headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode())]
-    if url.origin == wish.first.origin:
-        headers += wish.given
-    if wish.posts(url) and wish.posted is not None:
+def _look_headers(wish: FetchRequest) -> list[tuple[bytes, bytes]]:
+    headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode()), *wish.given]
+    if wish.posted is not None:
         headers.append((b"Content-Length", str(len(wish.posted)).encode()))
     if not any(name.lower() == b"accept" for name, _ in headers):
         headers.append((b"Accept", wish.accept.encode()))
-    return headers + wish.validators() if conditional else headers
+    return headers
 
 
 def _target(url: Url, location: str) -> Url:

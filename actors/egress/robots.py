@@ -129,7 +129,7 @@ class Robots:
 
     async def _ask(self, url: Url, hops: tuple[str, ...], claim: Ticket) -> FetchedResponse:
         try:
-            wish = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, stay=True, steps=claim.steps)
+            wish = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, steps=claim.steps)
             found = await self._http.get(wish, hops)
         except LookFailed as failure:
             error = self._line.failed(url.host, failure, asked=claim.asked)

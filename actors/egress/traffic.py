@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 
 import trio
 
 from actors.egress.address import HostAliases
-from actors.egress.cookies import Heard
-from actors.egress.event_stream import EventStream, open_stream
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.http import HttpClient, Sign
 from actors.egress.robots import Robots
 from actors.egress.uplink import UplinkMonitor
-from actors.egress.url import Url
-from actors.egress.websocket import Frames, Given, open_websocket
 from actors.errors import UrlRefused
 from actors.settings import Network, Settings
 from actors.world import World
@@ -53,37 +48,12 @@ class Egress(SendingOutlet):
     strangers. line: the state of our uplink from all checks; each consults it first and reports to it afterwards.
     """
 
-    world: World
-    settings: Settings
     guard: Guard
     http: HttpClient
     callbacks: SendingOutlet
     hosts: Hosts
     robots: Robots
     line: UplinkMonitor
-
-    def websocket(
-        self, url: Url, *, subprotocols: Sequence[str] = (), given: Given = (), heard: Heard | None = None
-    ) -> AbstractAsyncContextManager[Frames]:
-        """Open a WebSocket session for watching; see `open_websocket`."""
-        return open_websocket(
-            url, self.guard, self.settings, self.world, subprotocols=subprotocols, given=given, heard=heard
-        )
-
-    def event_stream(
-        self, url: Url, *, last_id: str = "", given: Given = (), heard: Heard | None = None
-    ) -> AbstractAsyncContextManager[EventStream]:
-        """Open a stream over HTTP for watching; see `open_stream`."""
-        return open_stream(
-            url,
-            self.guard,
-            self.settings,
-            self.world,
-            last_id=last_id,
-            given=given,
-            heard=heard,
-            sign=self.http.sign,
-        )
 
     async def run(self, child: Child) -> None:
         child.ready()
@@ -120,8 +90,6 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
         deliver=deliveries.deliver,
         deliver_plain=deliveries.deliver_plain,
         machines=deliveries.machines,
-        world=world,
-        settings=settings,
         guard=guard,
         http=http,
         callbacks=_outlet(world, settings, settings.callback_networks(), "HUB_NETWORKS"),

@@ -41,15 +41,17 @@ class BodyCache:
     def __repr__(self) -> str:
         return f"<BodyCache {len(self._bodies)} bodies, {self._bytes >> 10} KiB>"
 
-    def put(self, url: str, fetched: FetchedResponse, at: Millis) -> None:
-        """Store a body, unless it is larger than the cache."""
+    def put(self, url: str, fetched: FetchedResponse, at: Millis) -> CachedBody:
+        """Store a body, unless it is larger than the cache, and return it."""
         self._drop(url)
+        body = CachedBody(fetched, at, trio.current_time())
         if len(fetched.body) > MOST_BYTES:
-            return
-        self._bodies[url] = CachedBody(fetched, at, trio.current_time())
+            return body
+        self._bodies[url] = body
         self._bytes += len(fetched.body)
         while self._bytes > MOST_BYTES or len(self._bodies) > MOST_BODIES:
             self._drop(next(iter(self._bodies)))
+        return body
 
     def find(self, url: str, within: float = LONGEST) -> CachedBody | None:
         """Return the body of a URL if it is at most `within` seconds old."""

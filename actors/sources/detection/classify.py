@@ -33,7 +33,7 @@ from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
 from actors.sources.detection.handshake import Greeting, shake_hands
 from actors.sources.looks.access import SHUT_OUT, Access, Opened, Renewal, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
-from actors.sources.looks.looking import shown_as
+from actors.sources.looks.looking import RECENT, shown_as
 from actors.sources.looks.reading import in_jail, patience
 from actors.sources.looks.rendering import show, without_picture
 from actors.sources.ports import LiveSource, Ports, drawn
@@ -89,8 +89,6 @@ CANDIDATES: Final = 3
 """Advertised feeds to try before watching the page itself."""
 CANDIDATE_WITHIN: Final = 10.0
 """Seconds for each, so that a dead feed does not block the page."""
-RECENT: Final = 60.0
-"""Seconds that a cached body serves previews."""
 ACCEPT: Final = (
     "text/html, application/xhtml+xml, application/atom+xml, application/rss+xml, application/feed+json, */*;q=0.5"
 )
@@ -137,7 +135,7 @@ class Look(NamedTuple):
     recent: bool
     headers: str | None
     access: Access
-    renewal: Renewal | None
+    renewal: Renewal
 
     def after(self, fetched: FetchedResponse) -> Look:
         """Return the context of the next fetch, with the cookies that a response renewed."""
@@ -169,23 +167,21 @@ class Classification(Struct, frozen=True):
         return f"Classification({self.type} {self.watch_url!r})"
 
 
-async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Renewal | None = None) -> Classification:
+async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Renewal) -> Classification:
     """Classify a URL for a user. renewal: tracks the cookies of the headers.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
     Errors that may pass have `may_pass` set, and a LookFailed as their cause.
     """
     try:
-        return await found_out(ports, url, wanted, renewal=renewal)
+        return await found_out(ports, url, wanted, ASKED, renewal)
     except LookFailed as failure:
-        if renewal is not None and failure.status in SHUT_OUT:
+        if failure.status in SHUT_OUT:
             renewal.shut_out()
         raise refused(failure, url.text) from failure
 
 
-async def found_out(
-    ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket = ASKED, renewal: Renewal | None = None
-) -> Classification:
+async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket, renewal: Renewal) -> Classification:
     """Classify a URL on a given turn. Raises as `classify`, but LookFailed for a failed check."""
     if url.scheme in SOCKETS and wanted.type not in (None, "push"):
         raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
@@ -358,9 +354,7 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
     return RobotsVerdict(True, verdict.crawl_delay, verdict.why)
 
 
-async def _greeted(
-    ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket, renewal: Renewal | None
-) -> Classification:
+async def _greeted(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket, renewal: Renewal) -> Classification:
     opened = Opened(ports, url, access_to(url, wanted.headers), renewal)
     try:
         greeting = await shake_hands(ports, claim, opened, wanted.listen, wanted.subprotocols)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from typing import Final
 
 import trio
 from msgspec import Struct
 
-from actors.egress.event_stream import EventStream
+from actors.egress.event_stream import EventStream, open_stream
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import Ticket
 from actors.egress.http import MOST_REDIRECTS, Elsewhere
-from actors.egress.websocket import Frames
+from actors.egress.websocket import Frames, open_websocket
 from actors.sources.looks.access import Opened
-from actors.sources.looks.fetch import answered, report_to_host
+from actors.sources.looks.fetch import at_host
 from actors.sources.ports import Ports
 from storage.records.tiers import SOCKETS
 
@@ -47,27 +47,19 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
 
     Each request on the way, redirects included, takes a turn at its host; the open connection holds none.
     """
-    url = opened.url
+    url, around = opened.url, (ports.egress.guard, ports.settings, ports.world)
     for _ in range(MOST_REDIRECTS + 1):
-        async with ports.egress.hosts.turn(url.host, claim), ports.looks:
-            given = opened.begin().to(url, ports.world.now())
-            opening: AbstractAsyncContextManager[Frames] | AbstractAsyncContextManager[EventStream]
-            if url.scheme in SOCKETS:
-                opening = ports.egress.websocket(url, subprotocols=subprotocols, given=given, heard=opened.take)
-            else:
-                opening = ports.egress.event_stream(url, last_id=last_id, given=given, heard=opened.take)
-            try:
-                session: Frames | EventStream = await stack.enter_async_context(opening)
-            except Elsewhere as redirect:
-                answered(ports, url)
-                url = redirect.url
-                continue
-            except LookFailed as error:
-                failure = ports.egress.line.failed(url.host, error, asked=claim.asked)
-                report_to_host(ports, url, claim.name, failure)
-                raise failure from None
-            answered(ports, url)
-            return session
+        try:
+            async with at_host(ports, claim, url, asked=claim.asked), ports.looks:
+                given = opened.begin().to(url, ports.world.now())
+                if url.scheme in SOCKETS:
+                    session = open_websocket(url, *around, subprotocols=subprotocols, given=given, heard=opened.take)
+                    return await stack.enter_async_context(session)
+                sign = ports.egress.http.sign
+                stream = open_stream(url, *around, last_id=last_id, given=given, heard=opened.take, sign=sign)
+                return await stack.enter_async_context(stream)
+        except Elsewhere as redirect:
+            url = redirect.url
     raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
 
 

@@ -215,7 +215,7 @@ def renewal_of(ports: Ports, seen: Borrowed) -> Renewal:
 
 @dataclass(slots=True)
 class Opened:
-    """The access of a request, as renewed so far by responses. renewal: None if none stores it.
+    """The access of a request, as renewed so far by responses.
 
     passing: by origin, cookies that the check received where the user gave none; discarded with the check.
     """
@@ -223,13 +223,12 @@ class Opened:
     ports: Ports
     url: Url
     access: Access
-    renewal: Renewal | None
+    renewal: Renewal
     passing: dict[str, Jar] = field(default_factory=dict, repr=False)
 
     def begin(self) -> Access:
         """Return the current access, as the request is about to be sent."""
-        if self.renewal is not None:
-            self.access = self.renewal.opening(self.access)
+        self.access = self.renewal.opening(self.access)
         return self.access
 
     def headers(self, access: Access) -> Sequence[tuple[bytes, bytes]]:
@@ -249,7 +248,4 @@ class Opened:
             jar = self.passing.get(self.url.origin, ())
             self.passing[self.url.origin] = cookies.taken(jar, self.url, said, self.ports.world.now())
             return
-        if self.renewal is None:
-            self.access = self.access.after(self.url, said, self.ports.world.now())
-        else:
-            self.access = self.renewal.heard(self.access, self.url, said)
+        self.access = self.renewal.heard(self.access, self.url, said)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from actors.egress.cookies import Jar
 from actors.egress.failures import Blame, LookFailed
@@ -11,7 +13,7 @@ from actors.egress.http import Elsewhere, FetchedResponse, FetchRequest
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.practice import DOCUMENTS, named
-from actors.sources.looks.access import NO_ACCESS, Access, Opened, Renewal
+from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.ports import Ports
 from storage.records.source import Validators
 
@@ -25,77 +27,67 @@ async def fetch(
     *,
     accept: str,
     robots: bool,
+    renewal: Renewal,
+    access: Access,
     validators: Validators = NO_VALIDATORS,
-    access: Access = NO_ACCESS,
-    renewal: Renewal | None = None,
 ) -> FetchedResponse:
     """Return the response (200 or 304), with the cookies of `access` as it and the redirects renewed them. Raises
     LookFailed, also when robots.txt forbids the check, and UrlRefused.
 
     renewal: has the cookies to send when the turn comes, and gets new ones before the body arrives, also from a
-    failing response.
-
-    Each request on the way, redirects included, takes a separate turn at its host. The host's breaker learns the
-    outcome, so that it can rest all its sources at once.
+    failing response. Each request on the way, redirects included, takes a separate turn at its host.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
     passing: dict[str, Jar] = {}
     while True:
         if robots:
             await ask_robots(ports, claim, url)
-        wish = _FetchRequest(accept, validators, hops, Opened(ports, url, access, renewal, passing))
+        opened = Opened(ports, url, access, renewal, passing)
         try:
-            fetched = await _ask(ports, claim, url, wish)
+            async with at_host(ports, claim, url, asked=claim.asked), ports.looks:
+                access = opened.begin()
+                request = FetchRequest(
+                    url,
+                    etag=validators.etag,
+                    last_modified=validators.last_modified,
+                    validated=validators.url,
+                    accept=accept,
+                    given=opened.headers(access),
+                    posted=access.posted_to(url),
+                    steps=claim.steps,
+                    heard=opened.take,
+                )
+                fetched = await ports.egress.http.get(request, hops)
         except Elsewhere as redirect:
-            access = wish.opened.access
+            access = opened.access
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # validators identify the requester, and may be of another origin
             url, hops = redirect.url, redirect.hops
         else:
-            return replace(fetched, cookies=wish.opened.access.cookies)
+            return replace(fetched, cookies=opened.access.cookies)
 
 
-@dataclass(frozen=True, slots=True)
-class _FetchRequest:
-    accept: str
-    validators: Validators
-    hops: tuple[str, ...]
-    opened: Opened
+@asynccontextmanager
+async def at_host(ports: Ports, claim: Ticket, url: Url, *, asked: bool) -> AsyncIterator[None]:
+    """Run a block with one request in the host's turn. Raises HostOpen, and the block's LookFailed as the uplink
+    monitor reads it.
 
-
-async def _ask(ports: Ports, claim: Ticket, url: Url, wish: _FetchRequest) -> FetchedResponse:
-    """Request one URL. Raises LookFailed, and Elsewhere for a redirect."""
-    egress = ports.egress
-    async with egress.hosts.turn(url.host, claim):
+    The monitor and the host's breaker learn the outcome, so that the host can rest all its sources at once.
+    """
+    async with ports.egress.hosts.turn(url.host, claim):
         try:
-            async with ports.looks:
-                access = wish.opened.begin()
-                request = FetchRequest(
-                    url,
-                    etag=wish.validators.etag,
-                    last_modified=wish.validators.last_modified,
-                    validated=wish.validators.url,
-                    accept=wish.accept,
-                    stay=True,
-                    given=wish.opened.headers(access),
-                    posted=access.posted_to(url),
-                    steps=claim.steps,
-                    heard=wish.opened.take,
-                )
-                fetched = await egress.http.get(request, wish.hops)
+            yield
         except LookFailed as error:
-            failure = egress.line.failed(url.host, error, asked=claim.asked)
-            report_to_host(ports, url, claim.name, failure)
+            failure = ports.egress.line.failed(url.host, error, asked=asked)
+            _report_to_host(ports, url, claim.name, failure)
             raise failure from None
         except Elsewhere:
-            answered(ports, url)
+            _answered(ports, url)
             raise
-        answered(ports, url)
-    return fetched
+        _answered(ports, url)
 
 
-def answered(ports: Ports, url: Url) -> None:
-    """Report to the uplink monitor and the host's breaker that the host answered at all."""
+def _answered(ports: Ports, url: Url) -> None:
     ports.egress.line.answered(url.host)
     ports.egress.hosts.succeeded(url.host)
 
@@ -121,7 +113,7 @@ async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
     ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay, url.origin)
 
 
-def report_to_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
+def _report_to_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
     if failure.blame is Blame.REMOTE_TRANSIENT:
         ports.egress.hosts.failed(url.host, source)
     elif failure.blame is Blame.THROTTLED:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import Final
 
 import trio
 
@@ -11,56 +13,68 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
 from actors.messages.previews import PacePreview
+from actors.sources.body_cache import CachedBody
+from actors.sources.lending import Borrowed
 from actors.sources.looks import progress
-from actors.sources.looks.access import SHUT_OUT, Access, Renewal, access_of, asks_password, shelved_as
+from actors.sources.looks.access import (
+    SHUT_OUT,
+    Access,
+    Renewal,
+    access_of,
+    asks_password,
+    renewal_of,
+    shelved_as,
+)
 from actors.sources.looks.fetch import NO_VALIDATORS, fetch, practised
 from actors.sources.looks.progress import LookResult
-from actors.sources.looks.rendering import emptiness, lacks, show, without_validators
-from actors.sources.ports import Ports
+from actors.sources.looks.reading import BodyReader
+from actors.sources.looks.rendering import emptiness, lacks, show, without_picture, without_validators
+from actors.sources.ports import LiveSource, Ports
 from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits
 from storage.records.identity import Millis, rfc3339
 from storage.records.source import Source, SourceRuntime, Validators
 
 REFUSED = "the source's headers no longer sign in; give it new ones"
 EXPIRED = "its cookie had expired by the site's own date, at"
+RECENT: Final = 60.0
+"""Seconds that a cached body serves previews."""
 SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
 
 
 async def look_at(
     ports: Ports,
     claim: Ticket,
-    source: Source,
-    *,
-    accept: str,
-    robots: bool,
+    seen: Borrowed,
+    tier: BodyReader,
     renewal: Renewal,
+    *,
     validators: Validators = NO_VALIDATORS,
-    rendered: bool = False,
-    lender: str = "",
+    rendered: bool,
 ) -> FetchedResponse:
     """Return a source's response: fetched, rendered, or for practice sources only, generated here. Raises as `fetch`,
     also when its headers no longer sign in: a page for strangers is no change.
 
     rendered: the source's memory is of a rendered page. renewal: tracks its cookies, and learns of signed-out
-    responses; the reader of the page reports good cookies. lender: the owner of borrowed headers.
+    responses; the reader of the page reports good cookies.
 
     The stored record decides on practice, and no API sets it: no URL that a user adds, a redirect or a page leads to
     in-process content.
     """
+    source, now = seen.source, ports.world.now
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
         return practised(source.watch_url, source.practice, validators)
-    access = access_of(source, renewal.now)
+    access, url = access_of(source, renewal.now), source.watch_url
     try:
         if source.is_web_page and source.render == "always":
-            fetched = await _show(ports, claim, source, access, robots=robots, renewal=renewal)
+            fetched = await _show(ports, claim, source, access, url, robots=tier.robots, renewal=renewal)
         else:
             fetched = await fetch(
                 ports,
                 claim,
-                source.watch_url,
-                accept=accept,
-                robots=robots,
+                url,
+                accept=tier.accept,
+                robots=tier.robots,
                 validators=validators,
                 access=access,
                 renewal=renewal,
@@ -71,14 +85,32 @@ async def look_at(
         if error.status in SHUT_OUT:
             renewal.shut_out()
         if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
-            why = f"{error.reason}: {_why(REFUSED, access, lender, ports.world.now())}"
+            why = f"{error.reason}: {_why(REFUSED, access, seen.lender, now())}"
             raise LookFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
         raise
     if access.headers and not source.detection.asks_password and asks_password(fetched.body):
         renewal.shut_out()
-        why = _why(SIGNED_OUT, access, lender, ports.world.now())
+        why = _why(SIGNED_OUT, access, seen.lender, now())
         raise LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
     return fetched
+
+
+async def look_for_user(
+    ports: Ports, live: LiveSource, claim: Ticket, tier: BodyReader, begin: Callable[[], object]
+) -> CachedBody:
+    """Return a source's body for a user who waits: of the last minute, or else fetched. begin: called before a fetch.
+
+    Raises as `look_at`, and as `begin` does.
+    """
+    seen, rendered = ports.lenders.borrowed(live), live.hot.rendered
+    if (kept := ports.shelf.find(shelf_name(seen.source, rendered=rendered), RECENT)) is not None:
+        return kept
+    begin()
+    renewal = renewal_of(ports, seen)
+    fetched = await look_at(ports, claim, seen, tier, renewal, rendered=rendered)
+    renewal.works()
+    name = shelf_name(seen.source, rendered=fetched.rendered is not None)
+    return ports.shelf.put(name, without_picture(fetched), ports.world.now())
 
 
 def _why(says: str, access: Access, lender: str, now: int) -> str:
@@ -109,7 +141,7 @@ async def _unless_empty(
         return without_validators(plain)
     try:
         kept = access.kept(plain.cookies)
-        return await _show(ports, claim, source, kept, url=plain.url, robots=False, renewal=renewal)
+        return await _show(ports, claim, source, kept, plain.url, robots=False, renewal=renewal)
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise
@@ -117,11 +149,11 @@ async def _unless_empty(
 
 
 async def _show(
-    ports: Ports, claim: Ticket, source: Source, access: Access, *, url: str = "", robots: bool, renewal: Renewal
+    ports: Ports, claim: Ticket, source: Source, access: Access, url: str, *, robots: bool, renewal: Renewal
 ) -> FetchedResponse:
     """Return a source's rendered page. url: after redirects. Raises LookFailed."""
-    at, picture = url or source.watch_url, source.screenshots
-    return await show(ports, claim, at, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal)
+    picture = source.screenshots
+    return await show(ports, claim, url, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal)
 
 
 def shelf_name(source: Source, *, rendered: bool) -> str:

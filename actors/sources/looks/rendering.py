@@ -27,7 +27,7 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.looks.access import Access, Opened, Renewal
-from actors.sources.looks.fetch import answered, ask_robots, report_to_host
+from actors.sources.looks.fetch import ask_robots, at_host
 from actors.sources.looks.reading import Reading, in_jail, page_patience
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
@@ -83,7 +83,7 @@ async def show(
     *,
     robots: bool = True,
     screenshot: bool = False,
-    renewal: Renewal | None = None,
+    renewal: Renewal,
 ) -> FetchedResponse:
     """Return a rendered page. Raises LookFailed, also when robots.txt forbids it, and UrlRefused.
 
@@ -95,14 +95,12 @@ async def show(
         raise NotRendered(Blame.LOCAL, f"it could not be rendered: {why}")
     if robots:
         await ask_robots(ports, claim, url)
-    async with ports.egress.hosts.turn(url.host, claim):
-        try:
-            opened = Opened(ports, url, access, renewal)
-            with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
-                rendered = await _render(opened, wait_for, screenshot=screenshot)
-        except LookFailed as error:
-            raise _told(ports, claim, url, error) from None
-        answered(ports, url)
+    # A browser's failure to reach a host does not count against our uplink: a faulty browser would put all checks on
+    # hold. But while other checks show that the uplink is down, the failure is ours.
+    async with at_host(ports, claim, url, asked=True):
+        opened = Opened(ports, url, access, renewal)
+        with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
+            rendered = await _render(opened, wait_for, screenshot=screenshot)
     await _check_where(ports, claim, url, rendered)
     fetched = replace(_as_fetched(url, rendered), cookies=opened.access.cookies)
     if why := await emptiness(ports, fetched):
@@ -158,19 +156,6 @@ def _blamed(error: RenderFailed) -> LookFailed:
     if error.status is not None and error.status >= 400:
         return failure(error.status, None)
     return NotRendered(Blame.REMOTE_TRANSIENT, error.reason, status=error.status)
-
-
-def _told(ports: Ports, claim: Ticket, url: Url, error: LookFailed) -> LookFailed:
-    """Report a failure that is not our own to the uplink monitor and the host; return the monitor's reading of it.
-
-    A browser's failure to reach a host does not count against our uplink: a faulty browser would put all checks on
-    hold. But while other checks show that the uplink is down, the failure is ours.
-    """
-    if error.blame is Blame.LOCAL:
-        return error
-    told = ports.egress.line.failed(url.host, error, asked=True)
-    report_to_host(ports, url, claim.name, told)
-    return told
 
 
 async def _check_where(ports: Ports, claim: Ticket, url: Url, rendered: Rendered) -> None:

@@ -211,17 +211,9 @@ class PolledSource:
                 told = reading.drafts
                 before, source = live.hot, live.effective
             else:
-                fetched = await look_at(
-                    ports,
-                    claim,
-                    seen.source,
-                    accept=tier.accept,
-                    robots=tier.robots,
-                    validators=before.validators if same and not self._doubts(before) else NO_VALIDATORS,
-                    rendered=before.rendered and same,
-                    renewal=renewal,
-                    lender=seen.lender,
-                )
+                validators = before.validators if same and not self._doubts(before) else NO_VALIDATORS
+                rendered = before.rendered and same
+                fetched = await look_at(ports, claim, seen, tier, renewal, validators=validators, rendered=rendered)
                 at = ports.world.now()
                 with renewal.unless_wall():
                     reading, told = await self._read(source, fetched, at, steps, lent=bool(seen.lender))

@@ -18,18 +18,16 @@ from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources import explanation as sentences
-from actors.sources.detection.classify import RECENT
 from actors.sources.index import SourceIndex
-from actors.sources.looks.access import renewal_of
 from actors.sources.looks.fetch import refusal
-from actors.sources.looks.looking import look_at, shelf_name
+from actors.sources.looks.looking import look_for_user
 from actors.sources.page.reader import reported_page, standing_values
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS
 from storage.records import trail
 from storage.records.event import NEW, Event, Filter
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
-from storage.records.message import message
+from storage.records.message import Message, message
 from storage.records.tiers import ORDINARY, WITH_DIFF, Kind
 
 PATIENCE = 8.0
@@ -109,28 +107,20 @@ class Explainer:
         """Check now if requested, and if neither politeness nor the host's queue forbids it."""
         if not (asked.look and live.source.tier.polled):
             return None, []
-        ports, source, now = self._ports, live.source, self._ports.world.now()
-        seen = ports.lenders.borrowed(live)
-        if (shelved := ports.shelf.find(shelf_name(seen.source, rendered=live.hot.rendered), RECENT)) is not None:
-            return shelved.fetched, []
-        wait = self._table.earliest(live) - now
-        if wait > 0 or not source.enabled:
-            return None, [Reason("failed", sentences.too_soon(wait, enabled=source.enabled))]
-        live.asked_at, renewal = now, renewal_of(ports, seen)
+        now = self._ports.world.now()
+
+        def begin() -> None:
+            wait = self._table.earliest(live) - now
+            if wait > 0 or not live.source.enabled:
+                raise _NotNow(sentences.too_soon(wait, enabled=live.source.enabled))
+            live.asked_at = now
+
+        reader = self._table.readers[live.source.type]
         try:
             with trio.fail_after(PATIENCE):
-                reader = self._table.readers[source.type]
-                fetched = await look_at(
-                    ports,
-                    ASKED,
-                    seen.source,
-                    accept=reader.accept,
-                    robots=reader.robots,
-                    rendered=live.hot.rendered,
-                    renewal=renewal,
-                    lender=seen.lender,
-                )
-            renewal.works()
+                return (await look_for_user(self._ports, live, ASKED, reader, begin)).fetched, []
+        except _NotNow as error:
+            return None, [Reason("failed", error.says)]
         except trio.TooSlowError:
             says = message("It could not be checked now: its host has a queue, or is slow.")
             return None, [Reason("failed", says)]
@@ -138,8 +128,14 @@ class Explainer:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             says = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
             return None, [Reason("failed", says, now)]
-        ports.shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), fetched, now)
-        return fetched, []
+
+
+class _NotNow(Exception):
+    """Politeness forbids a check, or the source is paused."""
+
+    def __init__(self, says: Message) -> None:
+        super().__init__(says)
+        self.says = says
 
 
 def _reports(event: Event, wanted: str) -> bool:

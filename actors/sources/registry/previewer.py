@@ -16,14 +16,12 @@ from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl, PreviewSource
 from actors.ordering import KeyedLocks
-from actors.sources.detection.classify import RECENT, Classification, ClassifyRequest, classify, refused
+from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
-from actors.sources.looks.access import Renewal, renewal_of, shelved_as
-from actors.sources.looks.looking import look_at, shelf_name
-from actors.sources.looks.rendering import without_picture
+from actors.sources.looks.access import Renewal, shelved_as
+from actors.sources.looks.looking import look_for_user, shelf_name
 from actors.sources.page.preview import Narrowing, check_selectors, preview_page
-from actors.sources.page.reader import PageReader
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.preview import LISTEN
 from actors.sources.registry.checks import blaming_tags, check_filter, check_headers, check_rendering
@@ -37,15 +35,13 @@ class Opening(NamedTuple):
     """The headers and cookies for an unwatched URL, if any; lent: by another source."""
 
     headers: str | None
-    renewal: Renewal | None
+    renewal: Renewal
     lent: bool = False
 
     def judge(self, found: Classification) -> None:
         """Judge the cookies by the classification. A password field rejects only lent ones: it may be on the page that
         the user wants to watch.
         """
-        if self.renewal is None:
-            return
         if not found.detection.asks_password:
             self.renewal.works(at_once=self.lent)
         elif self.lent:
@@ -63,7 +59,7 @@ async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, s
         return Opening(headers, Renewal(ports, headers, ports.tried.of(tried_as(url, headers))))
     lender = ports.lenders.at(url) if reads else None
     if lender is None or not (stays or is_own(lender.source, url)):
-        return Opening(None, None)
+        return Opening(None, Renewal(ports, None, None))
     kept = cookies_at(lender, url)
     if kept is not None and not ports.storage.ownership.watches(lender.source):  # another node may have renewed them
         stored = await ports.storage.sources.get(lender.source.id)
@@ -147,32 +143,15 @@ class Previewer:
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
-        shelf, url = self.ports.shelf, live.source.watch_url
-        shown, seen = live.hot.rendered, self.ports.lenders.borrowed(live)
-        name, renewal = shelf_name(seen.source, rendered=shown), renewal_of(self.ports, seen)
-        kept = shelf.find(name, RECENT)
+        claim, shelf = Ticket(live.source.id, asked=True), self.ports.shelf
+        reader = self._table.readers["html"]
         try:
-            if kept is not None:
-                return kept.fetched, kept.at
-            self._table.polite(live)
-            claim = Ticket(live.source.id, asked=True)
-            fetched = await look_at(
-                self.ports,
-                claim,
-                seen.source,
-                accept=PageReader.accept,
-                robots=True,
-                rendered=shown,
-                renewal=renewal,
-                lender=seen.lender,
-            )
-            renewal.works()
+            kept = await look_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))
         except TooSoon:
-            if (kept := shelf.find(name)) is None:
+            seen = self.ports.lenders.borrowed(live).source
+            if (old := shelf.find(shelf_name(seen, rendered=live.hot.rendered))) is None:
                 raise
-            return kept.fetched, kept.at
+            kept = old
         except LookFailed as failure:
-            raise refused(failure, url) from None
-        at = self.ports.world.now()
-        shelf.put(shelf_name(seen.source, rendered=fetched.rendered is not None), without_picture(fetched), at)
-        return fetched, at
+            raise refused(failure, live.source.watch_url) from None
+        return kept.fetched, kept.at

@@ -14,8 +14,9 @@ import trio
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.table import built_in_kinds
 from actors.egress.failures import LookFailed
-from actors.egress.http import FetchRequest
+from actors.egress.http import Elsewhere, FetchRequest
 from actors.egress.url import parse_url
+from actors.egress.websocket import open_websocket
 from actors.errors import DomainError
 from storage.records.destination import Destination, Secret
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, rss, watching
@@ -54,7 +55,11 @@ async def look(service: Watching, host: str) -> None:
 
 
 async def secure_look(service: Watching, host: str) -> None:
-    await service.ports.egress.http.get(FetchRequest(parse_url(f"https://{host}/")))
+    http = service.ports.egress.http
+    try:
+        await http.get(FetchRequest(parse_url(f"https://{host}/")))
+    except Elsewhere as redirect:
+        await http.get(FetchRequest(redirect.url), redirect.hops)
 
 
 async def robots(service: Watching, host: str) -> None:
@@ -64,7 +69,8 @@ async def robots(service: Watching, host: str) -> None:
 
 
 async def websocket(service: Watching, host: str) -> None:
-    async with service.ports.egress.websocket(parse_url(f"wss://{host}/")):
+    ports = service.ports
+    async with open_websocket(parse_url(f"wss://{host}/"), ports.egress.guard, ports.settings, ports.world):
         pass
 
 

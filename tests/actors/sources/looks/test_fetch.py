@@ -7,7 +7,11 @@ from collections.abc import Callable
 import pytest
 import trio
 
+from actors.egress.hosts import ASKED
 from actors.errors import Unprocessable, UrlRefused
+from actors.sources.looks.access import NO_ACCESS, Renewal
+from actors.sources.looks.fetch import fetch
+from storage.records.source import Validators
 from tests.actors.sources.harness import ADDRESS, SITE, rss, watching
 from tests.support.memory_network import Answer, Asked, web
 
@@ -52,6 +56,26 @@ async def test_a_cookie_never_leaves_the_origin_that_set_it(autojump_clock: obje
         with pytest.raises(Unprocessable, match="more than 5 redirects"):
             await service.add(URL)
         assert {cookie_of(one) for one in elsewhere} == {""}, "neither the other host's nor one of a top level"
+
+
+async def test_x3_validators_do_not_cross_origins(autojump_clock: object) -> None:
+    asked: list[Asked] = []
+    elsewhere: list[Asked] = []
+    async with watching() as (service, _):
+        service.network.servers[ADDRESS, 443] = web(site(lambda one: moved("https://other.example/x")), asked)
+        service.network.add("other.example", "93.184.220.1", web(site(lambda one: FEED), elsewhere), 443)
+        renewal, known = Renewal(service.ports, None, None), Validators(etag='"secret"')
+        await fetch(
+            service.ports,
+            ASKED,
+            URL,
+            accept="*/*",
+            robots=False,
+            renewal=renewal,
+            access=NO_ACCESS,
+            validators=known,
+        )
+    assert ["if-none-match" in one.headers for one in (*asked, *elsewhere)] == [True, False]
 
 
 async def test_cookies_on_the_way_are_not_mixed_with_those_that_the_user_gave(autojump_clock: object) -> None:
