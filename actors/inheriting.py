@@ -40,9 +40,6 @@ class TagTable:
     def __init__(self) -> None:
         self._by_tag: Mapping[str, TagDefaults] = {}
 
-    def __repr__(self) -> str:
-        return f"<TagTable of {len(self._by_tag)} tags>"
-
     def take(self, defaults: Sequence[TagDefaults]) -> bool:
         """Replace the defaults; return whether they differ."""
         before, self._by_tag = self._by_tag, {one.tag: one for one in defaults}

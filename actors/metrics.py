@@ -31,9 +31,6 @@ class Counter:
     def total(self) -> float:
         return sum(self.values.values())
 
-    def __repr__(self) -> str:
-        return f"<Counter {self.name} {self.total():g}>"
-
 
 class Histogram:
     """Counts observations by size. bounds: the upper ends of its buckets; one more bucket has no end."""
@@ -49,9 +46,6 @@ class Histogram:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
-    def __repr__(self) -> str:
-        return f"<Histogram {self.name} of {sum(self.counts)}>"
-
 
 class Gauge:
     """A figure that goes up and down."""
@@ -61,9 +55,6 @@ class Gauge:
     def __init__(self, name: str = "", says: str = "") -> None:
         self.name, self.says = name, says
         self.value = 0.0
-
-    def __repr__(self) -> str:
-        return f"<Gauge {self.name} {self.value:g}>"
 
 
 class Metrics:
@@ -98,6 +89,3 @@ class Metrics:
 
     def counters(self) -> dict[str, Counter]:
         return {each.name: each for each in self if isinstance(each, Counter)}
-
-    def __repr__(self) -> str:
-        return f"<Metrics {', '.join(map(repr, self.counters().values()))}>"

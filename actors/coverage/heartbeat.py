@@ -167,9 +167,6 @@ class HeartbeatWriter:
         self._began = self._counted_at = world.now()
         self._counted = 0.0
 
-    def __repr__(self) -> str:
-        return f"<HeartbeatWriter every {self._every / 1000:g} s>"
-
     async def run(self, child: Child) -> None:
         while True:
             try:
@@ -232,9 +229,6 @@ class MonitorCalls:
         self._world, self._poster, self._url, self._every = world, poster, url, every
         self._readiness = readiness
         self._said = ""
-
-    def __repr__(self) -> str:
-        return f"<MonitorCalls to {self._url.host} every {self._every:g} s>"
 
     async def run(self, child: Child) -> None:
         due = trio.current_time() + min(AGAIN, self._every / 2)  # later parts need time to start

@@ -58,9 +58,6 @@ class Shifts:
         self._began: Millis | None = None
         self._checked, self._tick = Millis(0), 0.0
 
-    def __repr__(self) -> str:
-        return f"<Shifts of {self._node or 'one service'}, {self._shifts[-1:]}>"
-
     async def run(self, child: Child) -> None:
         await self.begin(child)
         while True:

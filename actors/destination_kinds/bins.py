@@ -71,9 +71,6 @@ class Bins:
         self._home = home
         self._prefix = "" if home is None else home.target.rstrip("/")
 
-    def __repr__(self) -> str:
-        return f"Bins({self._base_url!r})"
-
     # --- addresses ---------------------------------------------------------------------------------------------------
 
     def address(self, bin: Bin) -> str:

@@ -53,9 +53,6 @@ class Body:
         self.wire = 0
         self.full = False
 
-    def __repr__(self) -> str:
-        return f"<Body {self._size} of at most {self._limit} bytes, {self.wire} on the wire>"
-
     def wants(self, announced: int) -> bool:
         return self._cut or announced <= self._limit
 

@@ -58,9 +58,6 @@ class EventStream:
         self._heard_at = trio.current_time()
         self.place: str | None = None
 
-    def __repr__(self) -> str:
-        return f"<EventStream {self._received} received>"
-
     def statistics(self) -> FramesStatistics:
         skipped = self.lines.skipped
         why = "an event has more than 1 MiB" if skipped else ""

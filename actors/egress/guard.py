@@ -67,9 +67,6 @@ class Guard:
         self._met = met
         self._refused = refused
 
-    def __repr__(self) -> str:
-        return f"<Guard, open besides public addresses: {', '.join(map(str, self._allowed)) or 'nothing'}>"
-
     async def check(self, url: Url) -> tuple[str, ...]:
         """Return the addresses of a URL's host, all checked, in the order of trying. Makes no connection.
 

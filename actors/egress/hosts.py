@@ -84,9 +84,6 @@ class Queue:
     def __len__(self) -> int:
         return self._waiting
 
-    def __repr__(self) -> str:
-        return f"<Queue of {self._waiting}, {sum(1 for _ in _waiting(self._asked))} of them asked for>"
-
     def join(self, waiter: Waiter) -> None:
         self._waiting += 1
         self._numbers += 1
@@ -227,9 +224,6 @@ class Hosts:
         """Names in opened networks. Bound: their number."""
         self._asking: dict[str, trio.Event | None] = {}
         """Sources whose actors have requests under way, and the event set at their end, if a task waits for it."""
-
-    def __repr__(self) -> str:
-        return f"<Hosts {self.statistics()}>"
 
     def statistics(self) -> HostStatistics:
         """Return current figures. Loops over all hosts in memory."""

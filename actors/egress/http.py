@@ -138,9 +138,6 @@ class HttpClient:
         self._agent = user_agent(settings.contact).encode()
         self._transport = GuardedTransport(guard, world.keep_idle)
 
-    def __repr__(self) -> str:
-        return f"<HttpClient over {self._transport!r}>"
-
     async def aclose(self) -> None:
         """Close all connections. Later use opens new ones, since the tree may restart the owner."""
         await self._transport.aclose()

@@ -85,9 +85,6 @@ class Robots:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
 
-    def __repr__(self) -> str:
-        return f"<Robots {len(self._sites)} origins, {self._bytes >> 10} KiB>"
-
     async def verdict(self, url: Url, claim: Ticket = ASKED) -> RobotsVerdict:
         """Return whether a URL may be fetched. Raises HostOpen, LookFailed of class local or content, if unknown.
 

@@ -36,10 +36,6 @@ class SystemResolver:
         self._timeout = timeout
         self._successes = 0
 
-    def __repr__(self) -> str:
-        found = self._limiter.statistics()
-        return f"<SystemResolver {found.borrowed_tokens} of {found.total_tokens} busy, {found.tasks_waiting} waiting>"
-
     async def resolve(self, host: str) -> Sequence[str]:
         """Return every address of a host. Raises ResolveFailed."""
         before = self._successes

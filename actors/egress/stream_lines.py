@@ -75,9 +75,6 @@ class StreamLines:
         self.retry: float | None = None
         self.skipped = 0
 
-    def __repr__(self) -> str:
-        return f"<StreamLines of {SPOKEN[self._kind]}, {self._rest_size} bytes ahead>"
-
     def feed(self, data: bytes) -> Iterator[StreamEvent]:
         if self._kind == "sse" and data:
             begins, self._after_cr = int(self._after_cr and data[:1] == b"\n"), data[-1:] == b"\r"

@@ -40,9 +40,6 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             network_backend=_Network(guard),
         )
 
-    def __repr__(self) -> str:
-        return f"<GuardedTransport {len(self._pool.connections)} connections>"
-
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises LookFailed for network errors, ValueError for a request that can't be sent."""
         url = request.extensions["url"]

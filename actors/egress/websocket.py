@@ -300,9 +300,6 @@ class Frames:
         self._read = trio.Event()
         self.subprotocol = connection.subprotocol
 
-    def __repr__(self) -> str:
-        return f"<Frames {self._received} received, {self._skipped} skipped>"
-
     def statistics(self) -> FramesStatistics:
         return FramesStatistics(self._received, self._skipped, self._size, self._why)
 

@@ -50,9 +50,6 @@ class Figures:
         self._world, self._storage = world, storage
         self._overseer, self._watchman, self._lag = overseer, watchman, lag
 
-    def __repr__(self) -> str:
-        return f"<Figures of {self._overseer!r}>"
-
     def read(self) -> Sequence[Figure]:
         return (*self._of_sources(), *self._of_actors(), *self._of_the_log(), *self._of_the_replica())
 

@@ -33,9 +33,6 @@ class Ring(Generic[T]):
     def __len__(self) -> int:
         return len(self._items)
 
-    def __repr__(self) -> str:
-        return f"<Ring of {len(self)}, last {self.last}>"
-
 
 @dataclass(frozen=True, slots=True)
 class StateTurn:

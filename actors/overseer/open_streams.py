@@ -52,9 +52,6 @@ class OpenStreams:
     def __len__(self) -> int:
         return len(self._open)
 
-    def __repr__(self) -> str:
-        return f"<OpenStreams {len(self._open)} open>"
-
     def all(self) -> list[OpenStream]:
         """Return them, the oldest first."""
         return list(self._open.values())

@@ -75,9 +75,6 @@ class Overseer:
         self._members = members
         self.version, self.started_at = version, started_at
 
-    def __repr__(self) -> str:
-        return f"<Overseer of {len(self._table)} sources and {len(self._destinations)} destinations>"
-
     # --- looking -------------------------------------------------------------------------------------------------
 
     async def page(self, asked: Asked, start: int, limit: int) -> tuple[list[Row], int]:

@@ -258,9 +258,6 @@ class Facts:
     def __init__(self, facts: Sequence[Fact] = (), emitted_at: str = "") -> None:
         self._facts, self._emitted_at = facts, emitted_at
 
-    def __repr__(self) -> str:
-        return f"<Facts: {', '.join(fact.kind for fact in self._facts)}>"
-
     @cached_property
     def keys(self) -> frozenset[str]:
         """Keys like those of words, for an index: every condition that can be met has one of them."""

@@ -71,9 +71,6 @@ class Language:
             found = self._keys[word] = self._make(word)
         return found
 
-    def __repr__(self) -> str:
-        return f"Language({self.code!r})"
-
     def _make(self, word: str) -> tuple[str, ...]:
         first = fold(self._stem(word))
         if word.isascii():

@@ -62,9 +62,6 @@ class Signer:
         signature = _b64url(self._key.sign(_context(document["type"]) + canonical_json(signed)).signature)
         return _ENCODER.encode({**signed, "signature": signature})
 
-    def __repr__(self) -> str:
-        return f"Signer({self.key_id!r})"
-
 
 def new_signing_key(seed: bytes, at: Millis) -> SigningKey:
     """Return the key pair of 32 secret bytes, named by its thumbprint. Raises ValueError for another length."""
@@ -116,9 +113,6 @@ class KeySet:
         if entry.get("kty") != "OKP" or entry.get("crv") != "Ed25519" or not isinstance(entry.get("x"), str):
             raise ValueError(f"key {key_id} of the set is not an Ed25519 key")
         return nacl.signing.VerifyKey(_from_b64url(entry["x"]))
-
-    def __repr__(self) -> str:
-        return f"KeySet({', '.join(self._entries)})"
 
 
 def verify(body: bytes, jwks: bytes) -> Verdict:

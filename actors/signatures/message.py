@@ -56,9 +56,6 @@ class MessageSigner:
         signature = b64encode(self._key.sign(base.encode()).signature).decode()
         return [("Signature-Input", f"{_LABEL}={params}"), ("Signature", f"{_LABEL}=:{signature}:")]
 
-    def __repr__(self) -> str:
-        return f"MessageSigner({self.key.key_id!r})"
-
 
 def directory(signers: Sequence[MessageSigner]) -> bytes:
     """Encode the public halves as a directory, a JWK Set, with retired keys for requests in flight."""

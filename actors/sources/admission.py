@@ -47,9 +47,6 @@ class FrameFilter:
         self._asks_facts = any(has_conditions(query.root) for query in others)
         self.languages = tuple(dict.fromkeys([*self._words, *(query.language for query in others)]))
 
-    def __repr__(self) -> str:
-        return f"<FrameFilter {'everything' if self.everything else f'in {len(self.languages)} languages'}>"
-
     @property
     def nothing(self) -> bool:
         return not (self.everything or self.languages)

@@ -38,9 +38,6 @@ class BodyCache:
         self._bodies: OrderedDict[str, CachedBody] = OrderedDict()
         self._bytes = 0
 
-    def __repr__(self) -> str:
-        return f"<BodyCache {len(self._bodies)} bodies, {self._bytes >> 10} KiB>"
-
     def put(self, url: str, fetched: FetchedResponse, at: Millis) -> CachedBody:
         """Store a body, unless it is larger than the cache, and return it."""
         self._drop(url)

@@ -44,9 +44,6 @@ class DedupWindow:
     def __len__(self) -> int:
         return len(self._marks)
 
-    def __repr__(self) -> str:
-        return f"<DedupWindow of {len(self)}>"
-
     def __contains__(self, mark: bytes) -> bool:
         return mark in self._marks
 

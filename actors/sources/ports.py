@@ -52,9 +52,6 @@ class SharedPrice:
     def __init__(self) -> None:
         self.price = Price()
 
-    def __repr__(self) -> str:
-        return f"<SharedPrice {self.price.value:.2f} event-seconds a look>"
-
 
 @dataclass(frozen=True, slots=True)
 class Ports:

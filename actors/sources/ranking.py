@@ -154,9 +154,6 @@ class StateCounts:
         self._states: dict[SourceId, SourceState] = {}
         self._counts = Counter[SourceState]()
 
-    def __repr__(self) -> str:
-        return f"<StateCounts {dict(self._counts)}>"
-
     def put(self, source: Source, hot: SourceRuntime) -> None:
         state, before = state_of(source, hot, overdue=False), self._states.get(source.id)
         if state != before:
@@ -187,9 +184,6 @@ class TagCounts:
     def __init__(self) -> None:
         self._tags: dict[SourceId, tuple[str, ...]] = {}
         self._counts = Counter[str]()
-
-    def __repr__(self) -> str:
-        return f"<TagCounts of {len(self._counts)} tags>"
 
     def put(self, source: Source) -> None:
         before = self._tags.get(source.id, ())

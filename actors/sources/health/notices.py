@@ -109,9 +109,6 @@ class TroubleTimer:
         self._live = live
         self._looked_at = trio.current_time()
 
-    def __repr__(self) -> str:
-        return f"<TroubleTimer of {self._live.source.url}{', in doubt' if self._live.doubted else ''}>"
-
     def looked(self, *, local: bool = False) -> None:
         """Record a finished check; local: it failed by our own fault, which confirms nothing."""
         self._looked_at = trio.current_time()

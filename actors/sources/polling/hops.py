@@ -77,9 +77,6 @@ class Hops:
         follows = live.source.follow != "none"
         self.at = self._in(_START * draw) if follows else None
 
-    def __repr__(self) -> str:
-        return f"<Hops of {self._live.source.id}, next {self.at}>"
-
     def is_due(self, now: Millis) -> bool:
         """Return whether a hop is due, and the source is healthy enough."""
         hot = self._live.hot

@@ -42,9 +42,6 @@ class Committer:
         self._unsure = self._asking = False
         self._taken: Sequence[tuple[bytes, str, Draft]] = ()
 
-    def __repr__(self) -> str:
-        return f"<Committer of {self._live.source.url}{', unsure' if self._unsure else ''}>"
-
     async def settle(self, after: SourceRuntime) -> None:
         """Keep a state, with its notice if there is one. An uncommitted notice is retried with the next state."""
         health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())

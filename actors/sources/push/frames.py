@@ -75,9 +75,6 @@ class FramePipeline:
         """(mark, own id, draft), in order of arrival."""
         self.size = 0
 
-    def __repr__(self) -> str:
-        return f"<FramePipeline of {self._live.source.url}, {len(self.pending)} pending>"
-
     @property
     def full(self) -> bool:
         """Whether pending frames must be committed before more are taken."""

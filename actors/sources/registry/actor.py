@@ -82,9 +82,6 @@ class Lane:
         self._hosts = Counter[str]()
         self._turns = dict[str, trio.CapacityLimiter]()
 
-    def __repr__(self) -> str:
-        return f"<Lane {self._name} {self.under_way}/{self._bound}>"
-
     @property
     def under_way(self) -> int:
         return sum(min(count, OF_A_HOST) if host else count for host, count in self._hosts.items())

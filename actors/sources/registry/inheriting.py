@@ -25,9 +25,6 @@ class Inheriting:
         self._revision = -1
         self._reading = trio.Lock()
 
-    def __repr__(self) -> str:
-        return f"<Inheriting at revision {self._revision}>"
-
     async def begin(self) -> None:
         """Read them before the sources are read. Raises StorageError."""
         await self.read()

@@ -66,9 +66,6 @@ class Spending:
         self._before: tuple[float, float] | None = None
         self._since: float | None = None
 
-    def __repr__(self) -> str:
-        return f"<Spending of {self._budget:g} looks a second, passed since {self._since}>"
-
     def see(self, looks: float, now: float) -> LookRate:
         """Take the total of finished checks; return the rate since the last call."""
         before, self._before = self._before, (looks, now)
@@ -145,9 +142,6 @@ class HopBudget:
         self._room = max(1.0, BURST * per_hour)
         self._has = self._room
         self._at: float | None = None
-
-    def __repr__(self) -> str:
-        return f"<HopBudget of {self._per_hour} an hour, {self._has:.1f} left>"
 
     def take(self, now: float) -> float:
         """Take one page and return 0; or take none and return the seconds until there is one."""

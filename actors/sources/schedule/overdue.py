@@ -55,10 +55,6 @@ class OverdueMonitor:
         self._still_since: float | None = None
         self.stalled = False
 
-    def __repr__(self) -> str:
-        state = "stalled" if self.stalled else "well"
-        return f"<OverdueMonitor {state}; {self.last.overdue} of {self.last.sources} sources overdue>"
-
     def see(self, found: Round, now: float, *, on_hold: bool) -> News:
         """Take a round; `on_hold`: checks are paused on purpose."""
         moved = found.looks != self.last.looks or not found.waiting or on_hold

@@ -57,6 +57,3 @@ class PauseSwitch:
                 self._waiting -= 1
             window = min(self._window, interval)
         return draw * window
-
-    def __repr__(self) -> str:
-        return f"<PauseSwitch {'closed' if self.closed else 'open'}>"
