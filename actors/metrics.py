@@ -19,8 +19,6 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0)
 class Counter:
     """Counts since the process started, per set of label values."""
 
-    __slots__ = ("labels", "name", "says", "values")
-
     def __init__(self, name: str, says: str, *labels: str) -> None:
         self.name, self.says, self.labels = name, says, labels
         self.values: dict[Labels, float] = {} if labels else {(): 0}
@@ -35,8 +33,6 @@ class Counter:
 class Histogram:
     """Counts observations by size. bounds: the upper ends of its buckets; one more bucket has no end."""
 
-    __slots__ = ("bounds", "counts", "name", "says", "total")
-
     def __init__(self, name: str, says: str, bounds: tuple[float, ...]) -> None:
         self.name, self.says, self.bounds = name, says, bounds
         self.counts = [0] * (len(bounds) + 1)
@@ -49,8 +45,6 @@ class Histogram:
 
 class Gauge:
     """A figure that goes up and down."""
-
-    __slots__ = ("name", "says", "value")
 
     def __init__(self, name: str = "", says: str = "") -> None:
         self.name, self.says = name, says

@@ -6,7 +6,7 @@ of repeatable calls, and dashboard sessions. If much of the file is then free, i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -101,38 +101,29 @@ class Pruner:
         """
         if self._doubts():
             return 0
-        bins, calls, now = self._storage.bins, self._storage.calls, self._world.now()
-        swept = await self._swept("bins", lambda: bins.sweep(now, BINS_AT_ONCE), BINS_AT_ONCE)
-        old = Millis(now - LIFE)
-        swept += await self._swept(
-            "sessions", lambda: self._storage.people.sweep(now, SESSIONS_AT_ONCE), SESSIONS_AT_ONCE
-        )
-        day = now // _DAY_MS - self._coverage_days
-        swept += await self._swept("days", lambda: self._storage.coverage.forget(day, DAYS_AT_ONCE), DAYS_AT_ONCE)
-        swept += await self._swept("heartbeats", self._forget_heartbeats, SLICE)
-        floor = (await self._storage.log.bounds()).floor
-        aged, pictures, room = Millis(now - self._picture_age), self._storage.pictures, self._picture_room
-        swept += await self._swept(
-            "pictures", lambda: pictures.prune(aged, floor, room, PICTURES_AT_ONCE), PICTURES_AT_ONCE
-        )
-        rested, sources = Millis(now - RESTS), self._storage.sources
-        swept += await self._swept("sources", lambda: sources.forget_deleted(rested, SOURCES_AT_ONCE), SOURCES_AT_ONCE)
-        swept += await self._swept(
-            "retractions",
-            lambda: self._storage.publications.forget_retractions(floor, RETRACTIONS_AT_ONCE),
-            RETRACTIONS_AT_ONCE,
-        )
-        return swept + await self._swept("calls", lambda: calls.sweep(old, MOST_CALLS, CALLS_AT_ONCE), CALLS_AT_ONCE)
+        stored, now = self._storage, self._world.now()
+        floor, matched = (await stored.log.bounds()).floor, await self._matched(LAST)
+        day, aged = now // _DAY_MS - self._coverage_days, Millis(now - self._picture_age)
+        sweeps: Mapping[str, tuple[int, Callable[[int], Awaitable[int]]]] = {
+            "bins": (BINS_AT_ONCE, lambda most: stored.bins.sweep(now, most)),
+            "sessions": (SESSIONS_AT_ONCE, lambda most: stored.people.sweep(now, most)),
+            "days": (DAYS_AT_ONCE, lambda most: stored.coverage.forget(day, most)),
+            "heartbeats": (
+                SLICE,
+                lambda most: stored.log.forget_heartbeats(matched, MOST_HEARTBEATS, most, stored.lease),
+            ),
+            "pictures": (PICTURES_AT_ONCE, lambda most: stored.pictures.prune(aged, floor, self._picture_room, most)),
+            "sources": (SOURCES_AT_ONCE, lambda most: stored.sources.forget_deleted(Millis(now - RESTS), most)),
+            "retractions": (RETRACTIONS_AT_ONCE, lambda most: stored.publications.forget_retractions(floor, most)),
+            "calls": (CALLS_AT_ONCE, lambda most: stored.calls.sweep(Millis(now - LIFE), MOST_CALLS, most)),
+        }
+        return sum([await self._swept(what, sweep, at_once) for what, (at_once, sweep) in sweeps.items()])
 
-    async def _forget_heartbeats(self) -> int:
-        before = await self._matched(LAST)
-        return await self._storage.log.forget_heartbeats(before, MOST_HEARTBEATS, SLICE, self._storage.lease)
-
-    async def _swept(self, what: str, sweep: Callable[[], Awaitable[int]], at_once: int) -> int:
+    async def _swept(self, what: str, sweep: Callable[[int], Awaitable[int]], at_once: int) -> int:
         swept = 0
         while True:
             try:
-                gone = await sweep()
+                gone = await sweep(at_once)
             except STANDSTILL as error:
                 self._world.log(f"{what}.sweep_failed", error=str(error))
                 return swept

@@ -183,8 +183,6 @@ LEAST_STEP: Final = 5.0
 class Steps:
     """Steps of the wall clock, forward or back, or the time that the machine slept."""
 
-    __slots__ = ("_ahead", "_wall")
-
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
         self._ahead = wall() - trio.current_time()

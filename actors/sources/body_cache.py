@@ -32,8 +32,6 @@ class CachedBody:
 class BodyCache:
     """The bodies, by requested URL."""
 
-    __slots__ = ("_bodies", "_bytes")
-
     def __init__(self) -> None:
         self._bodies: OrderedDict[str, CachedBody] = OrderedDict()
         self._bytes = 0

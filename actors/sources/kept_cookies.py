@@ -95,8 +95,6 @@ class TriedCookies:
     Keyed by origin and headers. Bounded in number and age; the least recently used go first.
     """
 
-    __slots__ = ("_kept",)
-
     def __init__(self) -> None:
         self._kept: OrderedDict[str, tuple[KeptCookies, float]] = OrderedDict()
 

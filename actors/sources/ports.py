@@ -47,10 +47,7 @@ SITEMAP_PACE = 3800.0
 class SharedPrice:
     """The price of a check, shared by all sources: each check reads it, the registry sets it."""
 
-    __slots__ = ("price",)
-
-    def __init__(self) -> None:
-        self.price = Price()
+    price = Price()
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,8 +143,6 @@ SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 class Renewal:
     """The cookies of a check with a user's headers. kept: where they are stored, if anywhere."""
 
-    __slots__ = ("_before", "_has_heard", "_headers", "_kept", "_left", "_ports")
-
     def __init__(self, ports: Ports, headers: str | None, kept: KeptCookies | None) -> None:
         self._ports, self._headers, self._kept = ports, headers, kept
         self._before = self._left = self.now

@@ -71,23 +71,6 @@ def _told(seen: Borrowed, error: LookFailed) -> LookFailed:
 class PushSource:
     """The actor of one WebSocket, or one stream over HTTP."""
 
-    __slots__ = (
-        "_beat_at",
-        "_began",
-        "_bell",
-        "_chance",
-        "_frames",
-        "_hello",
-        "_intake",
-        "_keeper",
-        "_live",
-        "_ports",
-        "_proved",
-        "_retry",
-        "_status",
-        "_streak",
-    )
-
     def __init__(self, ports: Ports, live: LiveSource) -> None:
         self._ports = ports
         self._live = live

@@ -32,8 +32,6 @@ class Committer:
     unsure: the last harvest may or may not be committed. asking: the recorder has a harvest. taken: its frames.
     """
 
-    __slots__ = ("_asking", "_bell", "_intake", "_live", "_ports", "_taken", "_unsure")
-
     def __init__(self, ports: Ports, live: LiveSource, intake: FramePipeline, bell: TroubleTimer) -> None:
         self._ports = ports
         self._live = live

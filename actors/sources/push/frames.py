@@ -45,23 +45,6 @@ _NOTE_EVERY, _LONGEST_STRETCH = 60_000, 3_600_000
 class FramePipeline:
     """Received frames that are not yet committed. `admitted` counts since `begin`."""
 
-    __slots__ = (
-        "_frames",
-        "_live",
-        "_noted_at",
-        "_ports",
-        "_since",
-        "_skipped",
-        "_stretch",
-        "_unreadable",
-        "_version",
-        "_wanted",
-        "_why",
-        "admitted",
-        "pending",
-        "size",
-    )
-
     def __init__(self, ports: Ports, live: LiveSource) -> None:
         self._ports = ports
         self._live = live

@@ -75,8 +75,6 @@ class Lane:
     wait for these, up to `bound`.
     """
 
-    __slots__ = ("_bound", "_hosts", "_name", "_turns")
-
     def __init__(self, name: str, bound: int) -> None:
         self._name, self._bound = name, bound
         self._hosts = Counter[str]()

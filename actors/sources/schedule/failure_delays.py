@@ -25,8 +25,6 @@ _SLICE: Final = 500
 class FailureDelays:
     """The delays, sorted, in seconds: of alerts over the whole library, and of those that name a source or a tag."""
 
-    __slots__ = ("_anywhere", "_by_scope", "_sleepers")
-
     def __init__(self) -> None:
         self._anywhere: tuple[int, ...] = ()
         self._by_scope: dict[str, tuple[int, ...]] = {}
