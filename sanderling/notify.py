@@ -75,9 +75,9 @@ class ServiceManager:
 
 def status_of(context: AppContext) -> str:
     """Return the line for `systemctl status`: the number of sources, then all problems."""
-    census = context.overseer.census()
+    census = context.overseer.table.census()
     parts = [f"{sum(census.values()):,} sources"]
-    states = context.overseer.source_states()
+    states = context.overseer.table.states()
     parts += [f"{count:,} {SOURCES[state].word}" for state, count in states.items() if count and state != "ok"]
     parts += [f"{census[flag]:,} {HEALTH[flag].word}" for flag in ("degraded", "rotten") if census[flag]]
     troubles = [f"{name}: {says}" for name, says in context.readiness().items() if says]

@@ -64,11 +64,11 @@ class Figures:
         ]
 
     def _of_sources(self) -> list[Figure]:
-        last, census = self._watchman.last, self._overseer.census()
-        last_spent, states = self._watchman.spent, self._overseer.source_states()
+        last, census = self._watchman.last, self._overseer.table.census()
+        last_spent, states = self._watchman.spent, self._overseer.table.states()
         open_gate = float(not self._overseer.gate.closed)
         return [
-            Figure("sources", "Sources, paused ones too.", (), {(): self._overseer.known_sources()}),
+            Figure("sources", "Sources, paused ones too.", (), {(): len(self._overseer.table)}),
             Figure("sources_health", "Sources by the flag of their health.", ("flag",), _each(census, RANK)),
             Figure("sources_state", "Sources by their state now.", ("state",), _each(states, tuple(SOURCES))),
             Figure("sources_watched", "Sources that are watched, by tier.", ("tier",), _each(last.tiers, tuple(TIERS))),

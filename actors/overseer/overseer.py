@@ -9,19 +9,16 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
-from actors.messages.views import SourceExamination
 from actors.overseer.journal import Journal, StateTurn
 from actors.overseer.rows import Asked, Below, Kind, Orders, Row, first_line, worst_of
-from actors.settings import Settings
-from actors.sources.explanation import examined
 from actors.sources.index import SourceIndex
-from actors.sources.ports import LiveSource, limits_of
+from actors.sources.ports import LiveSource
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.ownership import Members
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
-from storage.records.states import Flag, PartState, SourceState
+from storage.records.states import PartState
 from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
 
 STATES: dict[State, PartState] = {
@@ -68,7 +65,7 @@ class Overseer:
         version: str,
     ) -> None:
         self._world, self._root = world, root
-        self._sources, self._table = sources, table
+        self._sources, self.table = sources, table
         self._destinations, self._deliveries = destinations, deliveries
         self._orders = Orders(self._rows)
         self.gate, self.journal = gate, journal
@@ -88,11 +85,6 @@ class Overseer:
         found = (self._find(path) for path in paths)
         return [row for row in found if row is not None]
 
-    def examined(self, source: Source, settings: Settings) -> SourceExamination:
-        """Return the composition of a source's score and the reason for its next check's time. Raises NotFound."""
-        view = self._table.describe(source.id)
-        return examined(view, limits_of(view.effective, settings), self._world.now())
-
     def whole(self, path: str) -> Whole:
         """Return everything known about a part. Raises NotFound."""
         row = self._find(path)
@@ -103,12 +95,6 @@ class Overseer:
         crashes = [turn for _, turn in self.journal.changes.after(0) if turn.path == path and turn.error]
         source, hot = (None, None) if live is None else (live.source, live.hot)
         return Whole(row, status, source, hot, crashes)
-
-    def census(self) -> Mapping[Flag, int]:
-        return self._table.census()
-
-    def source_states(self) -> Mapping[SourceState, int]:
-        return self._table.states()
 
     def states(self) -> Mapping[str, Mapping[str, int]]:
         found = {}
@@ -124,14 +110,11 @@ class Overseer:
             }
         return found
 
-    def known_sources(self) -> int:
-        return len(self._table)
-
     def sources_at_work(self) -> tuple[int, int, int]:
         """Return the number of watched sources, of failing or resting ones among them, and of paused ones."""
-        states = self.source_states()
+        states = self.table.states()
         paused = states.get("paused", 0)
-        return self.known_sources() - paused, states.get("failing", 0) + states.get("resting", 0), paused
+        return len(self.table) - paused, states.get("failing", 0) + states.get("resting", 0), paused
 
     def queues(self) -> Mapping[str, int]:
         boxes = ((child.spec.id, child.spec.mailbox) for child in self._root().children)
@@ -202,7 +185,7 @@ class Overseer:
         yield self.parts()
         for part in self._destinations.slices():
             yield [self._destination(child) for child in part]
-        for lives in self._table.slices():
+        for lives in self.table.slices():
             yield [self._source(live) for live in lives]
 
     def _find(self, path: str) -> Row | None:
@@ -216,7 +199,7 @@ class Overseer:
 
     def _live(self, path: str) -> LiveSource | None:
         many, _, id = path.partition("/")
-        return self._table.look_up(id) if many == "sources" and id else None
+        return self.table.look_up(id) if many == "sources" and id else None
 
     def _child(self, path: str) -> Child | None:
         many, _, id = path.partition("/")
@@ -244,7 +227,7 @@ class Overseer:
         now = many.statistics()
         found: dict[PartState, int] = {"quarantined": now.quarantined, "backoff": now.backoff}
         if path == "sources":
-            return Below(len(self._table), _worst(found | dict(self._table.states().items())))
+            return Below(len(self.table), _worst(found | dict(self.table.states().items())))
         records = [self._deliveries.record(child.spec.id) for part in many.slices() for child in part]
         failing = sum(record is not None and record.state == "failing" for record in records)
         return Below(len(many), _worst({**found, "failing": failing}))
@@ -258,35 +241,21 @@ class Overseer:
         return self._row(child, f"destinations/{id}", "" if record is None else record.url, "destination", state)
 
     def _source(self, live: LiveSource) -> Row:
-        source, hot = live.source, live.hot
+        source = live.source
         path, child = f"sources/{source.id}", self._sources.child(source.id)
         if child is None:
-            state: PartState = "ended" if source.enabled else "paused"
-            return Row(
-                path,
-                source.watch_url,
-                source.type,
-                state,
-                hot.health.score,
-                hot.health.flag,
-                0,
-                source.updated_at,
-                first_line(hot.last_error),
-                None,
-                source.tags,
-                source.name,
-                trail=hot.trail,
-            )
+            stopped: PartState = "ended" if source.enabled else "paused"
+            return self._row(None, path, source.watch_url, source.type, stopped, live=live)
         state = STATES[child.state]
         if state == "ok":
-            state = self._table.state_of(live)
+            state = self.table.state_of(live)
             if child.on_hold and state in _CALM:
                 state = "held"
         return self._row(child, path, source.watch_url, source.type, state, live=live)
 
     def _row(
         self,
-        child: Child,
+        child: Child | None,
         path: str,
         name: str,
         kind: Kind,
@@ -295,27 +264,29 @@ class Overseer:
         live: LiveSource | None = None,
         below: Below | None = None,
     ) -> Row:
-        hot = None if live is None else live.hot
-        resting = child.resumes
-        due = hot.next_look_at if hot is not None and resting is None else None
-        error = str(child.crash) if child.crash is not None and (resting is not None or hot is None) else ""
+        """Return the row of a part, or without a child, of a source without a task."""
+        hot, source = (None, None) if live is None else (live.hot, live.source)
+        resting = None if child is None else child.resumes
+        due = hot.next_look_at if child is not None and hot is not None and resting is None else None
+        crash = None if child is None or (resting is None and hot is not None) else child.crash
+        since = Millis(0) if source is None else source.updated_at
         return Row(
             path,
             name,
             kind,
             state,
-            None if hot is None else hot.health.score,
-            None if hot is None else hot.health.flag,
-            child.restarts,
-            self.moment(child.since),
-            first_line(error or (hot.last_error if hot is not None else "")),
-            due if resting is None else self.moment(resting),
-            () if live is None else live.source.tags,
-            "" if live is None else live.source.name,
-            child.spec.mailbox,
-            None if hot is None else hot.interval,
-            b"" if hot is None else hot.trail,
-            below,
+            health=None if hot is None else hot.health.score,
+            flag=None if hot is None else hot.health.flag,
+            restarts=0 if child is None else child.restarts,
+            since=since if child is None else self.moment(child.since),
+            error=first_line(str(crash) if crash is not None else None if hot is None else hot.last_error),
+            next=due if resting is None else self.moment(resting),
+            tags=() if source is None else source.tags,
+            title="" if source is None else source.name,
+            box=None if child is None else child.spec.mailbox,
+            pace=None if child is None or hot is None else hot.interval,
+            trail=b"" if hot is None else hot.trail,
+            below=below,
         )
 
 

@@ -22,7 +22,8 @@ from actors.egress.url import parse_url
 from actors.errors import NotFound, TooSoon
 from actors.messages.selection import SourceSelection, SourceSort, picks
 from actors.messages.sources import LookNow, SettingsChanged
-from actors.messages.views import SourcePage, SourceView
+from actors.messages.views import SourceExamination, SourcePage, SourceView
+from actors.sources.explanation import examined
 from actors.sources.looks import progress
 from actors.sources.looks.access import SHUT_OUT
 from actors.sources.looks.fetch import host_of
@@ -219,6 +220,11 @@ class SourceIndex:
         live = self.get(source)
         place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
         return self._view(live, place)
+
+    def examined(self, source: SourceId) -> SourceExamination:
+        """Return the composition of a source's score and the reason for its next check's time. Raises NotFound."""
+        view = self.describe(source)
+        return examined(view, limits_of(view.effective, self._ports.settings), self._ports.world.now())
 
     def earliest(self, live: LiveSource) -> Millis:
         """Return when a user may next request a check: courtesy (not to an own host), a breaker, the server's wish."""

@@ -144,6 +144,33 @@ class Ranking:
             del self._chunks[number]
 
 
+class TagCounts:
+    """How many sources have each tag, and each folder above it (`folders_of`)."""
+
+    def __init__(self) -> None:
+        self._words: dict[SourceId, tuple[str, ...]] = {}
+        self._counts = Counter[str]()
+
+    def put(self, source: Source) -> None:
+        """Count a source under its current tags."""
+        self._put(source.id, source.tags)
+
+    def drop(self, source: SourceId) -> None:
+        self._put(source, ())
+        self._words.pop(source, None)
+
+    def read(self) -> Mapping[str, int]:
+        """Return the counts, without unused tags."""
+        self._counts = +self._counts
+        return dict(self._counts)
+
+    def _put(self, source: SourceId, words: tuple[str, ...]) -> None:
+        if words != (before := self._words.get(source, ())):
+            self._words[source] = words
+            self._counts.subtract(folders_of(before))
+            self._counts.update(folders_of(words))
+
+
 class StateCounts:
     """How many sources are in each state. Call `put` whenever a memory or record has changed.
 
@@ -155,16 +182,14 @@ class StateCounts:
         self._counts = Counter[SourceState]()
 
     def put(self, source: Source, hot: SourceRuntime) -> None:
-        state, before = state_of(source, hot, overdue=False), self._states.get(source.id)
-        if state != before:
+        state = state_of(source, hot, overdue=False)
+        if state != self._states.get(source.id):
+            self.drop(source.id)
             self._states[source.id] = state
             self._counts[state] += 1
-            if before is not None:
-                self._counts[before] -= 1
 
     def drop(self, source: SourceId) -> None:
-        state = self._states.pop(source, None)
-        if state is not None:
+        if (state := self._states.pop(source, None)) is not None:
             self._counts[state] -= 1
 
     def read(self, overdue: int) -> Mapping[SourceState, int]:
@@ -176,32 +201,3 @@ class StateCounts:
             counts[state] -= late
             counts["overdue"] += late
         return counts
-
-
-class TagCounts:
-    """How many sources have each tag, and each folder above it (`folders_of`)."""
-
-    def __init__(self) -> None:
-        self._tags: dict[SourceId, tuple[str, ...]] = {}
-        self._counts = Counter[str]()
-
-    def put(self, source: Source) -> None:
-        before = self._tags.get(source.id, ())
-        if source.tags == before:
-            return
-        self._take(before)
-        self._tags[source.id] = source.tags
-        self._counts.update(folders_of(source.tags))
-
-    def drop(self, source: SourceId) -> None:
-        self._take(self._tags.pop(source, ()))
-
-    def read(self) -> Mapping[str, int]:
-        """Return the counts, without unused tags."""
-        return dict(self._counts)
-
-    def _take(self, tags: tuple[str, ...]) -> None:
-        for tag in folders_of(tags):
-            self._counts[tag] -= 1
-            if not self._counts[tag]:
-                del self._counts[tag]

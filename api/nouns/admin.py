@@ -166,7 +166,7 @@ async def part(call: Call) -> Answer:
 
 async def _watching(call: Call, source: Source, hot: SourceRuntime) -> wire.Watching:
     rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
-    judged = call.context.overseer.examined(source, call.context.settings)
+    judged = call.context.overseer.table.examined(source.id)
     return made_of(
         wire.Watching,
         source,

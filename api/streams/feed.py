@@ -41,7 +41,7 @@ def _brief(body: bytes) -> dict[str, str]:
 
 def overview_of(context: AppContext) -> wire.Overview:
     """Return the current figures. The cost does not depend on the number of sources."""
-    overseer, states, flags = context.overseer, context.overseer.states(), context.overseer.census()
+    overseer, states, flags = context.overseer, context.overseer.states(), context.overseer.table.census()
     failing = {name: says for name, says in context.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
     newest = context.storage.tail.since(Seq(context.storage.tail.head - 1))
@@ -56,7 +56,7 @@ def overview_of(context: AppContext) -> wire.Overview:
         draining=overseer.gate.drained,
         failing=failing,
         sources=wire.Sources(
-            total=overseer.known_sources(),
+            total=len(overseer.table),
             ok=flags["ok"],
             degraded=flags["degraded"],
             rotten=flags["rotten"],
@@ -64,7 +64,7 @@ def overview_of(context: AppContext) -> wire.Overview:
             backoff=of_sources["backoff"],
             quarantined=of_sources["quarantined"],
             overdue=context.overdue(),
-            states=dict(overseer.source_states()),
+            states=dict(overseer.table.states()),
         ),
         destinations=wire.Destinations(
             total=sum(of_destinations[name] for name in ("starting", "running", "backoff", "quarantined", "stopping")),

@@ -31,7 +31,7 @@ class House:
 
     def as_doors(self) -> Any:
         return SimpleNamespace(
-            overseer=SimpleNamespace(census=lambda: self.census, source_states=lambda: self.states),
+            overseer=SimpleNamespace(table=SimpleNamespace(census=lambda: self.census, states=lambda: self.states)),
             readiness=lambda: self.troubles,
             draining=lambda: self.stopping,
             storage=SimpleNamespace(

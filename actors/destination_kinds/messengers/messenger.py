@@ -81,9 +81,9 @@ class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)(:int)?\}")
+_SIGNED: Final = ("timestamp", "sign")
 KNOWN: Final = frozenset(
-    ("title", "heading", "text", "plain", "link", "host", "id", "event_id", "at", "count")
-    + ("notice", "timestamp", "sign")
+    ("title", "heading", "text", "plain", "link", "host", "id", "event_id", "at", "count", "notice", *_SIGNED)
 )
 """Names with a value for every notification; the others are a file's fields."""
 Found = Iterator[tuple[str, str]]

@@ -44,10 +44,9 @@ from actors.messages.sources import (
 )
 from actors.messages.workers import Record, SaveStates
 from actors.notices import draft
-from actors.sources.explanation import examined
 from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import host_of
-from actors.sources.ports import LiveSource, Ports, limits_of
+from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.inheriting import Inheriting
 from actors.sources.registry.practice import PracticeService
@@ -279,8 +278,7 @@ class Registry:
             case ShowTold():
                 return await self._inquiry.reported_page(message.source, values=message.values)
             case ExamineSource():
-                view, settings = self.table.describe(message.source), self._ports.settings
-                return examined(view, limits_of(view.effective, settings), self._ports.world.now())
+                return self.table.examined(message.source)
             case ListSources():
                 return await self.table.find(message.after, message.limit, message.where, message.sort)
             case CountTags():
