@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from actors.catalogue.catalogue import Catalogue
+from actors.catalogue import Catalogue
 from actors.coverage.shifts import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent

@@ -15,7 +15,7 @@ from dataclasses import replace
 import trio
 
 from actors.app_context import AppContext, context_of
-from actors.catalogue.catalogue import Catalogue
+from actors.catalogue import Catalogue
 from actors.coverage.heartbeat import heartbeats, monitored
 from actors.coverage.shifts import ClockWatch
 from actors.destination_kinds.table import Kinds

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import trio
 
-from actors.catalogue.catalogue import Catalogue, Named
+from actors.catalogue import Catalogue, Named
 from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.session import Login, server_of
 from actors.destination_kinds.messengers import messenger

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from actors.catalogue.catalogue import Catalogue
+from actors.catalogue import Catalogue
 from actors.destination_kinds.email.kind import Mail, email_kind
 from actors.destination_kinds.kind import DestinationKind, Service
 from actors.destination_kinds.messengers.kind import kind_of

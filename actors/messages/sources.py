@@ -9,13 +9,15 @@ from typing import Any
 
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, TagSettings
-from actors.messages.selection import ALL, SourceSelection, SourceSort
 from actors.messages.views import (
+    ALL,
     AddedSource,
     PracticeChange,
     SourceExamination,
     SourceExplanation,
     SourcePage,
+    SourceSelection,
+    SourceSort,
     SourceView,
     TeachResult,
     ToldPage,

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from actors.signatures import webhook
-from actors.signatures.canonical import canonical_json
-from actors.signatures.event import Cause, KeySet, Verdict, check, decode
+from actors.signatures.event import Cause, KeySet, Verdict, canonical_json, check, decode
 from storage.records.event import Event
 
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")

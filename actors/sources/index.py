@@ -20,9 +20,8 @@ from msgspec.structs import replace
 
 from actors.egress.url import parse_url
 from actors.errors import NotFound, TooSoon
-from actors.messages.selection import SourceSelection, SourceSort, picks
 from actors.messages.sources import LookNow, SettingsChanged
-from actors.messages.views import SourceExamination, SourcePage, SourceView
+from actors.messages.views import SourceExamination, SourcePage, SourceSelection, SourceSort, SourceView, picks
 from actors.sources.explanation import examined
 from actors.sources.looks import progress
 from actors.sources.looks.access import SHUT_OUT

@@ -17,7 +17,7 @@ from heapq import merge
 from itertools import islice
 from typing import Final
 
-from actors.messages.selection import folders_of
+from actors.messages.views import folders_of
 from storage.records.identity import SourceId
 from storage.records.source import Source, SourceRuntime, state_of
 from storage.records.states import RANK, SOURCES, Flag, Health, SourceState

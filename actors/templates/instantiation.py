@@ -15,7 +15,7 @@ from typing import Literal
 import trio
 from msgspec.structs import replace
 
-from actors.catalogue.catalogue import Catalogue
+from actors.catalogue import Catalogue
 from actors.egress.url import parse_url
 from actors.errors import DomainError, LibraryFull
 from actors.messages.requests import NewSource
@@ -23,8 +23,7 @@ from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.ordering import KeyedLocks, in_turns
 from actors.sources.importing import words_of
-from actors.templates.parameters import BadParameters, Wrong
-from actors.templates.template import PlannedSource, Suggestion, Template, Values, expand
+from actors.templates.template import BadParameters, PlannedSource, Suggestion, Template, Values, Wrong, expand
 from actors.world import World
 from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert

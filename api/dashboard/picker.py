@@ -11,9 +11,8 @@ from uuid import UUID
 import trio
 
 from actors.errors import DomainError
-from actors.messages.selection import ALL, SourceSelection, text_of
 from actors.messages.sources import ListSources
-from actors.messages.views import SourcePage
+from actors.messages.views import ALL, SourcePage, SourceSelection, text_of
 from api.dashboard.screen import Visit
 from api.nouns.sources import MOST_NAMED, page
 from storage.records.identity import SourceId

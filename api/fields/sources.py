@@ -11,8 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.messages.declaring import Declared, Revision, Time, UpdatedBy, record_of
 from actors.messages.requests import SECRETS, Ignore, NewSource, Selector
-from actors.messages.selection import SourceSort
-from actors.messages.views import PushView
+from actors.messages.views import PushView, SourceSort
 from api.fields.queries import ListQuery
 from api.problems import Problem
 from storage.records.source import Detection, Inheritable, Source, SourceRuntime, TagDefaults

@@ -15,7 +15,7 @@ from msgspec import structs
 from actors.errors import Conflict, DomainError, NotFound, Unprocessable
 from actors.inheriting import defaults_of
 from actors.messages.declaring import made_of
-from actors.messages.selection import SourceSelection
+from actors.messages.views import SourceSelection
 from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
 from actors.query.conditions import Condition, Fact, Facts
 from actors.query.nodes import has_conditions, terms

@@ -21,7 +21,6 @@ from actors.inheriting import origins_of
 from actors.messages.declaring import made_of
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
-from actors.messages.selection import ALL, SourceSelection, SourceSort
 from actors.messages.sources import (
     AddSource,
     CheckNow,
@@ -40,10 +39,13 @@ from actors.messages.sources import (
     Teach,
 )
 from actors.messages.views import (
+    ALL,
     AddedSource,
     SourceExamination,
     SourceExplanation,
     SourcePage,
+    SourceSelection,
+    SourceSort,
     SourceView,
     TeachResult,
     ToldPage,

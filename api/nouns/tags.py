@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from actors.errors import NotFound, Unprocessable
 from actors.messages.declaring import made_of
 from actors.messages.requests import TagSettings
-from actors.messages.selection import SourceSelection
 from actors.messages.sources import SetTagDefaults
+from actors.messages.views import SourceSelection
 from api.etags import deleting, etag_of, expected_by_put, shown
 from api.fields import sources as wire
 from api.fields.queries import ListQuery

@@ -13,8 +13,7 @@ from actors.errors import NotFound
 from actors.messages.declaring import Declared, made_of, part_of
 from actors.messages.declaring import record_of as shown_of
 from actors.templates.instantiation import AlertOutcome, Foreseen, Report
-from actors.templates.parameters import BadParameters, described, read_parameters
-from actors.templates.template import MOST_SOURCES, Template
+from actors.templates.template import MOST_SOURCES, BadParameters, Template, described, read_parameters
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
 from api.route import LETS_OUT, Answer, Call, Routes

@@ -47,7 +47,7 @@ ROOMS: Mapping[str, Sequence[str]] = {
         "storage/records/coverage.py",
         "storage/records/tally.py",
         "storage/sql/stores/coverage.py",
-        "actors/sources/registry/tallies.py",
+        "actors/sources/registry/actor.py",
     ),
     "cookies": ("actors/egress/cookies.py", "actors/sources/kept_cookies.py", "actors/sources/lending.py"),
     "browser": ("extras/browser/pool.py", "extras/browser/held.py", "extras/browser/holder.py"),

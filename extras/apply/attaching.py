@@ -9,7 +9,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from actors.catalogue.reading import Flaw
+from actors.catalogue import Flaw
 from extras.apply.groups import Attachment, Making, SourceSeen, TemplateSeen, flaw_in
 from extras.apply.kinds.destinations import DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import Kind, Private

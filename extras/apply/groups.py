@@ -13,7 +13,7 @@ from typing import Annotated, Final, NamedTuple
 
 from msgspec import Meta, Struct
 
-from actors.catalogue.reading import Flaw
+from actors.catalogue import Flaw
 from actors.messages.requests import Url
 from actors.templates.template import MOST_SOURCES, Slug
 from extras.apply.kinds import alerts, sources

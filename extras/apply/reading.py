@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from actors.catalogue.reading import Flaw, syntax_flaw
+from actors.catalogue import Flaw, syntax_flaw
 from actors.errors import Violation, violation_of
 from actors.settings import Settings
 from extras.apply import groups

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from actors.catalogue.reading import Flaw
+from actors.catalogue import Flaw
 from extras.apply.kinds.kind import Place, Private, Wanted
 
 

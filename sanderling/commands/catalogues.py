@@ -17,7 +17,7 @@ from sanderling.flags import json_flag, with_settings
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:
-    from actors.catalogue.catalogue import Catalogue, Entry
+    from actors.catalogue import Catalogue, Entry
     from actors.destination_kinds.kind import DestinationKind
     from actors.destination_kinds.messengers.messenger import Messenger
     from actors.templates.template import Parameter, Template
@@ -131,7 +131,7 @@ def check_kinds(folder: Path, *, as_json: bool) -> int:
 
 
 def _check(found: Catalogue[Any], folder: Path, words: Callable[[Any], str], *, as_json: bool) -> int:
-    from actors.catalogue.catalogue import BUILT_IN
+    from actors.catalogue import BUILT_IN
 
     mine = [entry for entry in found.entries() if entry.origin != BUILT_IN]
     for entry in mine:

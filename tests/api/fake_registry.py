@@ -11,7 +11,6 @@ from actors.destination_kinds.values import check_named, of_source
 from actors.errors import Conflict, DomainError, NotFound, Stale
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import settings_of
-from actors.messages.selection import folders_of, picks
 from actors.messages.sources import (
     AddSource,
     ChangePractice,
@@ -44,6 +43,8 @@ from actors.messages.views import (
     SourceView,
     TeachResult,
     ToldPage,
+    folders_of,
+    picks,
 )
 from actors.practice import DOCUMENTS, WHATS, What, address
 from actors.sources.registry.inheriting import changed

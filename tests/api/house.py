@@ -16,7 +16,7 @@ import trio
 from trio.testing import memory_stream_pair
 
 from actors.app_context import AppContext
-from actors.catalogue.catalogue import Catalogue
+from actors.catalogue import Catalogue
 from actors.coverage.shifts import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, Service

@@ -14,7 +14,7 @@ from functools import cache
 
 import trio
 
-from actors.catalogue.catalogue import Catalogue
+from actors.catalogue import Catalogue
 from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.session import MailServer
 from actors.destination_kinds.messengers.messenger import Messenger, built_in

@@ -12,8 +12,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from actors.catalogue.catalogue import Reader
-from actors.catalogue.reading import read_file
+from actors.catalogue import Reader, read_file
 from actors.destination_kinds.answer import Verdict
 from actors.destination_kinds.fields import LANGUAGE, MESSAGE_FIELDS, AddressField, Family, KindField
 from actors.egress.failures import PostMethod

@@ -26,7 +26,7 @@ from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded
 from actors.messages.views import ToldBlock, ToldPage
-from actors.sources.following.waiting import drafts_of, note_of
+from actors.sources.following import drafts_of, note_of
 from actors.sources.looks.reading import (
     BodyCheck,
     Reading,

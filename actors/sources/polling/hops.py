@@ -24,9 +24,8 @@ from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.observer import NO_STEPS, CheckSteps
-from actors.sources.following import waiting as items
-from actors.sources.following.hosts import in_words
-from actors.sources.following.waiting import Following, Waiting, drafts_of, note_of
+from actors.sources import following as items
+from actors.sources.following import Following, Waiting, drafts_of, in_words, note_of
 from actors.sources.looks.access import SHUT_OUT, access_of, asks_password, renewal_of
 from actors.sources.looks.fetch import fetch, refusal
 from actors.sources.looks.reading import Reading, in_jail, page_patience, patience

@@ -13,7 +13,7 @@ from actors.hours import read_hours
 from actors.inheriting import origins_of
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
 from actors.query import QueryError, parse
-from actors.sources.following.hosts import read_hosts
+from actors.sources.following import read_hosts
 from actors.sources.lending import is_lendable, read_places
 from actors.sources.page.preview import check_css
 from actors.sources.ports import Ports

@@ -14,8 +14,7 @@ from actors.errors import Unprocessable
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say, say_as, say_many
 from actors.messages.requests import Schedule, SourcePatch
-from actors.messages.selection import SourceSelection, SourceSort
-from actors.messages.views import SourceView
+from actors.messages.views import SourceSelection, SourceSort, SourceView
 from api.dashboard.forms import Confirm, Form, Wrong, draft_of
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import every as every_source

@@ -13,7 +13,7 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.messages.declaring import patch_of, record_of
 from actors.messages.requests import SECRETS, NewSource, Url, as_typed
-from actors.sources.following.hosts import read_hosts
+from actors.sources.following import read_hosts
 from actors.sources.lending import read_places
 from api.fields.sources import SourceRecord
 from extras.apply.kinds.kind import Ids, Kind, Names, There, Values

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.messages.selection import SourceSelection, picks
-from actors.messages.views import SourceView
+from actors.messages.views import SourceSelection, SourceView, picks
 from storage.records.source import SourceRuntime
 from storage.records.states import BreakerState, Health
 from tests.support.build import NOW, a_source

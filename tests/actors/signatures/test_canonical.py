@@ -8,7 +8,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.signatures.canonical import canonical, canonical_json, es_number
+from actors.signatures.event import canonical, canonical_json, es_number
 from storage.records.event import Event
 from tests.actors.signatures.events import EVENTS, TEXT, an_event
 

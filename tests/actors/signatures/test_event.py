@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.signatures.canonical import canonical_json
-from actors.signatures.event import Cause, Signer, jwks, new_signing_key, verify
+from actors.signatures.event import Cause, Signer, canonical_json, jwks, new_signing_key, verify
 from storage.records.event import Event
 from storage.records.identity import Millis
 from tests.actors.signatures.events import EVENTS, an_event

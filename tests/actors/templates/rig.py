@@ -9,8 +9,7 @@ from random import Random
 from typing import Any
 
 from actors.templates.instantiation import Report, SourceOutcome, Templates
-from actors.templates.parameters import read_parameters
-from actors.templates.template import built_in
+from actors.templates.template import built_in, read_parameters
 from tests.actors.sources.harness import Origin, Watching, page, rss, watching
 from tests.support.disks import count
 from tests.support.in_loop import Disk

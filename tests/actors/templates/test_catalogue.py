@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.catalogue.catalogue import BUILT_IN, LARGEST
+from actors.catalogue import BUILT_IN, LARGEST
 from actors.templates.template import built_in, with_folder
 from tests.actors.templates.samples import HEAD, a_text
 

@@ -7,8 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from actors.templates.parameters import BadParameters, read_parameters
-from actors.templates.template import built_in, expand
+from actors.templates.template import BadParameters, built_in, expand, read_parameters
 from tests.actors.templates.samples import a_template
 
 BASE = "https://clinicaltrials.gov"

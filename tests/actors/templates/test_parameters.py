@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.templates.parameters import BadParameters, read_parameters
-from actors.templates.template import built_in
+from actors.templates.template import BadParameters, built_in, read_parameters
 
 COMPETITORS, SECTOR, TRIALS = (
     built_in().get(name) for name in ("gtm-competitor-watch", "swedish-public-sector", "clinical-trials-watch")

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from actors.catalogue.reading import BadFile
+from actors.catalogue import BadFile
 from actors.templates.template import read_template
 from storage.records.alert import Matching
 from tests.actors.templates.samples import HEAD, PAGE, a_template, a_text

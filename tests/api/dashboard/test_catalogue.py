@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.catalogue.catalogue import Catalogue, Entry
+from actors.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
 from actors.templates.template import read_template
 from tests.actors.templates.samples import PAGE, a_template

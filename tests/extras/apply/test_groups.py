@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from actors.catalogue.catalogue import Catalogue, Entry
+from actors.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
 from actors.templates.template import built_in
 from extras.apply.showing import as_json, lines_of

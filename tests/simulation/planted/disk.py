@@ -15,7 +15,7 @@ from actors.sources.looks import progress
 from actors.sources.polling.actor import PolledSource
 from actors.sources.ports import LiveSource
 from actors.sources.push.committer import Committer
-from actors.sources.registry.tallies import TallySweep
+from actors.sources.registry.actor import TallySweep
 from storage.append import Answer, Lease, Mint, Stamp, events_of
 from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq

@@ -13,8 +13,8 @@ from actors.content.messages.requests import ItemPage
 from actors.egress import cookies
 from actors.egress.cookies import Cookie, SetCookies
 from actors.egress.url import Url
-from actors.sources.following import waiting as items
-from actors.sources.following.waiting import Following
+from actors.sources import following as items
+from actors.sources.following import Following
 from actors.sources.looks import rendering
 from actors.sources.looks.access import Access, Opened, Renewal
 from actors.sources.looks.reading import BodyCheck

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.catalogue.reading import BadFile
+from actors.catalogue import BadFile
 from actors.destination_kinds.messengers.messenger import built_in, read_messenger, with_folder
 from actors.destination_kinds.table import NO_MAIL, built_in_kinds, kinds_of
 from tests.rules.source_files import ROOT

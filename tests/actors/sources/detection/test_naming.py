@@ -9,8 +9,8 @@ import trio
 
 from actors.messages.outline import written
 from actors.messages.requests import SourcePatch
-from actors.messages.selection import SourceSelection
 from actors.messages.sources import DescribeSource, EditSource, ListSources
+from actors.messages.views import SourceSelection
 from storage.records.identity import SourceId
 from storage.records.revision import revision_of
 from storage.records.source import Source

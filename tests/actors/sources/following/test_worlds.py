@@ -16,7 +16,7 @@ import trio
 
 from actors.content.changes import listed
 from actors.content.messages.requests import item_form
-from actors.sources.following import waiting as items
+from actors.sources import following as items
 from tests.actors.sources.harness import SITE, Answer, Asked, Origin, watching
 from tests.support.in_loop import Disk
 

@@ -10,8 +10,8 @@ import trio
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
-from actors.sources.following import waiting as items
-from actors.sources.following.hosts import MOST_ELSEWHERE, MOST_OF_HOST, in_words
+from actors.sources import following as items
+from actors.sources.following import MOST_ELSEWHERE, MOST_OF_HOST, in_words
 from storage.records import trail
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.storage.contract.builders import a_draft, a_source

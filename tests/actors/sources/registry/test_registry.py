@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from actors.errors import Conflict, LibraryFull, NotFound, Overloaded, Stale, TooSoon, Unprocessable, UrlRefused
 from actors.messages.requests import DetectRequest, SourcePatch
-from actors.messages.selection import SourceSelection
 from actors.messages.sources import (
     CheckNow,
     CountTags,
@@ -22,7 +21,7 @@ from actors.messages.sources import (
     ListSources,
     RestoreSource,
 )
-from actors.messages.views import SourcePage, SourceView
+from actors.messages.views import SourcePage, SourceSelection, SourceView
 from actors.settings import Settings
 from actors.sources import index as table
 from actors.sources.index import SourceIndex

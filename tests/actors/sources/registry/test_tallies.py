@@ -10,7 +10,7 @@ import trio
 from actors.coverage.shifts import Shifts
 from actors.settings import Settings
 from actors.sources.ports import LiveSource, Ports
-from actors.sources.registry.tallies import TallySweep
+from actors.sources.registry.actor import TallySweep
 from storage.records import tally
 from storage.records.identity import Millis
 from storage.records.trail import Verdict

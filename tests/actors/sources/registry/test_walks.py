@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.messages.selection import SourceSelection
+from actors.messages.views import SourceSelection
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource
 from storage.records.identity import Millis
