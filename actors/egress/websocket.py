@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 import h11
 import trio
@@ -433,7 +433,7 @@ async def open_websocket(
     `subprotocols` are offered in this order. given: a user's headers. heard: called with the cookies of the
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """
-    frames = await _open(url, guard, settings, world, _Offer(subprotocols, given, heard))
+    frames = await _open(url, guard, settings, world, subprotocols=subprotocols, given=given, heard=heard)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(frames.run)
@@ -447,18 +447,18 @@ async def open_websocket(
         raise group.exceptions[0] from None
 
 
-class _Offer(NamedTuple):
-    """A handshake's subprotocols and headers, and the callback for cookies."""
-
-    subprotocols: Sequence[str]
-    given: Given
-    heard: Heard | None
-
-
-async def _open(url: Url, guard: Guard, settings: Settings, world: World, offer: _Offer) -> Frames:
+async def _open(
+    url: Url,
+    guard: Guard,
+    settings: Settings,
+    world: World,
+    *,
+    subprotocols: Sequence[str],
+    given: Given,
+    heard: Heard | None,
+) -> Frames:
     """Connect and shake hands within a check's time limit. Raises LookFailed."""
     stream: trio.abc.Stream | None = None
-    subprotocols, given, heard = offer
     try:
         with trio.fail_after(settings.look_timeout):
             stream = await guard.open(url)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, TagSettings
@@ -29,8 +30,7 @@ from storage.records.source import TagDefaults
 from supervision import Reply
 
 
-@dataclass(frozen=True, slots=True)
-class AddSource:
+class AddSource(Struct, frozen=True):
     """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
 
     mark: the service's own tags, also added to an existing source. With `verify="later"` an unreachable URL is added
@@ -45,8 +45,7 @@ class AddSource:
     reads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DetectUrl:
+class DetectUrl(Struct, frozen=True):
     """Classify without adding, and preview. Fails as AddSource does.
 
     reads: the caller may read sources; only then are headers borrowed, at the lender's own origin.
@@ -57,8 +56,7 @@ class DetectUrl:
     reads: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewSource:
+class PreviewSource(Struct, frozen=True):
     """Preview another part of a source's current page.
 
     Fails with NotFound, Unprocessable (no page, no CSS, nothing matches), TooSoon, Overloaded.
@@ -95,8 +93,7 @@ class SourceQuestion(PageQuestion):
     source: SourceId
 
 
-@dataclass(frozen=True, slots=True)
-class EditSource:
+class EditSource(Struct, frozen=True):
     """Edit a source; its actor restarts with the same memory. Fails with NotFound, Unprocessable, Stale.
 
     by: the caller.
@@ -109,8 +106,7 @@ class EditSource:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Teach:
+class Teach(Struct, frozen=True):
     """Add blocks of a page, by their texts, to the source's learned churn, or remove them. Fails as EditSource does."""
 
     source: SourceId
@@ -119,8 +115,7 @@ class Teach:
     reply: Reply[TeachResult]
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteSource:
+class DeleteSource(Struct, frozen=True):
     """Stop watching, and delete the source after a rest (`RESTS`); its events stay. Fails with NotFound, Stale."""
 
     source: SourceId
@@ -128,55 +123,48 @@ class DeleteSource:
     expected: Expected = None
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreSource:
+class RestoreSource(Struct, frozen=True):
     """Restore a resting deleted source. Fails with NotFound, Conflict (its URL is watched again), LibraryFull."""
 
     source: SourceId
     reply: Reply[SourceView]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckNow:
+class CheckNow(Struct, frozen=True):
     """Check now; the answer is the due time. Fails with NotFound, Conflict (paused), TooSoon."""
 
     source: SourceId
     reply: Reply[Millis]
 
 
-@dataclass(frozen=True, slots=True)
-class ShowPractice:
+class ShowPractice(Struct, frozen=True):
     """Return the practice sources; with `start`, make the missing ones. Fails with Conflict."""
 
     reply: Reply[Sequence[SourceView]]
     start: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChangePractice:
+class ChangePractice(Struct, frozen=True):
     """Change a practice document, made if missing, and check it at once. Fails with TooSoon, Conflict."""
 
     what: What
     reply: Reply[PracticeChange]
 
 
-@dataclass(frozen=True, slots=True)
-class EndPractice:
+class EndPractice(Struct, frozen=True):
     """Delete the practice sources; their events stay."""
 
     reply: Reply[None]
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeSource:
+class DescribeSource(Struct, frozen=True):
     """Return one source's current view. Fails with NotFound."""
 
     source: SourceId
     reply: Reply[SourceView]
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainSource:
+class ExplainSource(Struct, frozen=True):
     """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound.
 
     look: also check now, if politeness allows.
@@ -188,8 +176,7 @@ class ExplainSource:
     look: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ShowTold:
+class ShowTold(Struct, frozen=True):
     """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound.
 
     values: include its current values, which a worker reads.
@@ -200,16 +187,14 @@ class ShowTold:
     values: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ExamineSource:
+class ExamineSource(Struct, frozen=True):
     """Explain a source's score and the time of its next check. Fails with NotFound."""
 
     source: SourceId
     reply: Reply[SourceExamination]
 
 
-@dataclass(frozen=True, slots=True)
-class ListSources:
+class ListSources(Struct, frozen=True):
     """Return a page of sources, worst health first: by flag, score and id after the given place,
     from an earlier page.
 
@@ -223,8 +208,7 @@ class ListSources:
     sort: SourceSort = "worst"
 
 
-@dataclass(frozen=True, slots=True)
-class SetTagDefaults:
+class SetTagDefaults(Struct, frozen=True):
     """Set all that sources with a tag inherit, or remove it (None); the answer is the tag's new defaults.
 
     By then all its sources have them, and each replans its next check. Fails with Unprocessable, Stale, NotFound
@@ -238,8 +222,7 @@ class SetTagDefaults:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CountTags:
+class CountTags(Struct, frozen=True):
     """Return how many sources have each tag, and how many have one below it: see `selecting.folders_of`."""
 
     reply: Reply[Mapping[str, int]]
@@ -284,13 +267,11 @@ OfOneSource = (
 """Messages that name a source."""
 
 
-@dataclass(frozen=True, slots=True)
-class LookNow:
+class LookNow(Struct, frozen=True):
     """Check as soon as politeness allows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsChanged:
+class SettingsChanged(Struct, frozen=True):
     """Replan the next check: the inherited settings have changed."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from storage.records.event import StandingValues
 from storage.records.identity import Millis, SourceId
@@ -20,8 +21,7 @@ ReasonKind = Literal[
 watched part; there at the first check; absent; not requested (push); a check's result."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
+class TestResult(Struct, frozen=True):
     """The result of a test delivery."""
 
     result: str
@@ -32,8 +32,7 @@ class TestResult:
     """The beginning of the response, control characters escaped."""
 
 
-@dataclass(frozen=True, slots=True)
-class PushView:
+class PushView(Struct, frozen=True):
     """The totals of a push source's connections since the service started. `connected_since` None: not connected.
 
     Each frame also counts as admitted, duplicate, filtered (matches no query) or unreadable.
@@ -49,8 +48,7 @@ class PushView:
     unreadable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SourceView:
+class SourceView(Struct, frozen=True):
     """A current source: its settings, and the live memory of its actor."""
 
     source: Source
@@ -75,32 +73,28 @@ class SourceView:
         return state_of(self.source, self.hot, overdue=self.overdue)
 
 
-@dataclass(frozen=True, slots=True)
-class AddedSource:
+class AddedSource(Struct, frozen=True):
     """The answer to AddSource; `created` is False when the URL was already watched."""
 
     view: SourceView
     created: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TeachResult:
+class TeachResult(Struct, frozen=True):
     """The answer to Teach: how many blocks were added to the learned churn, or removed."""
 
     view: SourceView
     blocks: int
 
 
-@dataclass(frozen=True, slots=True)
-class PracticeChange:
+class PracticeChange(Struct, frozen=True):
     """The answer to ChangePractice: the source, and the change as a sentence."""
 
     view: SourceView
     says: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """One fact about a source or a text in it, as a sentence; `event` is the id of the related event."""
 
     kind: ReasonKind
@@ -134,8 +128,7 @@ class ToldPage(NamedTuple):
     standing: StandingValues = StandingValues()
 
 
-@dataclass(frozen=True, slots=True)
-class SourceExplanation:
+class SourceExplanation(Struct, frozen=True):
     """The answer to ExplainSource: the reasons, best first, and the state of watching."""
 
     view: SourceView
@@ -143,8 +136,7 @@ class SourceExplanation:
     state: Message
 
 
-@dataclass(frozen=True, slots=True)
-class HealthPart:
+class HealthPart(Struct, frozen=True):
     """One factor of a score: its value (1.0 costs nothing) and the reason."""
 
     cause: Cause
@@ -152,8 +144,7 @@ class HealthPart:
     says: Message
 
 
-@dataclass(frozen=True, slots=True)
-class SourceExamination:
+class SourceExamination(Struct, frozen=True):
     """The answer to ExamineSource. `next_look`: the reason for its time. `gap`: seconds between changes, None if
     unknown.
     """
@@ -164,17 +155,15 @@ class SourceExamination:
     gap: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePage:
+class SourcePage(Struct, frozen=True):
     """A page of sources; `next_after` is None at the end. `census`: how many of all are in each state."""
 
     views: Sequence[SourceView]
     next_after: tuple[int, float, str, int] | None
-    census: Mapping[SourceState, int] = field(default_factory=dict)
+    census: Mapping[SourceState, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSelection:
+class SourceSelection(Struct, frozen=True):
     """Conditions on sources. All set ones must hold; of one condition any value suffices, but of `words` all must
     match.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from actors.messages.outline import FeedLine
 from actors.messages.views import TestResult
@@ -14,8 +15,7 @@ from storage.records.source import Harvest, SourceState, StoredJar
 from supervision import Reply
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Commit this harvest. The answer, sent after the commit, is its events in order.
 
     looked: it is from a check, or a hop, which begins its own trace.
@@ -26,8 +26,7 @@ class Record:
     looked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SaveStates:
+class SaveStates(Struct, frozen=True):
     """Save states without a harvest (a breaker opened, a hold), and cookies; with the next group commit."""
 
     states: Sequence[SourceState]
@@ -39,13 +38,11 @@ class SaveStates:
 RecorderMessage = Record | SaveStates
 
 
-@dataclass(frozen=True, slots=True)
-class LogGrew:
+class LogGrew(Struct, frozen=True):
     """There are new events. One message may cover several events, and one event cause several messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlertsChanged:
+class AlertsChanged(Struct, frozen=True):
     """Alerts or destinations were written: read them again before the next event."""
 
     reply: Reply[None]
@@ -54,13 +51,11 @@ class AlertsChanged:
 MatcherMessage = LogGrew | AlertsChanged
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxGrew:
+class OutboxGrew(Struct, frozen=True):
     """There are new rows for this destination."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestDelivery:
+class TestDelivery(Struct, frozen=True):
     """Send one sample now; the answer has the result."""
 
     reply: Reply[TestResult]
@@ -69,8 +64,7 @@ class TestDelivery:
 DestinationMessage = OutboxGrew | TestDelivery
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """One line of a list. `says`: the evidence of its type, or why it is not watched."""
 
     line: FeedLine
@@ -81,8 +75,7 @@ class Imported:
     """The number of sources is at its limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Importing:
+class Importing(Struct, frozen=True):
     """A list that is being added, or was; `ended_at` None while it is."""
 
     id: str
@@ -95,23 +88,20 @@ class Importing:
         return {name: sum(row.status == name for row in self.rows) for name in names}
 
 
-@dataclass(frozen=True, slots=True)
-class BeginImport:
+class BeginImport(Struct, frozen=True):
     """Add these lines. Fails with Conflict while another list is being added."""
 
     lines: Sequence[FeedLine]
     reply: Reply[Importing]
 
 
-@dataclass(frozen=True, slots=True)
-class ShowImport:
+class ShowImport(Struct, frozen=True):
     """Return the current or last import; None without one since the start."""
 
     reply: Reply[Importing | None]
 
 
-@dataclass(frozen=True, slots=True)
-class StopImport:
+class StopImport(Struct, frozen=True):
     """Stop the import; lines under way may still be added."""
 
     reply: Reply[None]

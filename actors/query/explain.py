@@ -269,10 +269,6 @@ def search(asked: SearchRequest) -> list[bool]:
     return found
 
 
-def _search_events(request: bytes) -> bytes:
-    return msgspec.msgpack.encode(search(msgspec.msgpack.decode(request, type=SearchRequest)))
-
-
 MOST_COUNTED = 50
 """Maximum terms of a query that are counted one by one."""
 
@@ -319,11 +315,7 @@ def preview(asked: PreviewRequest) -> PreviewAnswer:
     return PreviewAnswer(tuple(matched), tuple(why), tuple(found_in))
 
 
-def _preview_query(request: bytes) -> bytes:
-    return msgspec.msgpack.encode(preview(msgspec.msgpack.decode(request, type=PreviewRequest)))
-
-
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "search_events": _search_events,
-    "preview_query": _preview_query,
+    "search_events": lambda asked: msgspec.msgpack.encode(search(msgspec.msgpack.decode(asked, type=SearchRequest))),
+    "preview_query": lambda asked: msgspec.msgpack.encode(preview(msgspec.msgpack.decode(asked, type=PreviewRequest))),
 }

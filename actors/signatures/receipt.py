@@ -8,10 +8,10 @@ tested, which decides even without a key set. Nothing here raises.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from actors.signatures import webhook
 from actors.signatures.event import Cause, KeySet, Verdict, canonical_json, check, decode
@@ -23,8 +23,7 @@ _NO_SECRET = Verdict(Cause.NOT_CHECKED, "no secret was given to check it with")
 _NO_KEYS = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedEvent:
+class ReceivedEvent(Struct, frozen=True):
     """One event of a delivery, and the verdict on its own signature."""
 
     event: Mapping[str, Any]
@@ -42,8 +41,7 @@ class Contents(NamedTuple):
     enveloped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """A delivery. body: the decoded JSON, None if unreadable. events: none for `other`."""
 
     shape: Shape

@@ -7,11 +7,12 @@ URLs identify them. A durable queue would need a table and a clean-up for someth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, assert_never
 from urllib.parse import urlsplit
 
 import trio
+from msgspec.structs import replace
 
 from actors.errors import Busy, Conflict, DomainError, LibraryFull, UrlRefused
 from actors.messages.outline import FeedLine

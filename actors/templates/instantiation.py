@@ -9,10 +9,10 @@ time, and takes hosts in turn.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.catalogue import Catalogue
@@ -36,8 +36,7 @@ from supervision import Mailbox, Reply, Stopping, Unanswered
 LATE = "timeout: it was not done in time; call again, and the rest is done"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOutcome:
+class SourceOutcome(Struct, frozen=True):
     """One source. failed: `reason` explains it. full: it failed because the library is full."""
 
     wanted: PlannedSource
@@ -48,8 +47,7 @@ class SourceOutcome:
     full: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AlertOutcome:
+class AlertOutcome(Struct, frozen=True):
     """One suggested alert. name: its current name, maybe edited. count: its sources, 0 for the whole library."""
 
     name: str
@@ -59,8 +57,7 @@ class AlertOutcome:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The results for all sources and alerts, in the template's order."""
 
     sources: Sequence[SourceOutcome]
@@ -79,8 +76,7 @@ class Report:
         return LATE in reasons
 
 
-@dataclass(frozen=True, slots=True)
-class Foreseen:
+class Foreseen(Struct, frozen=True):
     """The expected result: each source with its id if it is watched already, alerts by their keys."""
 
     sources: Sequence[tuple[PlannedSource, SourceId | None]]

@@ -69,7 +69,8 @@ class PolledSource:
         """The settings that the next check was planned with; None: planned by an earlier process."""
         self._chance = ports.world.chance(f"source/{live.source.id}")
         self._bell = TroubleTimer(ports, live)
-        self._hops = Hops(ports, live, self._chance.random() if live.source.follow != "none" else 0.0)
+        draw = self._chance.random() if live.source.follow != "none" else 0.0
+        self._hops = Hops(ports, live, draw, self._hopped)
 
     async def run(self, child: Child) -> None:
         """Make every due check, until cancelled, or until the source turns out to be a stream."""
@@ -162,7 +163,7 @@ class PolledSource:
             self._hops.rest()
             return
         child.note("fetching the page of a new item")
-        await self._hops.make(self._hopped)
+        await self._hops.make()
 
     async def _hopped(self, drafts: tuple[Draft, ...], base: bytes, found: int) -> None:
         """Commit the result of a hop. The next check keeps its time."""

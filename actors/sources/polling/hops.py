@@ -23,7 +23,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import Ticket
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
-from actors.observer import NO_STEPS, CheckSteps
+from actors.observer import CheckSteps
 from actors.sources import following as items
 from actors.sources.following import Following, Waiting, drafts_of, in_words, note_of
 from actors.sources.looks.access import SHUT_OUT, access_of, asks_password, renewal_of
@@ -69,10 +69,10 @@ def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, 
 class Hops:
     """The time and execution of a source's next hop. `at` None: no known item waits."""
 
-    __slots__ = ("_live", "_ports", "at")
+    __slots__ = ("_commit", "_live", "_ports", "at")
 
-    def __init__(self, ports: Ports, live: LiveSource, draw: float) -> None:
-        self._ports, self._live = ports, live
+    def __init__(self, ports: Ports, live: LiveSource, draw: float, commit: Commit) -> None:
+        self._ports, self._live, self._commit = ports, live, commit
         follows = live.source.follow != "none"
         self.at = self._in(_START * draw) if follows else None
 
@@ -94,7 +94,7 @@ class Hops:
         """Read storage soon: it is unknown whether the last harvest was committed."""
         self.at = self._in(1.0) if self._live.source.follow != "none" else None
 
-    async def make(self, commit: Commit) -> None:
+    async def make(self) -> None:
         """Fetch the due page if permitted now, and commit the result."""
         stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
         kept = trail.opened(stored.base if stored is not None else b"")
@@ -110,77 +110,68 @@ class Hops:
         spent = items.spent(following, now)
         steps = self._ports.world.observer.steps(self._live.source.id, "hop")
         try:
-            await self._hop(commit, kept, spent, one, steps)
+            await self._hop(kept, spent, one, steps)
         finally:
             steps.end()
 
-    async def _hop(self, commit: Commit, kept: StoredMemory, spent: Following, one: Waiting, steps: CheckSteps) -> None:
+    async def _hop(self, kept: StoredMemory, spent: Following, one: Waiting, steps: CheckSteps) -> None:
         try:
             if one.file:
-                look = await file_of(self._ports, self._live, one, kept.tier, steps)
-                await self._after_file(commit, kept, spent, one, look, steps=steps)
+                fetched = await _fetched(self._ports, self._live, one, _FILE, steps)
+                look = await _read_file(self._ports, one, kept.tier, fetched.body)
+                steps.hopped(self._live.source, one.url, self._ports.world.now())
+                await self._after_file(kept, spent, one, look)
             else:
                 draft = await page_of(self._ports, self._live, one, steps)
                 steps.hopped(self._live.source, one.url, draft.fetched_at)
-                await self._done(commit, (draft,), kept, items.without(spent, one))
+                await self._done((draft,), kept, items.without(spent, one))
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             steps.hopped(self._live.source, one.url, self._ports.world.now(), failure)
-            await self._failed(commit, kept, spent, one, failure)
+            await self._failed(kept, spent, one, failure)
 
-    async def _after_file(
-        self,
-        commit: Commit,
-        kept: StoredMemory,
-        following: Following,
-        one: Waiting,
-        look: ListLook,
-        *,
-        steps: CheckSteps = NO_STEPS,
-    ) -> None:
+    async def _after_file(self, kept: StoredMemory, following: Following, one: Waiting, look: ListLook) -> None:
         source, now = self._live.source, self._ports.world.now()
-        steps.hopped(source, one.url, now)
         found = items.found(items.without(following, one), source, drafts_of(source, look, now), now)
         after = items.with_turn(found.following, look.next_file, now)
         tier = kept.tier if look.memory is None else look.memory
         said = note_of(look, now, None) if look.new or look.bulk else None
         base = trail.after(kept, tier, said, items.packed(after))
-        await self._commit(commit, found.told, base, len(look.new))
+        await self._send(found.told, base, len(look.new))
 
-    async def _failed(
-        self, commit: Commit, kept: StoredMemory, following: Following, one: Waiting, failure: LookFailed
-    ) -> None:
+    async def _failed(self, kept: StoredMemory, following: Following, one: Waiting, failure: LookFailed) -> None:
         """Retry later, or report the item without its page. Only the page's own failures count as attempts."""
         now, for_good = self._ports.world.now(), failure.blame in _FOR_GOOD
         why = f"Its page could not be read: {failure.reason}"
         self._ports.world.log("hop.failed", source_id=self._live.source.id, url=one.url, why=failure.reason)
         if one.file and for_good:
-            await self._after_file(commit, kept, following, one, await file_missing(self._ports, one, kept.tier))
+            # A file that is permanently unavailable counts as read.
+            await self._after_file(kept, following, one, await _read_file(self._ports, one, kept.tier, b""))
         elif (
             failure.blame is Blame.THROTTLED
             and items.is_elsewhere(self._live.source, one)
             and not items.is_late(one, now)
         ):
-            await self._done(commit, (), kept, items.rested(following, one, now, max(failure.hold, 1.0)))
+            await self._done((), kept, items.rested(following, one, now, max(failure.hold, 1.0)))
         elif failure.blame in (Blame.THROTTLED, Blame.LOCAL) and not items.is_late(one, now):
             self.at = self._in(max(failure.hold, 1.0))
         elif one.file or not items.gives_up(one, now, for_good=for_good):
-            await self._done(commit, (), kept, items.tried(following, one, now))
+            await self._done((), kept, items.tried(following, one, now))
         else:
             draft = items.given_up(one, why)
             part = Part(draft.title or draft.url, "reported without the text of its page", draft.url, told=True)
             said = Note(now, "told", f"{why}. The item was reported as in its list.", parts=(part,))
-            await self._done(commit, (draft,), kept, items.without(following, one), said)
+            await self._done((draft,), kept, items.without(following, one), said)
 
     async def _done(
-        self, commit: Commit, drafts: tuple[Draft, ...], kept: StoredMemory, after: Following, said: Note | None = None
+        self, drafts: tuple[Draft, ...], kept: StoredMemory, after: Following, said: Note | None = None
     ) -> None:
-        await self._commit(commit, drafts, trail.after(kept, kept.tier, said, items.packed(after)), 0)
+        await self._send(drafts, trail.after(kept, kept.tier, said, items.packed(after)), 0)
 
-    async def _commit(self, commit: Commit, drafts: tuple[Draft, ...], base: bytes | None, found: int) -> None:
+    async def _send(self, drafts: tuple[Draft, ...], base: bytes | None, found: int) -> None:
         assert base is not None, "a hop always changes what waits"
         self.know(base)
-        await commit(drafts, base, found)
+        await self._commit(drafts, base, found)
 
     def _due(self, following: Following) -> Millis | None:
         return items.due_at(following, self._ports.settings.follow_per_hour)
@@ -193,7 +184,7 @@ _PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
 _FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
 
 
-async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: CheckSteps = NO_STEPS) -> Draft:
+async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: CheckSteps) -> Draft:
     """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
     assert one.draft is not None
     fetched = await _fetched(ports, live, one, _PAGE, steps)
@@ -205,19 +196,6 @@ async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: CheckStep
     if page.trouble is not None:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
     return _told(one.draft, page, ports)
-
-
-async def file_of(
-    ports: Ports, live: LiveSource, one: Waiting, memory: bytes, steps: CheckSteps = NO_STEPS
-) -> ListLook:
-    """Return the items in a file of a sitemap's index. Raises LookFailed, UrlRefused."""
-    fetched = await _fetched(ports, live, one, _FILE, steps)
-    return await _read_file(ports, one, memory, fetched.body)
-
-
-async def file_missing(ports: Ports, one: Waiting, memory: bytes) -> ListLook:
-    """Return the memory after a file of an index is permanently unavailable: it counts as read."""
-    return await _read_file(ports, one, memory, b"")
 
 
 async def _read_file(ports: Ports, one: Waiting, memory: bytes, body: bytes) -> ListLook:

@@ -14,7 +14,6 @@ import random
 from collections import deque
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace as renew
 from http import HTTPStatus
 from typing import Final
 
@@ -196,7 +195,7 @@ class PushSource:
         self._live.hot = connection.opened(self._live.hot, now, ms, self._status, private=private)
         self._live.unsaved = True
         before = self._live.push or PushView()
-        self._live.push = renew(
+        self._live.push = replace(
             before, connected_since=now, subprotocol=frames.subprotocol, connections=before.connections + 1
         )
         return frames
@@ -287,7 +286,7 @@ class PushSource:
                 self._live.mailbox.receive_nowait()  # the connection served the requests for a check
         self._intake.pause()
         if self._live.push is not None:
-            self._live.push = renew(self._live.push, connected_since=None, subprotocol=None)
+            self._live.push = replace(self._live.push, connected_since=None, subprotocol=None)
 
     async def _over(self, failure: LookFailed) -> float:
         """Record how an attempt ended; return the seconds before the next."""

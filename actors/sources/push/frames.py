@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from actors.content.bodies.frames import MOST_SMALL, Frame, is_small, read_frames, told
 from actors.content.errors import ContentError
@@ -204,7 +204,7 @@ class FramePipeline:
             unreadable=seen.unreadable + counts["unreadable"],
         )
         hot = live.hot
-        live.hot = msgspec.structs.replace(
+        live.hot = replace(
             hot,
             looks=hot.looks + frames,
             events=hot.events + admitted,

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace as with_changes
 from typing import Any
 
 import pytest
@@ -69,8 +68,8 @@ def test_unreadable_content_costs_health_under_its_own_name() -> None:
             "Connected since",
         ),
         (SourceView(a_source(type="push"), SourceRuntime(next_look_at=NOW)), "reconnects on 28 May 2026 20:26 UTC"),
-        (with_changes(a_view(), queue_position=4), "4 checks of the same host"),
-        (with_changes(a_view(), overdue=True), "is late"),
+        (replace(a_view(), queue_position=4), "4 checks of the same host"),
+        (replace(a_view(), overdue=True), "is late"),
         (a_view(breaker=BreakerState("open", 4, 2)), "The last 4 checks failed, so it pauses"),
         (a_view(breaker=BreakerState("closed", 1)), "retried after about a minute"),
         (a_view(not_before=Millis(NOW + MINUTE)), "Its server asked for fewer requests: no check before"),

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -107,7 +106,7 @@ async def test_a_new_source_says_that_its_baseline_is_stored(house: House, brows
 async def test_a_push_source_shows_its_connection(house: House, browser: Browser) -> None:
     source = put(house, type="push", url="wss://a.test/", hot=SourceRuntime(last_look_at=NOW))
     seen = PushView(connected_since=NOW, subprotocol="v2", frames=9, admitted=4, filtered=5)
-    house.registry.views[source] = replace(house.registry.views[source], push=seen)
+    house.registry.views[source] = msgspec.structs.replace(house.registry.views[source], push=seen)
     await browser.get(here())
     assert "9: 4 reported, 5 that no alert or filter wants" in browser.text and "(v2)" in browser.text
     assert not browser.page.xpath("//form[contains(@action,'/check')]")
@@ -318,7 +317,7 @@ async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page
     assert (edited.headers, edited.headers_for) == ("X: s3cret", ("*.a.example", "b.example"))
     await browser.get(here())
     assert "Its headers are sent for" in browser.text and "*.a.example, b.example" in browser.text
-    house.registry.views[source] = replace(house.registry.views[source], headers_from=a_source_id(7))
+    house.registry.views[source] = msgspec.structs.replace(house.registry.views[source], headers_from=a_source_id(7))
     await browser.get(here())
     assert f'href="/sources/{a_source_id(7)}"' in browser.answer.text
 
