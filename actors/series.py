@@ -75,7 +75,6 @@ class Series(Struct):
         self.points.append(point)
 
     def end(self, at: int) -> None:
-        """Record when the thing disappeared."""
         if self.points and self.points[-1].until is None:
             self.points[-1] = self.points[-1]._replace(until=at)
 
@@ -86,7 +85,6 @@ class Series(Struct):
 
 
 def key_of(change: TypedChange) -> SeriesKey | None:
-    """Return the series that a change belongs to, or None."""
     return _key(change, change.before if change.after is UNSET else change.after)
 
 
@@ -224,7 +222,6 @@ Told = Sequence[tuple[int, Sequence[TypedChange]]]
 
 
 def has_prices(drafts: tuple[Draft, ...]) -> bool:
-    """Return whether a harvest reports a changed price."""
     return any(map(_is_price, (change for draft in drafts for change in draft.changes)))
 
 

@@ -119,7 +119,6 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
 
 
 def _opening(tag: str) -> str:
-    """Return an opening tag without its namespace declarations."""
     short = re.sub(r"\s+(?:xmlns(?::[\w.-]+)?|[\w.-]+:[\w.-]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')", "", tag)
     return " ".join(short.split())[:_ROOT_SHOWN]
 
@@ -205,7 +204,6 @@ def feed_links(root: markup.Element, url: str) -> tuple[FeedLink, ...]:
 
 
 def _rank(feed: FeedLink, url: str) -> tuple[bool, bool, int]:
-    """Sort key of a feed: broad feeds first, then the same site; a section's feed only leads on that section's page."""
     there, here = urlsplit(feed.url), urlsplit(url)
     narrow = _NARROW.search(f"{there.path}?{there.query} {feed.title}") is not None
     part = 1

@@ -65,8 +65,6 @@ Asked = TypeVar("Asked")
 
 
 def task_of(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
-    """Return a task that decodes its request and encodes the answer."""
-
     def run(request: bytes) -> bytes:
         return _encode(answer(msgspec.msgpack.decode(request, type=type)))
 

@@ -71,7 +71,6 @@ def build_id() -> bytes:
 
 
 def hello_frame(lacks: str) -> bytes:
-    """Return a worker's first frame."""
     return frame(Kind.HELLO, build_id(), b"\n", lacks.encode())
 
 
@@ -95,29 +94,24 @@ def task_frame(task: Task) -> bytes:
 
 
 def read_task(payload: bytes) -> Task:
-    """Return the task in a TASK frame's payload."""
     deadline, length = _TASK.unpack_from(payload)
     name = payload[_TASK.size : _TASK.size + length].decode()
     return Task(name, deadline, payload[_TASK.size + length :])
 
 
 def pid_frame(kind: Kind, pid: int) -> bytes:
-    """Return a frame about a worker."""
     return frame(kind, _PID.pack(pid))
 
 
 def read_pid(payload: bytes) -> int:
-    """Return the process id in a FORKED or KILL frame."""
     return int(_PID.unpack(payload)[0])
 
 
 def ended_frame(pid: int, code: int) -> bytes:
-    """Return the frame for a worker's end."""
     return frame(Kind.ENDED, _END.pack(pid, code))
 
 
 def read_ended(payload: bytes) -> tuple[int, int]:
-    """Return the process id and exit code of an ENDED frame."""
     pid, code = _END.unpack(payload)
     return pid, code
 

@@ -120,7 +120,6 @@ class Nursery:
                 worker.has_ended(code)
 
     async def drain(self) -> None:
-        """Read its stderr. Runs in the background."""
         assert self._process.stderr is not None
         await self._complaints.drain(self._process.stderr)
 

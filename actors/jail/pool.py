@@ -196,7 +196,6 @@ class ProcessJail:
         return worker
 
     async def _see_out(self, worker: WorkerProcess) -> None:
-        """Tend a worker until it is over, and bury it."""
         self._alive += 1
         try:
             async with trio.open_nursery() as nursery:

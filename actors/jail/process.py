@@ -26,13 +26,11 @@ class Complaints:
         self._text = b""
 
     async def drain(self, stream: trio.abc.ReceiveStream) -> None:
-        """Read until it closes."""
         with suppress(trio.ClosedResourceError, trio.BrokenResourceError):
             while data := await stream.receive_some(_READ):
                 self._text = (self._text + data)[-STDERR_KEPT:]
 
     def last(self) -> str:
-        """Return its last line, shortened."""
         lines = self._text.decode(errors="replace").strip().splitlines()
         return lines[-1][:200] if lines else ""
 
@@ -69,7 +67,6 @@ class WorkerProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it accepts tasks: neither killed nor ended."""
         return not self.over.is_set()
 
     async def greet(self, memory: int) -> None:
@@ -114,7 +111,6 @@ class WorkerProcess:
         self.over.set()
 
     async def drain(self) -> None:
-        """Read its stderr, keeping only the end; set `over` when it closes. Runs in the background."""
         await self._complaints.drain(self._complain)
         self.over.set()
 

@@ -77,7 +77,6 @@ def _separator(code: str) -> str:
 
 
 def _found(text: str, deep: int) -> str | None:
-    """Translate one sentence, several, or a row of remarks; None unless every part is known."""
     rows = ("; ", text.split("; ")), (", ", _LISTED.split(text))
     return (
         _joined(" ", _sentences(text), deep)
@@ -87,7 +86,6 @@ def _found(text: str, deep: int) -> str | None:
 
 
 def _joined(between: str, parts: Sequence[str], deep: int) -> str | None:
-    """Translate each of several parts; None for a single one, and unless all are known."""
     if not 1 < len(parts) <= _MOST:
         return None
     said = [_found(part, deep) for part in parts]
@@ -103,7 +101,6 @@ def _sentences(text: str) -> list[str]:
 
 
 def _known(text: str, deep: int) -> str | None:
-    """Translate one sentence; keep its capital and full stop."""
     bare = text.removesuffix(".")
     low, high = bare[:1].lower() + bare[1:], bare[:1].upper() + bare[1:]
     forms = dict.fromkeys((text, f"{high}.", f"{low}.", low, high))
@@ -115,7 +112,6 @@ def _known(text: str, deep: int) -> str | None:
 
 
 def _filled(text: str, deep: int) -> str | None:
-    """Translate a sentence with placeholders."""
     for shape in shapes() if deep else ():
         if shape.piece in text and (found := shape.whole.fullmatch(text)) is not None:
             said = gettext(shape.pattern)
@@ -133,7 +129,6 @@ def _part(name: str, text: str, deep: int) -> str:
 
 
 def patterns() -> list[str]:
-    """Return the sentences of `patterns.txt`."""
     text = files("actors.language").joinpath("patterns.txt").read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 

@@ -24,7 +24,6 @@ def speak(code: str) -> None:
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Set the language within the block."""
     before = _spoken.set(languages().get(code, NATIVE))
     try:
         yield
@@ -86,7 +85,6 @@ def gettext(text: str) -> str:
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """Return the form that fits a count, with its placeholders."""
     spoken = _spoken.get()
     found, form = spoken.find(one), spoken.form(count)
     return (one, many)[NATIVE.form(count)] if found is None else found[min(form, len(found) - 1)]

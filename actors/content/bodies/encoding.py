@@ -207,7 +207,6 @@ def end_of_prolog(text: str) -> int:
 
 
 def _after(text: str, mark: str, position: int) -> int | None:
-    """Return the position after the next mark, None if there is none."""
     found = text.find(mark, position)
     return None if found < 0 else found + len(mark)
 

@@ -133,7 +133,6 @@ def _mark(text: str) -> bytes:
 
 
 def _parts(text: str) -> Iterator[tuple[Layers | None, str]]:
-    """Yield the objects of a frame, or its text if it has none, each with its own raw text."""
     if text[:1] == "{" and type(value := _decoded(text)) is dict:
         yield from _of_object(_folded(value), (), text)
         return
@@ -152,7 +151,6 @@ def _bounded(values: list[Any]) -> list[Any]:
 
 
 def _read(text: str) -> list[Any] | None:
-    """Return the values in a frame; an empty list for a signal, None for plain text."""
     text = text.replace("\x1e", "\n").strip("\ufeff \t\r\n\0")
     if not text or text in {"o", "h"} or (len(text) < 20 and text.lower() in _SIGNALS):
         return []
@@ -177,7 +175,6 @@ def _read(text: str) -> list[Any] | None:
 
 
 def _values(value: Any) -> list[Any] | None:
-    """Return the values in a decoded frame; None for a single value that is not an object."""
     if isinstance(value, dict):
         return [value]
     if isinstance(value, str):
@@ -205,7 +202,6 @@ def _of_object(fields: dict[str, Any], around: Layers, raw: str) -> Iterator[tup
 
 
 def _inner(fields: dict[str, Any], *, first: bool) -> dict[str, Any] | list[dict[str, Any]] | None:
-    """Remove and return an envelope's payload; None if this is no envelope."""
     for nest in _NESTS:
         if (value := fields.get(nest)) is None:
             continue

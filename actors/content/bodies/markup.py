@@ -143,7 +143,6 @@ def parse_fragment(text: str) -> Element:
 
 
 def around_heading(root: Element) -> frozenset[Element]:
-    """Return the ancestors of the page's first h1."""
     heading = next(root.iter("h1"), None)
     return frozenset(heading.iterancestors()) if heading is not None else frozenset()
 

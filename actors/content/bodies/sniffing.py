@@ -116,7 +116,6 @@ def text_kind(text: str) -> str | None:
 
 
 def image_kind(text: str) -> str | None:
-    """Return the kind of a text that is an SVG image or an XML error message; None otherwise."""
     kind = text_kind(text)
     return kind if kind in _NO_TEXTS else None
 
@@ -129,12 +128,10 @@ def binary_text(text: str) -> bool:
 
 
 def elements_in(text: str) -> int:
-    """Count the tags of common HTML elements."""
     return sum(1 for _ in _ELEMENT.finditer(text))
 
 
 def looks_like_html(text: str) -> bool:
-    """Whether an HTML element occurs near the beginning."""
     return _ELEMENT.search(text, 0, _SEARCHED) is not None
 
 
@@ -167,7 +164,6 @@ def lines_of(kind: str, body: bytes) -> Iterator[str]:
 
 
 def size_of_picture(body: bytes) -> tuple[int, int] | None:
-    """Return width and height of a PNG, GIF or JPEG; None if unknown."""
     try:
         if body.startswith(_PNG) and body[12:16] == b"IHDR":
             width, height = struct.unpack_from(">II", body, 16)

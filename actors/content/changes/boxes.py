@@ -100,7 +100,6 @@ def _offered(state: SettledState, found: Sequence[int], *, alone: bool) -> Itera
 
 
 def _foot(state: SettledState) -> range:
-    """Return the positions of the links right above the copyright line."""
     end = state.zone.foot
     if end >= len(state.texts):
         return range(0)
@@ -130,7 +129,6 @@ def _heading(state: SettledState, title: str) -> int:
 
 
 def weighed_boxes(difference: Difference, around: Around, known: Known) -> Difference:
-    """Return the difference with blocks in boxes on hold until they last."""
     before, now, apart = around.before, around.now, around.apart
     rows = list(difference.blocks)
     running = before.zone.text, now.zone.text
@@ -173,7 +171,6 @@ class _Turning:
     def weighed(
         self, old: Sequence[int], new: Sequence[int], at: Mapping[tuple[bool, int], int], rows: Sequence[WeighedBlock]
     ) -> Iterator[tuple[int, WeighedBlock]]:
-        """Yield the blocks of a gap with their new weight, each with its number in the difference."""
         stood = [self._known.waits.get(self._now.keys[i], 0) for i in new]
         turns = self._turns(old, self._before) or self._turns(new, self._now)
         mixed = len(new) > 1 and min(stood) < SURE and max(stood) > min(stood)
@@ -203,7 +200,6 @@ class _Turning:
 
 
 def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the positions of removed and added blocks in each gap."""
     came, went = frozenset(apart.came.positions), frozenset(apart.went.positions)
     for a, b, c, d in apart.spans:
         yield [i for i in range(a, b) if i in went], [i for i in range(c, d) if i in came]
@@ -235,7 +231,6 @@ _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 def weighed_dated_rows(
     difference: Difference, before: SettledState, now: SettledState, apart: Apart, known: Known
 ) -> Difference:
-    """Return the difference with weight for a row's changed date."""
     dates = (one for one in difference.replaced if one.what == "dates" and one.slot not in known.restless)
     found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
     if not found:
@@ -263,6 +258,5 @@ def _at_least(block: WeighedBlock, least: float) -> WeighedBlock:
 
 
 def _dates(now: SettledState) -> Sequence[int]:
-    """Return the positions of blocks that are only a date."""
     short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
     return [i for i in short if is_only_date(canonical(now.texts[i]))]

@@ -235,7 +235,6 @@ def _as_moved(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
 
 
 def _target(swap: swaps.Swap, look: _Look) -> str:
-    """Return the page's new address, "" if it has not moved."""
     if look.reading.evidence.leads_away:
         return look.reading.evidence.refresh_to
     return look.address if swap.moved() else ""
@@ -267,7 +266,6 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
 
 
 def _aside(reading: PageReading) -> tuple[str, ...]:
-    """Return the keys of furniture, including reported blocks that became furniture."""
     content = {key for key, trait in zip(reading.keys, reading.traits, strict=False) if not trait & FURNITURE}
     return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & FURNITURE and k not in content)
 
@@ -381,7 +379,6 @@ def _weighed(look: _Look) -> Difference:
 
 
 def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
-    """Return why blocks were not reported: those of the difference, then the masked ones, then new furniture."""
     reading = look.reading
     known = frozenset(look.recent).union(look.before.keys)
     furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
@@ -389,7 +386,6 @@ def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
 
 
 def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
-    """Append new keys to the recent ones; without new keys nothing needs saving."""
     known = frozenset(recent)
     return [*recent, *(key for keys in others for key in keys if key not in known)]
 

@@ -62,7 +62,6 @@ def compare(
 
 
 def ops_of(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> list[Op]:
-    """Return all steps from one sequence to the other, in reading order."""
     ops: list[Op] = []
     where = where or Where()
     for gap in gaps(before, after):
@@ -107,7 +106,6 @@ def _one_is_in_a_list(was: Sequence[Context], is_now: Sequence[Context]) -> bool
 
 
 def _cells(contexts: Sequence[Context]) -> dict[Context, int]:
-    """Return the cells that hold exactly one paragraph, with its position."""
     placed = [(context, i) for i, context in enumerate(contexts) if context.row]
     counts = Counter(context for context, _ in placed)
     return {context: i for context, i in placed if counts[context] == 1}
@@ -244,13 +242,11 @@ class _Shown:
         self.truncated = False
 
     def room(self) -> bool:
-        """Whether another text fits; sets `truncated` if not."""
         has = self.characters > 0 and self.texts > 0
         self.truncated |= not has
         return has
 
     def cut(self, text: str) -> str:
-        """Reserve space for a text and return the part that fits."""
         kept = text[: min(_SHOWN, max(1, self.characters))]
         self.truncated |= len(kept) < len(text)
         self.characters -= len(kept)

@@ -86,7 +86,6 @@ def apart(before: SettledState, now: SettledState) -> Apart:
 
 
 def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> Side:
-    """Return one side of a difference. more: the keys it has more often than the other, with the surplus."""
     moved = [i for span in within for i in span]
     positions = []
     for i in reversed(moved):
@@ -104,7 +103,6 @@ def side_of(state: SettledState, positions: Sequence[int]) -> Side:
 
 
 def shapes(state: SettledState, side: Side) -> list[str]:
-    """Return the keys of the shapes of blocks that are lines of figures."""
     rows = zip(side.positions, side.canonicals, strict=True)
     found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
     return [digest16(shape) for shape in found if shape]
@@ -117,7 +115,6 @@ def labels(side: Side) -> set[str]:
 
 
 def bags(state: SettledState, side: Side, hidden: bool) -> list[str]:
-    """Return each block's words, sorted; hidden: replace addresses by the placeholder for robots."""
     texts: Iterable[str] = side.canonicals
     if hidden:
         texts = (canonical(_ADDRESS.sub(NO_ADDRESS, state.texts[i])) for i in side.positions)
@@ -154,12 +151,10 @@ class Replacement(Struct, frozen=True):
 
 
 def shape(canonical: str) -> str:
-    """Return a canonical text with 0 for each figure, whatever its sign."""
     return SIGNED.sub("0", _ID.sub("0", canonical))
 
 
 def dateless(canonical: str) -> str:
-    """Return a canonical text without its dates, "" if it has none."""
     dates = dates_in(canonical)
     return f"{len(dates)} {' | '.join(around(canonical, dates))}" if dates else ""
 
@@ -406,7 +401,6 @@ def restless_places(slots: Iterable[Slot]) -> frozenset[str]:
 
 
 def is_restless(memory: PageMemory, state: SettledState, i: int) -> bool:
-    """Whether a block is in a restless place, such as a counter."""
     places = restless_places(memory.slots)
     shaped = _shape(state, i, canonical(state.texts[i], cell=bool(state.traits[i] & CELL))) if places else ""
     return not places.isdisjoint((slot_of(state, i), slot_of(state, i, shaped)))

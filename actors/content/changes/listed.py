@@ -128,7 +128,6 @@ def _told(memory: ListMemory, items: Sequence[Item], news: Sequence[Item], *, wa
 
 
 def _renamed(unknown: Sequence[Item], before: dict[bytes, bytes], now: dict[bytes, bytes]) -> list[Item]:
-    """Return items that had another address: the title occurs once here, and once among the absent."""
     here = Counter(now.values())
     left = Counter(title for key, title in before.items() if key not in now)
     stay = {title for key, title in before.items() if key in now}
@@ -165,7 +164,6 @@ def address_key(url: str) -> bytes:
 
 
 def title_key(title: str) -> bytes:
-    """Hash a title, ignoring case and punctuation."""
     folded = "".join(letter for letter in title.casefold() if letter.isalnum())
     return hashlib.blake2b(folded.encode("utf-8", "replace"), digest_size=_TITLE).digest() if folded else _NO_TITLE
 
@@ -283,7 +281,6 @@ def _indexed(memory: MapMemory, found: Sitemap) -> MapChange:
 
 
 def _after_file(memory: MapMemory, url: str, *, news: bool) -> MapMemory:
-    """Update the memory after a file was read: it becomes the last in turn."""
     others = tuple(file for file in memory.files if file.url != url)
     mine = next((file for file in memory.files if file.url == url), None)
     if mine is None:

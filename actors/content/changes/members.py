@@ -116,7 +116,6 @@ def _known(
 
 
 def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
-    """Return the slots after all their values have been reported."""
     return tuple(replace(slot, value="") for slot in slots)
 
 
@@ -134,7 +133,6 @@ def _values(state: SettledState, i: int) -> Iterator[tuple[str, str]]:
 
 
 def _parsed(state: SettledState, i: int) -> tuple[str | None, Any, str]:
-    """Return a line's name, its value, and the value's place, the same on however many lines its container is."""
     name, said = json_text.named(state.texts[i])
     place = state.places[i] if i < len(state.places) else None
     value, above = json_text.loaded(said), place.row if place else ""
@@ -149,7 +147,6 @@ def _below(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the members or items of a value, each with its step from there."""
     if isinstance(value, dict):
         yield from ((f".{name}", item) for name, item in value.items())
     elif isinstance(value, list):

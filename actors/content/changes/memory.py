@@ -135,17 +135,14 @@ class SettledState(Struct, frozen=True, dict=True):
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The word count of each text."""
         return word_counts(self.texts)
 
     @cached_property
     def zone(self) -> Zone:
-        """The content's zone, without a current date."""
         return zone_of(self.texts, self.words, self.traits)
 
     @cached_property
     def entries(self) -> frozenset[int]:
-        """The positions of entries."""
         return entries_of(self.texts, self.traits)
 
 
@@ -182,7 +179,6 @@ def state_of(settled: SettledState) -> bytes:
 
 
 def with_state(states: bytes, state: bytes) -> bytes:
-    """Append a state to the stored ones, newest last."""
     others = b"".join(one for one in states_in(states) if one != state)
     return (others + state)[-_KEY * MOST_STATES :]
 
@@ -192,7 +188,6 @@ def states_in(states: bytes) -> list[bytes]:
 
 
 def packed(keys: Iterable[str]) -> bytes:
-    """Pack keys at 8 bytes each."""
     return bytes.fromhex("".join(keys))
 
 
@@ -203,7 +198,6 @@ def packed_recent(keys: Sequence[str], most: int = MOST_RECENT) -> bytes:
 
 
 def settled_of(memory: PageMemory) -> SettledState:
-    """Return the reported state of a memory, without places."""
     return _settled(memory.texts, memory.keys, memory.traits)
 
 
@@ -279,7 +273,6 @@ def with_more_read(memory: PageMemory, now: SettledState, spans: Iterable[Gap]) 
 
 
 def unpack_keys(packed: bytes) -> tuple[str, ...]:
-    """Return keys as 16 hex digits each."""
     return tuple(packed.hex(" ", -_KEY).split())
 
 

@@ -177,7 +177,6 @@ class Difference(Struct, frozen=True):
 
 
 def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known) -> Difference:
-    """Weigh the difference of two states."""
     came, went = apart.came, apart.went
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
     hidden = NO_ADDRESS in lost or NO_ADDRESS in found
@@ -264,7 +263,6 @@ def _in_place(
     *,
     alone: bool,
 ) -> tuple[WeighedBlock, WeighedBlock]:
-    """Weigh a block together with the one it replaced: a label that replaces another in its place changes a value."""
     new, old = pair[0], pair[1] if scales[1].is_text else replace(pair[1], score=_GONE * pair[1].score)
     stood = known.waits.get(new.key, 0)
     is_next = not stood and new.score and one.slot in known.nearly and bytes.fromhex(one.key) not in known.gone
@@ -342,7 +340,6 @@ def _exchanged(
 
 
 def _is_shuffled(apart: Apart) -> bool:
-    """Whether several blocks that stay are in another order."""
     within = sum(b - a for a, b, _, _ in apart.spans)
     return within - len(apart.went.positions) >= _FEW
 
@@ -402,12 +399,10 @@ class _Scales:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether each block is content."""
         return self._known.chosen
 
     @property
     def is_text(self) -> bool:
-        """Whether the page is running text."""
         return self._zone.text
 
     def is_entry(self, i: int) -> bool:
@@ -418,11 +413,9 @@ class _Scales:
         return (self._top is None or i > self._top) and (not self._zone.text or self._zone.holds(i))
 
     def is_value(self, i: int, canonical_text: str) -> bool:
-        """Whether a block may be a value (`weights.is_value`)."""
         return is_value(canonical_text, self._state.traits[i], i, self._zone)
 
     def entries(self, rows: Rows, placed: Collection[int]) -> set[int]:
-        """Return the positions of entries with weight that replace nothing."""
         return {i for i, block in rows.items() if block.score and i in self._entries and i not in placed}
 
     def may_count(self, one: Replacement, before: str) -> bool:
@@ -497,7 +490,6 @@ class _Scales:
         return rows
 
     def went(self, left: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
-        """Weigh the removed blocks by position. left: keys still on the page."""
         state = self._state
         rows = {}
         for i, text, bag in self._rows:

@@ -93,7 +93,6 @@ class Swap(Struct, frozen=True, dict=True):
         return says(self.reading)
 
     def is_one(self) -> bool:
-        """Whether another page is in the reported one's place, or may be."""
         if self.gone and sum(key in self.gone for key in self.now.keys) >= _SAME_OTHER * len(self.now.keys) > 0:
             return False
         told, now = set(self.before.keys), set(self.now.keys)
@@ -138,12 +137,10 @@ class Swap(Struct, frozen=True, dict=True):
         return 0 < len(came) <= _FEW and any(map(kind_of, came)) and len(set(self.now.keys)) + _FEW <= len(told)
 
     def moved(self) -> bool:
-        """Whether the page's address differs from the reported one's."""
         return bool(self.told.address) and self.told.address != self.face.address
 
     @staticmethod
     def _headed(state: SettledState) -> str:
-        """Return the key of a state's main heading, "" if it has none."""
         rows = [(key, trait) for key, trait in zip(state.keys, state.traits, strict=False) if trait & HEADING]
         return next((key for key, trait in rows if trait & TOP), rows[0][0] if rows else "")
 
@@ -177,7 +174,6 @@ class Swap(Struct, frozen=True, dict=True):
 
 
 def _members_of(texts: Sequence[str]) -> frozenset[str]:
-    """Return the names that lines of JSON begin with, or the members of the only line."""
     if len(texts) == 1 and texts[0][:1] == "{":
         value = json_text.loaded(texts[0])
         return frozenset(value if isinstance(value, dict) else ())
@@ -186,7 +182,6 @@ def _members_of(texts: Sequence[str]) -> frozenset[str]:
 
 
 def face_of(reading: PageReading, address: str) -> PageIdentity:
-    """Return the identity of a page found at an address; unknown parts are ""."""
     evidence = reading.evidence
     title = (evidence.title or reading.title)[:_MOST_TITLE]
     return PageIdentity(title, path_of(address) if address else "", evidence.canonical, evidence.language)
@@ -219,7 +214,6 @@ def kind_by_words(reading: PageReading) -> str:
 
 
 def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
-    """Update the held page after another check without the reported one."""
     spaced = not at or at - held.last >= _APART
     away, last = held.away + spaced, at if spaced else held.last
     if held.keys and alike(unpack_keys(held.keys), now.keys):
@@ -228,13 +222,11 @@ def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
 
 
 def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) -> bool:
-    """Whether the Jaccard index of two sets of keys reaches `least`."""
     first, second = set(one), set(other)
     return len(first & second) >= least * max(1, len(first | second))
 
 
 def _words_of(state: SettledState, others: set[str]) -> int:
-    """Count the words of a state's blocks whose keys are not in `others`."""
     return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)
 
 

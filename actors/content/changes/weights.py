@@ -106,7 +106,6 @@ class Zone(Struct, frozen=True):
 
 
 def zone_of(texts: Sequence[str], words: Sequence[int], traits: Sequence[int], today: int = 0) -> Zone:
-    """Return the content's zone among the blocks outside furniture. words: the word count of each text."""
     if len(places := [i for i in range(len(texts)) if not traits[i] & CONTROL]) < len(texts):
         zone = zone_of([texts[i] for i in places], [words[i] for i in places], [traits[i] for i in places], today)
         at = [*places, *[len(texts)] * (_AFTER_LAST + 1)]
@@ -178,7 +177,6 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
 
 
 def _placed(plain: float, words: int, trait: int, position: int, zone: Zone) -> tuple[float, str]:
-    """Reduce a weight for its place and links on a text page."""
     if position >= zone.foot and words < LONG:
         return _OUTSIDE * plain, "at the page's foot"
     if not zone.text:
@@ -247,7 +245,6 @@ def may_count(before: tuple[str, str], after: tuple[str, str], *, dated: bool = 
 
 
 def _amounts(text: str) -> list[str]:
-    """Return the prices and percentages in a text, each with all its figures."""
     return [*(found[0] for found in _AMOUNT.finditer(text)), *_of_table(text)]
 
 
@@ -261,7 +258,6 @@ def _of_table(text: str) -> Iterator[str]:
 
 
 def names_currency(text: str) -> bool:
-    """Whether a text has a price, or names a currency."""
     return _CURRENCY.search(text) is not None or any(_of_table(text))
 
 

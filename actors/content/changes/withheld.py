@@ -52,7 +52,6 @@ def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") 
 
 
 def counted(blocks: Iterable[WeighedBlock]) -> tuple[Withheld, ...]:
-    """Return the blocks that caused the report, heaviest first."""
     rows = sorted((block for block in blocks if block.score >= _COUNTED), key=lambda block: -block.score)
     return tuple(Withheld(b.text[:LONGEST_TEXT], "", b.key, b.came, round(b.score, 3)) for b in rows[:MOST])
 
@@ -73,14 +72,12 @@ def masked(before: SettledState, now: SettledState) -> Iterator[Withheld]:
 def furniture(
     texts: Sequence[str], keys: Sequence[str], traits: Sequence[int], known: Collection[str]
 ) -> Iterator[Withheld]:
-    """Yield the furniture blocks that no earlier check had."""
     for text, known_as, trait in zip(texts, keys, traits, strict=True):
         if trait & FURNITURE and known_as not in known:
             yield Withheld(text[:LONGEST_TEXT], _aside(trait), known_as, came=True)
 
 
 def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[Withheld, ...]:
-    """Return at most `MOST` rows."""
     rows = list(first[:MOST])
     for rest in others:
         rows += islice(rest, MOST - len(rows))
@@ -109,7 +106,6 @@ def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:
 
 
 def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
-    """Add to a current block whether the memory knows it."""
     memory = decode_memory(stored) if stored else None
     if memory is None or now is None:
         return now
@@ -121,7 +117,6 @@ def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
 
 
 def _spot(texts: Sequence[str], traits: Sequence[int], wanted: str) -> Spot | None:
-    """Return the first block with the text; content comes before furniture."""
     found: Spot | None = None
     for place, text in enumerate(texts, 1):
         if not holds(text, wanted):

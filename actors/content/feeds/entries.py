@@ -94,7 +94,6 @@ class _Crowd:
         self._names = Counter(name for _, names in self._forms.values() for name in set(names))
 
     def names(self, raw: Raw) -> tuple[Identity, str, tuple[str, ...]]:
-        """Return the kind of an entry's name, the name, and its names if other entries come or go."""
         kinds, names = self._forms[_whole(raw)]
         at = next((at for at, name in enumerate(names) if self._names[name] == 1), len(names) - 1)
         return kinds[min(at, len(kinds) - 1)], names[at], tuple(name for name in names if name != names[at])
@@ -125,7 +124,6 @@ def _forms(raw: Raw) -> tuple[tuple[Identity, ...], list[str]]:
 
 
 def _prints(raw: Raw) -> bytes:
-    """Return the prints of an entry's title, text and first lines (see `Entry.prints`)."""
     title = canonical(raw.title)
     lines = [line for line in map(_without_counts, raw.content.splitlines()) if line]
     each = (_digest(line, 3) for line in lines[:MOST_LINES])

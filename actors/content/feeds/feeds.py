@@ -180,7 +180,6 @@ _JSON_DATES = ("date_published", "date_modified")
 
 
 def looks_like_json(text: str) -> bool:
-    """Whether the text begins with a JSON object."""
     return text[:_HEAD].lstrip("\ufeff \t\r\n")[:1] == "{"
 
 

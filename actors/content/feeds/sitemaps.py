@@ -46,7 +46,6 @@ class Sitemap(Struct, frozen=True):
 
 
 def is_sitemap(body: bytes) -> bool:
-    """Whether a body, compressed or not, begins like a sitemap or an index."""
     return _BEGINS.search(_head(body)) is not None
 
 
@@ -103,7 +102,6 @@ def _is_its_own(element: etree._Element, tag: str) -> bool:
 
 
 def _drop(element: etree._Element) -> None:
-    """Free an element that has been read, and all before it."""
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:

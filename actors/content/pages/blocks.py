@@ -230,7 +230,6 @@ def _is_folded(kind: int, tag: str, named: Mapping[str, str], element: markup.El
 
 
 def _document_in(named: Mapping[str, str]) -> str:
-    """Return the text of the document in an iframe's `srcdoc`."""
     try:
         lines = markup.lines(markup.parse(named["srcdoc"][:_LONGEST_DOCUMENT]))
     except ContentError:
@@ -267,12 +266,10 @@ def rough_digest(
 
 
 def folded(text: str) -> str:
-    """Return the text of a row as in its block."""
     return " ".join(text.split())
 
 
 def _has_begun(rows: Iterable[Any]) -> bool:
-    """Whether a block is already complete."""
     return any(len(row) == BLOCK and type(row) is tuple and not markup.is_probe(folded(row[0])) for row in rows)
 
 

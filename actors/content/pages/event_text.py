@@ -45,17 +45,14 @@ class Paragraph:
         return len(self.text)
 
     def stopwords_density(self, stoplist: frozenset[str]) -> float:
-        """Return the share of stop words."""
         words = self.text.lower().split()
         return sum(map(stoplist.__contains__, words)) / max(1, len(words))
 
     def links_density(self) -> float:
-        """Return the share of characters in links."""
         return self.chars_count_in_links / len(self.text)
 
 
 def main_blocks(blocks: Blocks) -> list[int]:
-    """Return the indices of the blocks that are the main text."""
     kept = [i for i, trait in enumerate(blocks.traits) if not trait & ASIDE]
     plain = [blocks.texts[i] for i in kept]
     headings = [bool(blocks.traits[i] & HEADING) for i in kept]
@@ -156,7 +153,6 @@ def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole
 
 
 def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -> set[int]:
-    """Return the blocks with the new texts of the difference; furniture only if the text is nowhere else."""
     wanted = dict.fromkeys((*diff.added, *(change.after for change in diff.changed)))
     found: dict[str, list[int]] = {text: [] for text in wanted}
     for i, text in enumerate(texts):
@@ -204,7 +200,6 @@ for _name, _words in _STOPLISTS.items():
 
 
 def language_of(texts: Sequence[str]) -> str:
-    """Return the language, by jusText's name, with the most stop words in a sample of the longest texts."""
     sample: set[str] = set()
     for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])

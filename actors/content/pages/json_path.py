@@ -101,7 +101,6 @@ def _chosen(query: Query, nodes: Sequence[Node], segments: Sequence[Segment]) ->
 
 
 def _below(query: Query, node: Node) -> Iterator[Node]:
-    """Yield a node and all below it, parents first."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -247,7 +246,6 @@ class _Reader:
                 return tuple(found)
 
     def _dotted(self) -> tuple[Selector, bool]:
-        """Return a selector, and whether it chooses at most one node."""
         if self.takes("*"):
             return _children, False
         name = self.match(_DOTTED)

@@ -107,13 +107,11 @@ def _parted(groups: Mapping[tuple[str, ...], list[_Link]]) -> dict[tuple[str, ..
 
 
 def _kind_of(element: markup.Element | None) -> str:
-    """Return an element's classes, without those that only distinguish rows."""
     names = "" if element is None else element.get("class") or ""
     return " ".join(one for one in names.split() if not _ROW.fullmatch(one))
 
 
 def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *, judged: bool) -> list[_Link]:
-    """Return the links that may lead to an item, each with its visible text, in reading order."""
     base, page, found = base_of(root, url), urlsplit(url), list[_Link]()
     for element in watched:
         places = list(_places(element, judged=judged))
@@ -134,7 +132,6 @@ def _links(root: markup.Element, watched: Iterable[markup.Element], url: str, *,
 
 
 def _places(root: markup.Element, *, judged: bool) -> Iterator[tuple[markup.Element, tuple[str, ...], int]]:
-    """Yield each visible link with the tags around it and its traits."""
     trait_of = traits_of if judged else plain_traits
     shown, above = markup.around_heading(root), list[int]()
     path, steps, trait = list[str](), etree.iterwalk(root, events=("start", "end")), 0
@@ -172,7 +169,6 @@ def _place_of(link: markup.Element) -> str:
 
 
 def _step(tag: str, named: Mapping[str, str]) -> str:
-    """Return a tag as groups compare it; for a link with its classes, except those with digits."""
     if tag != "a" or "class" not in named:
         return tag
     return " ".join([tag, *sorted(one for one in named["class"].split() if one.isalpha())])
@@ -214,7 +210,6 @@ def _text_of(element: markup.Element) -> str:
 
 
 def _lines_of(element: markup.Element) -> list[str]:
-    """Return the lines of an element without those above a title, unless there are no others."""
     small = [text for one in element.iter() if _KICKER.search(one.get("class") or "") for text in one.itertext()]
     lines = [text for line in markup.lines(element) if (text := _one_line(line))]
     kickers = {text for part in small if (text := _one_line(part))}
@@ -291,7 +286,6 @@ class _Leader:
 
 
 def _worth(links: Sequence[_Link]) -> float:
-    """Rate a group's texts as names: word count, reduced if the texts do not distinguish its links."""
     texts = [link.text for link in links if link.text]
     if not texts:
         return 0.0
@@ -334,7 +328,6 @@ def _without_others(links: list[_Link]) -> list[_Link]:
 
 
 def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
-    """Yield an item for each address, with the text that names it best."""
     by_form: dict[str, list[_Link]] = {}
     for link in kept:
         by_form.setdefault(link.form, []).append(link)

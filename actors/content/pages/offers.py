@@ -78,13 +78,11 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
 
 
 def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
-    """Add a block for each declared price and state that no text of the page shows."""
     rows = _unshown(blocks, offers) if offers else []
     return inserted(blocks, rows, CELL)
 
 
 def inserted(blocks: Blocks, rows: Sequence[tuple[str, Place | None]], trait: int) -> Blocks:
-    """Insert blocks below a page's heading."""
     if not rows:
         return blocks
     at = place_of_offers(blocks)
@@ -105,7 +103,6 @@ def place_of_offers(blocks: Blocks) -> int:
 
 
 def keys_of(offers: Sequence[Offer]) -> list[str]:
-    """Return the keys of the blocks that offers may become."""
     texts = (text for offer in offers for text in (_written(offer), offer.state) if text)
     return [key(text, cell=True) for text in texts]
 
@@ -150,7 +147,6 @@ def _in_scripts(root: Element, *types: str) -> Iterator[Offer]:
 
 
 def _loaded(code: str) -> Any:
-    """Return a script's JSON value, even if wrapped, escaped or with a trailing comma; None for others."""
     code = _WRAPPING.sub("", code)
     for text in (code, _TRAILING.sub(r"\1", html.unescape(code))):
         try:
@@ -186,7 +182,6 @@ def _in_data(root: Element) -> Iterator[Offer]:
 
 
 def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Offer]:
-    """Yield the offers in a part of JSON-LD, below a node with this name."""
     budget[0] -= 1
     if budget[0] < 0 or depth > _DEEPEST:
         return
@@ -236,7 +231,6 @@ def _is_offer(itemtype: str) -> bool:
 
 
 def _product(scope: Element) -> str:
-    """Return the name of the product around an offer."""
     outer = scope.getparent()
     while outer is not None and "itemscope" not in outer.attrib:
         outer = outer.getparent()

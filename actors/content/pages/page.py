@@ -51,7 +51,6 @@ _LONGEST = 300
 
 
 def heads_of(root: Element, text: str) -> tuple[str, ...]:
-    """Return a page's title, description and picture files, "" if missing."""
     title = normalise(" ".join((root.findtext(".//head/title") or "").split()))
     described = next((meta for meta in root.iter("meta") if meta.get("name") == "description"), None)
     found = [title[:_LONGEST], "" if described is None else normalise(described.get("content") or "")[:_LONGEST]]
@@ -62,7 +61,6 @@ def heads_of(root: Element, text: str) -> tuple[str, ...]:
 
 
 def with_heads(blocks: Blocks, heads: tuple[str, ...]) -> Blocks:
-    """Add title and description below a page's heading, and its pictures if it has few words."""
     if not heads or not any(trait & TOP for trait in blocks.traits):
         return blocks
     title, description, *pictures = heads
@@ -133,7 +131,6 @@ class OpenedPage(Struct, frozen=True, dict=True):
 
     @cached_property
     def walked(self) -> tuple[WalkedTree, ...]:
-        """The visible rows of the watched elements."""
         return tuple(walk(element, judge_furniture=self.judged) for element in self.watched)
 
     @cached_property
@@ -302,7 +299,6 @@ def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[
 
 
 def _metas(root: markup.Element) -> dict[str, str]:
-    """Return the first content of each meta name or property, names in lower case."""
     found: dict[str, str] = {}
     for meta in root.iter("meta"):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop")
@@ -370,7 +366,6 @@ def preview_page(asked: PageRequest) -> PagePreview:
 
 
 def shown_blocks(reading: PageReading) -> tuple[PreviewBlock, ...]:
-    """Return a page's blocks in reading order, each with whether it is watched."""
     return tuple(
         PreviewBlock(text[:EXCERPT], not why, why)
         for text, trait in zip(reading.blocks, reading.traits, strict=True)

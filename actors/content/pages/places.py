@@ -80,7 +80,6 @@ class _Table:
         self.term = 0
 
     def lay(self, cell: int, is_head: bool, named: Mapping[str, str]) -> None:
-        """Lay a cell into the first free columns of the row."""
         owners, row, column = self.owners, self.row, self.column
         while column < len(owners) and owners[column].end > row:
             column += 1
@@ -162,7 +161,6 @@ class Tables:
         self._columns: list[tuple[int, ...]] = [()]
 
     def enter(self, tag: str, named: Mapping[str, str]) -> None:
-        """Handle the start of an element of `PLACING`."""
         table = self._tables[-1]
         if tag == "tr":
             if table.cells:
@@ -180,7 +178,6 @@ class Tables:
             self._enter_cell(table, tag, named)
 
     def leave(self, tag: str) -> None:
-        """Handle the end of an element of `PLACING`."""
         if tag == "thead":
             self._end_row(self._tables[-1])
             self._tables[-1].in_thead = False
@@ -255,7 +252,6 @@ def _reads_like_label(text: str) -> bool:
 
 
 def _number(text: str | None) -> int:
-    """Parse a span, 0 if invalid."""
     text = (text or "").strip()
     return min(int(text), _MOST_ROWS) if text.isascii() and text.isdigit() and len(text) <= 6 else 0
 

@@ -104,7 +104,6 @@ def read_file(body: bytes) -> Plain | None:
 
 
 def read_bytes(kind: str, body: bytes) -> Plain:
-    """Return a file for comparison by kind, size and hash. kind: from `binary_kind`."""
     lines = [(line, CELL) for line in lines_of(kind, body)]
     return _made(FILE, f"{kind} of {len(body):,} bytes: its bytes are compared, not its contents", lines)
 
@@ -238,7 +237,6 @@ def cells_of(text: str) -> list[TableCell]:
 
 
 def _cells(text: str) -> Blocks:
-    """Return the cells of a CSV table, each with its row and column."""
     placed = [(cell.text, cell.place) for cell in cells_of(text)]
     shown = placed[:MOST_BLOCKS]
     texts = tuple(cell for cell, _ in shown)
@@ -258,7 +256,6 @@ def root_of(found: Plain) -> Element:
 
 
 def format_of(root: Element) -> str:
-    """Return the format of the document behind a tree."""
     return str(root.get("format")) if root.tag == ROOT else "html"
 
 
@@ -331,7 +328,6 @@ def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str
 
 
 def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
-    """Yield the lines of a chosen place; a text has no quotes."""
     found, place = json_text.at(value, location), json_text.written(value, location)
     if isinstance(found, str):
         yield json_text.Line(found, place, is_text=not isinstance(found, json_text.Number))
@@ -345,7 +341,6 @@ def _position(location: Location) -> tuple[tuple[bool, str | int], ...]:
 
 
 def _taken_out(value: Any, location: Location) -> None:
-    """Delete a place, unless a containing place was deleted already."""
     with suppress(KeyError, IndexError, TypeError):
         del json_text.at(value, location[:-1])[location[-1]]
 
@@ -391,7 +386,6 @@ def _name(element: Element) -> str:
 
 
 def _own(element: Element) -> str:
-    """Return an element's attributes and first text."""
     said = [f"{str(name).rpartition('}')[2]}={value}" for name, value in element.items()]
     return " ".join([*said, _words(element.text)]).strip()
 
@@ -406,7 +400,6 @@ def _xml_lines(element: Element, depth: int = 0) -> Iterator[str]:
 
 
 def _lines_with_elements(element: Element, depth: int = 0) -> Iterator[tuple[str, Element]]:
-    """Yield the lines of an element, each with the element it describes."""
     short = _short_element(element, _ON_ONE_LINE) if depth else None
     if short is not None:
         yield short, element
@@ -451,7 +444,6 @@ def _short_element(element: Element, most: int) -> str | None:
 
 
 def _elements(element: Element) -> list[Element]:
-    """Return the child elements; unresolved entities are not."""
     return [child for child in element if isinstance(child.tag, str)]
 
 
@@ -601,7 +593,6 @@ def _parts(held: Mapping[str, Property]) -> Iterator[str]:
 
 
 def _span(start: Property, end: Property) -> str:
-    """Return the period; one day or one shared zone appears only once."""
     first, last = _moment(start), _moment(end if start.value == "" else _inclusive(end))
     if not last or last == first:
         return first

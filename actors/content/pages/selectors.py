@@ -67,7 +67,6 @@ class Path(NamedTuple):
     nth: int = 0
 
     def fits(self, stand: Stand) -> bool:
-        """Whether a block at this place matches."""
         wanted = ((self.heading, stand.heading), (self.row, stand.row), (self.column, stand.column))
         if any(label is not None and label != _same(there) for label, there in wanted):
             return False
@@ -207,7 +206,6 @@ def remove(root: Element, selector: str) -> int:
 
 
 def take_out(element: Element) -> None:
-    """Remove an element; the text after it stays."""
     above, before = element.getparent(), element.getprevious()
     if element.tail and before is not None:
         before.tail = (before.tail or "") + element.tail

@@ -52,19 +52,16 @@ _CODES = {words: code << 8 for code, words in enumerate(_ALL)}
 
 
 def by_name(name: str) -> int:
-    """Return the sign of a class or id, by the longest known word it begins with."""
     name = name.strip(" _-\t\n\r\f").lower()
     known = max((word for word in _WORDS if name.startswith(word)), key=len, default="")
     return _CODES.get(f"named {known!r} by the page", 0)
 
 
 def signed(trait: int, sign: int) -> int:
-    """Add a sign to a trait, unless an outer element has set one."""
     return trait if trait & SIGN else trait | sign
 
 
 def words_of(trait: int) -> str:
-    """Return the words for the sign that made a block furniture; "" if unknown."""
     return _ALL[(trait & SIGN) >> 8]
 
 
@@ -191,7 +188,6 @@ _BY_NAME = _ByName()
 
 
 def _is_head(element: Element) -> bool:
-    """Whether a header is the page's, not that of an article or a section."""
     parent = element.getparent()
     return parent is not None and parent.tag == "body"
 
@@ -310,7 +306,6 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
 
 
 def _is_running(size: int, trait: int) -> bool:
-    """Whether a block is long enough for a paragraph of text."""
     return size >= _PARAGRAPH and not trait & (LINK | CONTROL)
 
 

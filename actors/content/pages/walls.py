@@ -72,7 +72,6 @@ class Evidence(Struct, frozen=True):
 
     @property
     def leads_away(self) -> bool:
-        """Whether the page forwards to another within seconds."""
         return bool(self.refresh_to) and self.refresh_after is not None and self.refresh_after <= _LONGEST_REFRESH
 
 
@@ -80,7 +79,6 @@ NO_EVIDENCE = Evidence()
 
 
 def evidence_of(root: Element, blocks: Blocks) -> Evidence:
-    """Collect the evidence from a tree with these blocks."""
     title = next((element for element in root.iter("title") if element.getparent().tag != "svg"), None)
     after, target = _refresh(root)
     return Evidence(
@@ -243,17 +241,14 @@ def _parts(title: str) -> list[str]:
 
 
 def parts_of_title(title: str) -> list[str]:
-    """Return the parts of a title between its bars and dashes, unchanged."""
     return [part.strip() for part in _SEPARATORS.split(title) if part.strip()]
 
 
 def titles_of(title: str) -> frozenset[str]:
-    """Return a document's title and its parts between bars and dashes, normalised."""
     return frozenset(normalise(part) for part in (title, *_SEPARATORS.split(title)) if part.strip())
 
 
 def _bag(parts: Iterable[str]) -> set[str]:
-    """Return the words of title parts; in scripts without spaces, pairs of characters."""
     bag: set[str] = set()
     for word in " ".join(parts).split():
         if words_in(word) > 1:
@@ -345,7 +340,6 @@ def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequen
 
 
 def _is_login(head: str) -> bool:
-    """Whether a heading only asks to log in."""
     return len(head.split()) <= 8 and _LOGIN.search(head) is not None
 
 

@@ -57,7 +57,6 @@ class Writing(Struct, frozen=True):
 
     @property
     def spoken(self) -> str:
-        """The language without its region."""
         return self.language.replace("_", "-").partition("-")[0].lower()
 
     @property
@@ -204,10 +203,8 @@ def is_at_home(code: str, writing: Writing) -> bool:
 
 
 def has_price(text: str) -> bool:
-    """Whether an amount is next to a currency."""
     return _PRICE.search(text) is not None
 
 
 def has_three_places(code: str) -> bool:
-    """Whether amounts of a currency may have three decimals."""
     return code in _THREE_PLACES

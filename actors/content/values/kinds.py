@@ -48,7 +48,6 @@ class Side(NamedTuple):
     parts: tuple[tuple[int, str], ...] = ()
 
     def path_of(self, found: Found | None) -> str:
-        """Return the path of one of its values."""
         return next((path for end, path in self.parts if found is not None and found.end <= end), self.path)
 
 
@@ -285,7 +284,6 @@ def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) ->
 
 
 def _negations(no: re.Pattern[str], text: str) -> int:
-    """Count the negations of a text, in any form: "cannot", "can not" and "can't", or "not" and "never"."""
     return len(no.findall(_CONTRACTED.sub(" not", text)))
 
 
@@ -387,7 +385,6 @@ def members_of(text: str, row: str) -> tuple[Member, ...]:
 
 
 def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterator[Member]:
-    """Yield the values inside the value written at this position."""
     if not isinstance(value, (dict, list)) or not value:
         end = at + len(json_text.on_one_line(value))
         if text[at:end] != json_text.on_one_line(value):
@@ -459,7 +456,6 @@ def labelled(context: Context | None) -> str:
 
 
 def label_of(context: Context | None) -> str:
-    """Return row and column, else the heading above."""
     return labelled(context) or (fitting(line(context.heading)) if context and context.heading else "")
 
 
@@ -468,7 +464,6 @@ def cell_of(context: Context | None) -> str:
 
 
 def path_of(text: str, context: Context | None, found: Found | None, writing: Writing) -> str:
-    """Return the JSON path of a value in a block, "" if unknown. found: None for the block itself."""
     if not writing.exact:
         return ""
     row = context.row if context else ""
@@ -477,10 +472,8 @@ def path_of(text: str, context: Context | None, found: Found | None, writing: Wr
 
 
 def fitting(text: str) -> str:
-    """Cut a label to the length in an event."""
     return cut(text, MOST_VALUE_TEXT)
 
 
 def short(text: str) -> str:
-    """Put a text on one line and cut it likewise."""
     return cut(line(text), MOST_VALUE_TEXT)

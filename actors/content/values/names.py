@@ -103,7 +103,6 @@ def _begins(text: str, at: int) -> bool:
 
 
 def _named(text: str) -> tuple[str, ...]:
-    """Return the words of a stretch without figures, and without connecting words at its ends."""
     words = [
         word for word in (_OWNER.sub("", each) for each in _PART.findall(_FIGURES.sub(" ", text))) if word.strip(".-")
     ]
@@ -119,7 +118,6 @@ def _letters(words: Sequence[str]) -> str:
 
 
 def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
-    """Rate whether a stretch is names; the first word of a sentence always has a capital."""
     text = after if len(after) >= len(before) else before
     if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
         return _Is.SURE
@@ -183,7 +181,6 @@ def _is_short_form(words: Sequence[str], text: str) -> bool:
 
 
 def _is_titled(text: str) -> bool:
-    """Whether nearly every word of a text has a capital, as in headings and addresses."""
     words = [word for word in _PART.findall(text) if len(word) >= _SHORT]
     return _capitals(words) >= _TITLED * len(words)
 

@@ -189,7 +189,6 @@ class _Numbers:
         return found
 
     def has_money(self) -> bool:
-        """Whether any number may be money."""
         return any(self._code(at.start(), *self._currencies(at)[:2]) is not None for at in self._candidates())
 
     def _candidates(self) -> Iterator[re.Match[str]]:
@@ -246,7 +245,6 @@ class _Numbers:
         return Found(start, end, Value(_cut(self._text, start, end), "money", number, amount.scale, code))
 
     def _code(self, start: int, currency: re.Match[str] | None, after: re.Match[str] | None) -> str | None:
-        """Return a number's currency, "" for money without a named one; None if it is no money."""
         if after is not None and (currency is None or (after[1].isupper() and after[1].isalpha())):
             return code_of(after[1], self._writing)
         if currency is not None:
@@ -267,7 +265,6 @@ class _Numbers:
         return key[1] if key is not None else self._label.rstrip("]'\" ").rpartition(".")[2]
 
     def _plain(self, at: re.Match[str], sign: str) -> Found | None:
-        """Return a percentage or a number that is no money."""
         start, end = at.span()
         amount = None if "e" in at[0].lower() else read(at[0], self._writing)
         if amount is None:
@@ -286,7 +283,6 @@ class _Numbers:
 
 
 def _signed(before: str) -> tuple[str, str]:
-    """Return the sign right before a number ("" for none), and the text before that."""
     return (_sign_before(before, len(before)), before[:-1]) if _sign_before(before, len(before)) else ("", before)
 
 

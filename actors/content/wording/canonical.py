@@ -171,7 +171,6 @@ _known = lru_cache(maxsize=2048)(_canonical)
 
 
 def spelled(text: str) -> str:
-    """Unify the spelling of a text, and lower its case."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_SPELLING)
         text = _EASTERN_DATE.sub(lambda found: f" {found[1]}-{found[2]:0>2}-{found[3]:0>2} ", text)
@@ -179,7 +178,6 @@ def spelled(text: str) -> str:
 
 
 def stripped(text: str) -> str:
-    """Remove punctuation at the edges of words."""
     text = text.translate(_POINTS)
     return " ".join((_EDGES.sub(" ", text) if "." in text or "," in text or "-" in text else text).split())
 

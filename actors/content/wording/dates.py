@@ -255,7 +255,6 @@ _MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
 
 
 def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> DateSpan | None:
-    """Return the date around a month's name, None without a day or year next to it."""
     left, left_at = _next(tokens, first, -1)
     right, right_at = _next(tokens, last, 1)
     day = year = 0
@@ -287,7 +286,6 @@ def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, 
 
 
 def _next(tokens: Sequence[_Token], at: int, step: int) -> tuple[_Token | None, int]:
-    """Return the next token, skipping a few words that occur inside dates and the endings of ordinals."""
     for passed in range(1, _MOST_BETWEEN + 2):
         i = at + step * passed
         if not 0 <= i < len(tokens):

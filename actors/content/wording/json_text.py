@@ -110,7 +110,6 @@ def lines(value: Any, place: str = "") -> Iterator[Line]:
 
 
 def written(value: Any, location: Location) -> str:
-    """Return a place in readable form: plans[Team].price."""
     place = ""
     for key in location:
         place = f"{place}{item_of(value, key, key_of(value))}" if isinstance(key, int) else member(place, key)
@@ -131,7 +130,6 @@ def named(line: str) -> tuple[str | None, str]:
 
 
 def loaded(text: str) -> Any:
-    """Parse the value of a line; NO_VALUE if it is incomplete."""
     try:
         return json.loads(text, parse_int=Number, parse_float=Number)
     except (ValueError, RecursionError):
@@ -139,7 +137,6 @@ def loaded(text: str) -> Any:
 
 
 def on_one_line(value: Any) -> str:
-    """Return a value in its one-line form."""
     return _short(value, LONGEST) or ""
 
 
@@ -250,7 +247,6 @@ def _quoted(text: str) -> str:
 
 
 def at(value: Any, place: Location) -> Any:
-    """Return the value at a place."""
     for step in place:
         value = value[step]
     return value

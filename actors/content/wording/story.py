@@ -50,7 +50,6 @@ class Piece:
 
     @cached_property
     def link(self) -> str:
-        """The canonical link; "" for none, and for the front page of a site."""
         return canonical_link(self._url) if self._url else ""
 
     @cached_property
@@ -67,7 +66,6 @@ class Piece:
         return text == other._text[:_READ] and self._title == other._title and len(text.split()) > 2 * _SHORT
 
     def marks(self) -> tuple[int, ...]:
-        """Return the marks that find an earlier piece of the same story."""
         title, text = _plain(self._title), _plain(self._text[:_SKETCHED])
         found = [1 << 32 | crc32(self.link.encode())] if self.link else []
         if title.count(" ") >= 3:
@@ -161,7 +159,6 @@ def _differ(one: Piece, other: Piece) -> bool:
 
 
 def _swaps(one: list[str], other: list[str]) -> list[tuple[list[str], list[str]]]:
-    """Return the short runs of words that replace each other in the two texts."""
     a, b = _folded(one), _folded(other)
     steps = [] if a == b else SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     return [

@@ -18,7 +18,6 @@ _ANY = re.compile(UNSPACED)
 
 
 def word_counts(texts: Iterable[str]) -> tuple[int, ...]:
-    """Return the length of each text: see `words_in`."""
     return tuple([text.count(" ") + 1 if text.isascii() else words_in(text) for text in texts])
 
 
