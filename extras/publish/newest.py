@@ -129,7 +129,7 @@ class NewestEvents:
             kept = await self._read(publication, changes)
         elif recent:
             await self._extend(kept, [each.stored for each in recent])
-        self._kept[publication.id] = kept  # it may have left the cache meanwhile
+        self._kept[publication.id] = kept  # it may have left the cache by now
         self._kept.move_to_end(publication.id)
         while len(self._kept) > 1 and sum(each.size() for each in self._kept.values()) > KEPT:
             self._kept.popitem(last=False)

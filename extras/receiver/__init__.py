@@ -1,8 +1,7 @@
-"""The receiver's side of a delivery: `sanderling listen`, `verify` and `probe`.
+"""`sanderling listen`, `verify` and `probe`, the commands of the client's receiver kit.
 
-For developers of receivers. Decisions are in `capture.py`, `report.py` and `cases.py`, effects are thin (`server.py`,
-`listen.py`, `verify.py`, `probe.py`, `published.py`). The checks are in `actors/signatures/receipt.py`. Start with
-`listen.py`. No setting switches it on: its commands run when typed.
+The kit is `clients/python/src/sanderling_client/receiver/`, which the program carries. Here `probe` gets the address
+guard, and the signing key of an instance. No setting switches it on: its commands run when typed.
 """
 
 from __future__ import annotations

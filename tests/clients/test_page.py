@@ -18,9 +18,9 @@ from actors.signatures.event import jwks
 from sanderling_client import AsyncClient, UnknownKey, Unverified
 from sanderling_client.records import NewSource
 from tests.api.house import on_loopback
+from tests.clients.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
+from tests.clients.receiver.test_receivers import headers
 from tests.docs.blocks import the
-from tests.extras.receiver.deliveries import BODY, ID, KEY, NEW_KEY, SECRET, a_body
-from tests.extras.receiver.test_receivers import headers
 from tests.rules.source_files import ROOT
 from tests.support.waiting import HANG, until
 

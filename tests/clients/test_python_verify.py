@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from actors.signatures.event import Signer, jwks
-from extras.receiver.cases import CASES, Case, Forge, Posting, Should
+from actors.signatures.event import jwks
 from sanderling_client import UnknownKey, Unverified, verify_event, verify_webhook
-from tests.extras.receiver.deliveries import ANOTHER, AT, BODY, ID, KEY, NEW_KEY, NOW, SECRET, a_body, headers
+from sanderling_client.receiver.cases import CASES, Case, Forge, Posting, Should, Signer
+from tests.clients.receiver.deliveries import ANOTHER, AT, BODY, ID, KEY, NEW_KEY, NOW, SECRET, a_body, headers
 
 KEYS = json.loads(jwks([KEY]))
 
@@ -67,7 +67,7 @@ def test_a_timestamp_is_digits(timestamp: str) -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_it_does_what_the_probe_wants_of_a_receiver(case: Case) -> None:
     """Forged, stale, repeated, re-serialised, in a later version: `sanderling probe`'s own deliveries."""
-    forge = Forge(SECRET, Signer(KEY), lambda: AT, random.Random(3))
+    forge = Forge(SECRET, Signer(KEY.seed), lambda: AT, random.Random(3))
     for posting in case.make(forge):
         if case.should is not Should.EITHER:
             assert taken(posting) is (case.should is Should.ACCEPT), case.fault

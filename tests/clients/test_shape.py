@@ -23,14 +23,27 @@ def test_the_python_package_says_what_it_is_and_has_types_and_a_licence() -> Non
     assert (PYTHON / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_the_python_package_imports_what_it_asks_for_and_nothing_of_the_service() -> None:
-    third = {
+def third_parties(folder: str, *, without: str = "-") -> set[str]:
+    return {
         name
-        for path in modules("clients/python/src")
+        for path in modules(folder)
         for name in imported(path)
-        if name not in {*sys.stdlib_module_names, "sanderling_client"}
+        if without not in path.parts and name not in {*sys.stdlib_module_names, "sanderling_client"}
     }
+
+
+def test_the_python_package_imports_what_it_asks_for_and_nothing_of_the_service() -> None:
+    third = third_parties("clients/python/src", without="receiver")
     assert third == {"anyio", "httpx", "msgspec", "nacl"} and not third & set(ROOMS)
+
+
+def test_the_receiver_kit_imports_what_the_extra_cli_brings_and_nothing_else_imports_the_kit() -> None:
+    extras = tomllib.loads((PYTHON / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    brought = {line.partition(">")[0].replace("-", "_").replace("pynacl", "nacl") for line in extras["cli"]}
+    found = third_parties("clients/python/src/sanderling_client/receiver") | {"nacl"}
+    assert found - {"httpx", "msgspec"} == brought
+    outside = [path for path in modules("clients/python/src") if "receiver" not in path.parts]
+    assert [path for path in outside if "sanderling_client.receiver" in path.read_text("utf-8")] == []
 
 
 def test_streams_that_are_written_by_hand_are_short_and_so_are_functions() -> None:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import trio
 
-from actors.signatures.event import Signer, jwks
-from extras.receiver.cases import CASES, Forge, Should
+from actors.signatures.event import jwks
+from sanderling_client.receiver.cases import CASES, Forge, Should, Signer
 from storage.records.event import Stored
 from storage.records.identity import START, id_of
 from tests.api.clients.cutting import cutting
@@ -25,7 +25,7 @@ from tests.api.clients.test_clients import EVENTS, write
 from tests.api.house import ids, on_loopback
 from tests.clients.building import tsc
 from tests.clients.log import BEFORE, a_log, answer_after
-from tests.extras.receiver.deliveries import ANOTHER, AT, KEY, NEW_KEY, NOW, SECRET, a_body
+from tests.clients.receiver.deliveries import ANOTHER, AT, KEY, NEW_KEY, NOW, SECRET, a_body
 from tests.rules.source_files import ROOT
 from tests.support.waiting import HANG
 
@@ -63,7 +63,7 @@ async def test_streams_go_on_over_a_cut_at_every_byte(built: Path) -> None:
 
 
 async def test_it_does_what_the_probe_wants_of_a_receiver(built: Path) -> None:
-    forge = Forge(SECRET, Signer(KEY), lambda: AT, random.Random(3))
+    forge = Forge(SECRET, Signer(KEY.seed), lambda: AT, random.Random(3))
     deliveries = [
         {
             "name": case.name,

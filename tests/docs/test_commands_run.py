@@ -34,8 +34,8 @@ FEEDS = """<opml version="2.0"><body><outline text="Reading">
 """The file that the page on jobs imports."""
 ENDLESS = {
     "status --watch": "until Ctrl-C",
-    "listen ": "until Ctrl-C; tests/extras/receiver",
-    "probe ": "tests/extras/receiver",
+    "listen ": "until Ctrl-C; tests/clients/receiver",
+    "probe ": "tests/clients/receiver",
     "check": "tests/sanderling/operations/test_self_test.py; it takes seconds",
     "tree/sources/019db0a4": "it names a part that was quarantined",
 }
@@ -79,7 +79,8 @@ class Reader:
         }.items():
             line = line.replace(example, place)
         line = re.sub(r"\bsanderling (?=[a-z])", f"{shlex.quote(sys.executable)} -P -m sanderling ", line)
-        variables = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}  # and no key: it is their own machine
+        # and no key: it is their own machine
+        variables = {"PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src", "PATH": "/usr/bin:/bin"}
         done = await trio.run_process(
             ["bash", "-o", "pipefail", "-c", line],
             cwd=self.folder,

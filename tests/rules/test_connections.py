@@ -21,7 +21,6 @@ HOMES = {
     "extras/cluster/replica/place.py": "the replica: asks the S3 server that the owner has named",
     "sanderling/client/api.py": "the command: calls the user's own service",
     "sanderling/client/admin_socket.py": "the command: asks the user's own service whether it is ready",
-    "extras/receiver/published.py": "the command: fetches that service's public keys",
 }
 """file: why it may open connections."""
 

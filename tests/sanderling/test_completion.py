@@ -45,7 +45,11 @@ def test_a_shell_offers_commands_pages_and_flags(shell: str, typed: str, offered
     file.write_text(cli.completion_script(shell))
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sanderling "$@"\n')
     command.chmod(0o755)
-    variables = {"PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    variables = {
+        "PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin",
+        "PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src",
+        "HOME": str(tmp_path),
+    }
     arguments = [shell, "-c", ASKED[shell], *(["x"] if shell == "bash" else []), str(file), typed]
     done = subprocess.run(arguments, env=variables, capture_output=True, timeout=60, text=True, check=False)
     assert offered in [line.split("\t")[0] for line in done.stdout.split("\n")], done

@@ -13,10 +13,9 @@ from actors.destination_kinds.bins import BODY, KEPT, LIFE, Bins, LoopbackOutlet
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from actors.signatures import webhook
-from actors.signatures.event import KeySet
-from extras.receiver.documents import items
-from extras.receiver.report import Paper
-from extras.receiver.verify import Means, check_all
+from sanderling_client.receiver.checking import Means, check_all
+from sanderling_client.receiver.documents import items
+from sanderling_client.receiver.report import Paper
 from storage.records.bin import Bin
 from tests.actors.test_delivering import Town, asked
 from tests.api.house import BASE_URL
@@ -85,7 +84,7 @@ async def test_a_digest_in_a_bin_is_checked_event_by_event_and_by_verify_too(aut
             await trio.sleep(2 * 3600)
         async with town.running() as client:
             answer = await client.get(f"/v1/webhook-bins/{bin['id']}/captures")
-            keys = KeySet((await client.get("/.well-known/jwks.json")).content)
+            keys = (await client.get("/.well-known/jwks.json")).json()
     (found,) = answer.json()
     check = found["signature_check"]
     assert [each["ok"] for each in (check["hmac"], check["ed25519"], *check["ed25519"]["events"])] == [True] * 4

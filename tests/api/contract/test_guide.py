@@ -85,7 +85,11 @@ async def test_the_shell_snippets_print_the_documented_output(tmp_path: Path) ->
             done = await trio.run_process(
                 ["bash", "-uc", script],
                 cwd=tmp_path,
-                env={"PYTHONPATH": str(ROOT), "PATH": environ()["PATH"], "SANDERLING_DATA": str(tmp_path / "data")},
+                env={
+                    "PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src",
+                    "PATH": environ()["PATH"],
+                    "SANDERLING_DATA": str(tmp_path / "data"),
+                },
                 capture_stdout=True,
                 stderr=subprocess.STDOUT,
                 check=False,

@@ -12,8 +12,8 @@ import trio
 
 from actors.destination_kinds.bins import BODY, KEPT, LIFE, MOST_BINS
 from api.endpoint import AT_ONCE, OF_ONE, READ
-from extras.receiver.capture import Capture, is_capture, of_json
-from extras.receiver.documents import items
+from sanderling_client.receiver.capture import Capture, is_capture, of_json
+from sanderling_client.receiver.documents import items
 from storage.records.identity import parse_rfc3339
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.storage.contract.builders import a_bin

@@ -1,4 +1,4 @@
-"""`sanderling verify`: check the signatures of stored events and captured deliveries without a service."""
+"""`verify`: check the signatures of stored events and captured deliveries without a service."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ import click
 import msgspec
 import trio
 
-from actors.signatures.coverage import explained, is_receipt
-from actors.signatures.event import Cause, KeySet, Verdict, check
-from actors.signatures.receipt import ReceivedEvent, judge
-from extras.receiver.capture import Capture
-from extras.receiver.documents import Broken, Item, items
-from extras.receiver.published import Published
-from extras.receiver.report import Paper, as_json, told_json, told_line
-from sanderling.client.terminal import shown
-from sanderling.exits import CommandFailed, Exit
-from storage.records.secrecy import plain
+from sanderling_client.receiver.capture import Capture
+from sanderling_client.receiver.documents import Broken, Item, items
+from sanderling_client.receiver.published import Published
+from sanderling_client.receiver.receipt import Keys, ReceivedEvent, checked, coverage_explained, is_coverage, judge
+from sanderling_client.receiver.report import Paper, as_json, told_json, told_line
+from sanderling_client.receiver.terminal import FAILED, USAGE, Failed, harmless, plain
+from sanderling_client.verify import Cause, Verdict
 
 FILE_LIMIT = 256 << 20
 
@@ -31,8 +28,8 @@ class Means:
     """The means to check with. now: Unix seconds, for captures without a time."""
 
     secrets: Sequence[str]
-    keys: KeySet | None
-    now: int
+    keys: Keys | None
+    now: float
 
 
 def verify(
@@ -46,18 +43,16 @@ def verify(
 ) -> int:
     """Check a file (`-`: stdin) and print the results; return 1 unless everything verifies.
 
-    Raises CommandFailed for an unreadable file, or one with nothing to check.
+    Raises Failed for an unreadable file, or one with nothing to check.
     """
     if not secrets and published is None:
-        raise CommandFailed(
-            "There is nothing to check with: give --jwks for events, --secret for captures.", Exit.USAGE
-        )
+        raise Failed("There is nothing to check with: give --jwks for events, --secret for captures.", USAGE)
     keys = None if published is None else trio.run(published.read)
-    counts = check_all(_read(place), Means(secrets, keys, int(wall())), paper, click.echo, json=json, place=place)
+    counts = check_all(_read(place), Means(secrets, keys, wall()), paper, click.echo, json=json, place=place)
     total, good, bad = sum(counts.values()), counts["verified"], counts["failed"]
     rest = f", {total - good - bad} not checked" if total > good + bad else ""
     click.echo(f"{total} in all: {good} verified, {bad} failed{rest}", err=True)
-    return Exit.WELL if total and good == total else Exit.FAILED
+    return 0 if total and good == total else FAILED
 
 
 def check_all(
@@ -69,7 +64,7 @@ def check_all(
         for item in items(data):
             counts[_show(item, means, paper, echo, json=json)] += 1
     except ValueError as error:
-        raise CommandFailed(f"{place}: {plain(str(error))}.", Exit.USAGE) from None
+        raise Failed(f"{place}: {plain(str(error))}.", USAGE) from None
     return counts
 
 
@@ -81,11 +76,10 @@ def _show(item: Item, means: Means, paper: Paper, echo: Callable[[str], None], *
         case Broken(why):
             told = ReceivedEvent({"id": item.where}, Verdict(Cause.UNREADABLE, why))
         case event:
-            verdict = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
-            told = ReceivedEvent(event, verdict if means.keys is None else check(event, means.keys))
-    echo(shown(msgspec.json.encode(told_json(told)).decode()) if json else told_line(told, paper))
-    if not json and is_receipt(told.event) and told.verdict.valid:
-        for line in explained(told.event):
+            told = checked(event, means.keys)
+    echo(harmless(msgspec.json.encode(told_json(told)).decode()) if json else told_line(told, paper))
+    if not json and is_coverage(told.event) and told.verdict.valid:
+        for line in coverage_explained(told.event):
             echo(f"  {plain(line)}")
     return _end([told.verdict])
 
@@ -95,7 +89,7 @@ def _show_capture(capture: Capture, means: Means, paper: Paper, echo: Callable[[
         capture.fields(), capture.body, secrets=means.secrets, keys=means.keys, now=_moment(capture, means.now)
     )
     if json:
-        echo(shown(as_json(capture, receipt, None, None)))
+        echo(harmless(as_json(capture, receipt, None, None)))
     else:
         echo(f"{paper.word(receipt.webhook)} {plain(receipt.webhook_id[:36]):<36}  webhook: {receipt.webhook.reason}")
         for told in receipt.events:
@@ -110,7 +104,7 @@ def _end(verdicts: Sequence[Verdict]) -> str:
     return "verified" if any(verdict.valid for verdict in verdicts) else "not checked"
 
 
-def _moment(capture: Capture, now: int) -> int:
+def _moment(capture: Capture, now: float) -> float:
     """Return a capture's time, so that an old but fresh delivery does not count as stale."""
     return now if capture.received_at is None else capture.received_at // 1000
 
@@ -123,7 +117,7 @@ def _read(place: str) -> bytes:
             with Path(place).open("rb") as file:
                 data = file.read(FILE_LIMIT + 1)
     except OSError as error:
-        raise CommandFailed(f"{place}: can't be read: {error.strerror or error}.", Exit.USAGE) from None
+        raise Failed(f"{place}: can't be read: {error.strerror or error}.", USAGE) from None
     if len(data) > FILE_LIMIT:
-        raise CommandFailed(f"{place}: more than {FILE_LIMIT >> 20} MiB; check it in parts.", Exit.USAGE)
+        raise Failed(f"{place}: more than {FILE_LIMIT >> 20} MiB; check it in parts.", USAGE)
     return data

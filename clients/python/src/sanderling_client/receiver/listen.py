@@ -17,17 +17,13 @@ from pathlib import Path
 import click
 import trio
 
-from actors.signatures.event import Cause
-from actors.signatures.receipt import Receipt, judge
-from extras.receiver.capture import Capture, encode
-from extras.receiver.published import Published
-from extras.receiver.report import Ledger, Paper, as_json, delivery_lines
-from extras.receiver.server import HttpReceiver, Reply
-from sanderling.client.terminal import shown
-from sanderling.exits import CommandFailed, Exit
-from sanderling.real_world import open_listeners
-from storage.records.identity import Millis
-from storage.records.secrecy import plain
+from sanderling_client.receiver.capture import Capture, encode
+from sanderling_client.receiver.published import Published
+from sanderling_client.receiver.receipt import Receipt, judge
+from sanderling_client.receiver.report import Ledger, Paper, as_json, delivery_lines
+from sanderling_client.receiver.server import HttpReceiver, Reply
+from sanderling_client.receiver.terminal import FAILED, TRY_AGAIN, USAGE, Failed, harmless, warn
+from sanderling_client.verify import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +74,10 @@ class Listener:
         self.answered = 0
         self._wishes, self._wall, self._paper, self._echo = wishes, wall, paper, echo
         self._ledger = Ledger()
-        self.http = HttpReceiver(self._take, now=self._now, answered=self._count, tell=_warn)
+        self.http = HttpReceiver(self._take, now=self._now, answered=self._count, tell=warn)
 
-    def _now(self) -> Millis:
-        return Millis(int(self._wall() * 1000))
+    def _now(self) -> int:
+        return int(self._wall() * 1000)
 
     async def _take(self, capture: Capture) -> Reply:
         receipt = await self._judge(capture)
@@ -89,7 +85,7 @@ class Listener:
         status = self._wishes.answers.status_for(entry.number, refused=receipt.failed)
         self.failed += receipt.failed
         if self._wishes.as_json:
-            self._echo(shown(as_json(capture, receipt, entry, status)))
+            self._echo(harmless(as_json(capture, receipt, entry, status)))
         else:
             for line in delivery_lines(capture, receipt, entry, status, self._paper):
                 self._echo(line)
@@ -104,7 +100,7 @@ class Listener:
             judge, capture.fields(), capture.body, secrets=self._wishes.secrets, now=int(self._now() / 1000)
         )
         receipt = check(keys=published.keys if published else None)
-        strange = [told.verdict.key_id or "" for told in receipt.events if told.verdict.cause is Cause.UNKNOWN_KEY]
+        strange = [told.verdict.key_id for told in receipt.events if told.verdict.cause is Cause.UNKNOWN_KEY]
         if published is not None and strange:
             await published.look_for(strange)
             receipt = check(keys=published.keys)
@@ -135,14 +131,14 @@ def listen(host: str, port: int, wishes: Wishes, *, wall: Callable[[], float], p
         return listener
 
     listener = trio.run(run)
-    _warn(f"{listener.answered} deliveries, {listener.failed} of them failed a check")
-    return Exit.FAILED if listener.failed else Exit.WELL
+    warn(f"{listener.answered} deliveries, {listener.failed} of them failed a check")
+    return FAILED if listener.failed else 0
 
 
 async def _serve(host: str, port: int, listener: Listener) -> None:
     sockets = await _open(host, port)
     name = sockets[0].socket.getsockname()
-    _warn(f"listening on http://{f'[{name[0]}]' if ':' in name[0] else name[0]}:{name[1]}/; Ctrl-C ends it")
+    warn(f"listening on http://{f'[{name[0]}]' if ':' in name[0] else name[0]}:{name[1]}/; Ctrl-C ends it")
     room = trio.CapacityLimiter(MOST_CONNECTIONS)
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -164,11 +160,11 @@ async def _end_on_signal(done: trio.Event) -> None:
 
 async def _open(host: str, port: int) -> Sequence[trio.SocketListener]:
     try:
-        return await open_listeners(host, port)
+        return await trio.open_tcp_listeners(port, host=host)
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         why = "is in use by another program; choose another with --port" if taken else str(error.strerror or error)
-        raise CommandFailed(f"{host} port {port}: {why}.", Exit.TRY_AGAIN if taken else Exit.USAGE) from None
+        raise Failed(f"{host} port {port}: {why}.", TRY_AGAIN if taken else USAGE) from None
 
 
 def _save(folder: Path, number: str, webhook_id: str, content: bytes) -> None:
@@ -179,8 +175,4 @@ def _save(folder: Path, number: str, webhook_id: str, content: bytes) -> None:
     try:
         (folder / f"{number}-{word}.json").write_bytes(content)
     except OSError as error:
-        _warn(f"{folder}: can't save there: {error.strerror or error}")
-
-
-def _warn(words: str) -> None:
-    click.echo(f"sanderling: {plain(words)}", err=True)
+        warn(f"{folder}: can't save there: {error.strerror or error}")

@@ -1,31 +1,21 @@
-"""`sanderling probe`: send deliveries of every kind to one receiver and grade its responses.
-
-A request goes through the same guard as a delivery, at any pace.
-"""
+"""`probe`: send deliveries of every kind to one receiver and grade its responses, at any pace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import ssl
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import click
 import h11
 import msgspec
 import trio
 
-from actors.egress.failures import LookFailed
-from actors.egress.guard import Guard
-from actors.egress.headers import user_agent
-from actors.egress.url import Url, parse_url
-from actors.errors import UrlRefused
-from actors.settings import Network
-from extras.receiver.cases import CASES, Case, Forge, Posting, Should, Weight
-from sanderling.client.terminal import shown
-from sanderling.exits import CommandFailed, Exit
-from storage.records.secrecy import plain
+from sanderling_client.receiver.cases import CASES, Case, Forge, Posting, Should, Weight
+from sanderling_client.receiver.terminal import FAILED, UNREACHABLE, USAGE, Failed, harmless, plain
 
 PROMPT_MS = 5000
 """A slower receiver is close to the 15 seconds after which a delivery fails."""
@@ -113,30 +103,67 @@ PATIENCE = 15.0
 PIECES = 12
 
 
-async def post(guard: Guard, url: Url, posting: Posting) -> Answered:
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The receiver. connect: opens a connection, with TLS if its address has it; raises OSError."""
+
+    url: str
+    connect: Callable[[], Awaitable[trio.abc.Stream]]
+
+    @property
+    def authority(self) -> str:
+        return urlsplit(self.url).netloc
+
+    @property
+    def path(self) -> str:
+        parts = urlsplit(self.url)
+        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def target_of(url: str) -> Target:
+    """Return the target at a URL, wherever it is. Raises Failed."""
+    try:
+        parts = urlsplit(url)
+        host, secure = (parts.hostname or "").encode("idna").decode(), parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+    except ValueError as error:
+        raise Failed(f"{plain(url)}: {error}.", USAGE) from None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or not url.isascii():
+        raise Failed(f"{plain(url)}: write a complete URL: http or https, a host in ASCII, no password.", USAGE)
+
+    async def connect() -> trio.abc.Stream:
+        if secure:
+            context = ssl.create_default_context()
+            return await trio.open_ssl_over_tcp_stream(host, port, ssl_context=context, https_compatible=True)
+        return await trio.open_tcp_stream(host, port)
+
+    return Target(url, connect)
+
+
+async def post(target: Target, posting: Posting) -> Answered:
     """Send a request on a new connection and return the result. Failures are results, too."""
     start = trio.current_time()
     sent: list[float] = []
     try:
         with trio.fail_after(PATIENCE + posting.seconds):
-            stream = await guard.open(url)
+            stream = await target.connect()
             try:
-                status = await _exchange(stream, url, posting, sent)
+                status = await _exchange(stream, target, posting, sent)
             finally:
                 await trio.aclose_forcefully(stream)
-    except (LookFailed, h11.RemoteProtocolError, trio.BrokenResourceError, trio.TooSlowError) as error:
+    except (OSError, h11.RemoteProtocolError, trio.BrokenResourceError, trio.TooSlowError) as error:
         return Answered(None, _since(sent or [start]), _error_words(error))
     return Answered(status, _since(sent or [start]))
 
 
-async def _exchange(stream: trio.abc.Stream, url: Url, posting: Posting, sent: list[float]) -> int:
+async def _exchange(stream: trio.abc.Stream, target: Target, posting: Posting, sent: list[float]) -> int:
     """Return the response's status; append the time of the last byte to `sent`. Raises RemoteProtocolError,
     BrokenResourceError.
     """
     connection = h11.Connection(h11.CLIENT)
     # A receiver may respond and close before reading everything: the response counts.
     with suppress(trio.BrokenResourceError):
-        await _send_request(stream, connection, url, posting)
+        await _send_request(stream, connection, target, posting)
         sent.append(trio.current_time())
     while True:
         event = connection.next_event()
@@ -149,16 +176,16 @@ async def _exchange(stream: trio.abc.Stream, url: Url, posting: Posting, sent: l
             return int(event.status_code)
 
 
-async def _send_request(stream: trio.abc.Stream, connection: h11.Connection, url: Url, posting: Posting) -> None:
+async def _send_request(stream: trio.abc.Stream, connection: h11.Connection, target: Target, posting: Posting) -> None:
     headers = [
-        ("Host", url.authority),
-        ("User-Agent", user_agent("")),
+        ("Host", target.authority),
+        ("User-Agent", "sanderling-receiver"),
         ("Content-Type", "application/json"),
         *posting.headers.items(),
         ("Content-Length", str(len(posting.body))),
         ("Accept-Encoding", "identity"),
     ]
-    head = connection.send(h11.Request(method="POST", target=url.target, headers=headers))
+    head = connection.send(h11.Request(method="POST", target=target.path, headers=headers))
     await stream.send_all(head or b"")
     size = len(posting.body) if not posting.seconds else len(posting.body) // PIECES + 1
     for place in range(0, len(posting.body), max(1, size)):
@@ -182,47 +209,30 @@ def _error_words(error: Exception) -> str:
             return str(error)
 
 
-OPENING = "--allow-networks opens networks of your own"
-
-
-async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Url:
-    """Return the URL if it may be a destination: public https, or in an allowed network. Raises CommandFailed."""
-    try:
-        url = parse_url(text, schemes=("http", "https"))
-        addresses = [ip_address(address) for address in await guard.check(url)]
-    except UrlRefused as refusal:
-        raise CommandFailed(f"{plain(text)}: {refusal.words_inside}.", Exit.USAGE) from None
-    except LookFailed as failure:
-        raise CommandFailed(f"{plain(text)}: {failure.reason}.", Exit.UNREACHABLE) from None
-    if not url.secure and not all(any(address in network for network in networks) for address in addresses):
-        raise CommandFailed(f"{url}: a destination is https; {OPENING}.", Exit.USAGE)
-    return url
-
-
 async def probe(
-    url: Url, guard: Guard, forge: Forge, *, cases: Sequence[Case] = CASES, tell: Callable[[Result], None]
+    target: Target, forge: Forge, *, cases: Sequence[Case] = CASES, tell: Callable[[Result], None]
 ) -> list[Result]:
     """Send all cases one after the other and return the results.
 
-    Raises CommandFailed if the first request gets no response: there is nothing to judge.
+    Raises Failed if the first request gets no response: there is nothing to judge.
     """
     results: list[Result] = []
     for case in cases:
-        answers = await _send(url, guard, case.make(forge), together=case.together)
+        answers = await _send(target, case.make(forge), together=case.together)
         if not results and answers[0].status is None:
-            raise CommandFailed(f"{url}: no answer: {plain(answers[0].error)}.", Exit.UNREACHABLE)
+            raise Failed(f"{target.url}: no answer: {plain(answers[0].error)}.", UNREACHABLE)
         results.append(judged(case, answers))
         tell(results[-1])
     return results
 
 
-async def _send(url: Url, guard: Guard, postings: Sequence[Posting], *, together: bool) -> list[Answered]:
+async def _send(target: Target, postings: Sequence[Posting], *, together: bool) -> list[Answered]:
     if not together:
-        return [await post(guard, url, posting) for posting in postings]
+        return [await post(target, posting) for posting in postings]
     answers: dict[int, Answered] = {}
 
     async def send(number: int) -> None:
-        answers[number] = await post(guard, url, postings[number])
+        answers[number] = await post(target, postings[number])
 
     async with trio.open_nursery() as nursery:
         for number in range(len(postings)):
@@ -254,7 +264,7 @@ def closing(results: Sequence[Result]) -> Iterator[str]:
     yield f"Grade {found}: {SAYS[found]} ({faults} of {len(results)} cases at fault)."
 
 
-def as_json(results: Sequence[Result]) -> str:
+def table_json(results: Sequence[Result]) -> str:
     """Return the whole table as JSON."""
     rows: list[dict[str, Any]] = [
         {
@@ -269,20 +279,16 @@ def as_json(results: Sequence[Result]) -> str:
     return msgspec.json.encode({"grade": grade(results), "cases": rows}).decode()
 
 
-def run(text: str, guard: Guard, networks: Sequence[Network], forge: Forge, *, json: bool) -> int:
-    """Probe a URL and print the table; return 0 for grades A and B. Raises CommandFailed."""
+async def run(target: Target, forge: Forge, *, as_json: bool) -> int:
+    """Probe a receiver and print the table; return 0 for grades A and B. Raises Failed."""
 
     def tell(result: Result) -> None:
-        if not json:
+        if not as_json:
             click.echo(line(result))
 
-    async def go() -> list[Result]:
-        url = await admitted(text, guard, networks)
-        if not json:
-            click.echo(f"{'':<6} {'case':<22} {'should':<5} {'did':<12} {'took':>9}")
-        return await probe(url, guard, forge, tell=tell)
-
-    results = trio.run(go)
-    for words in [shown(as_json(results))] if json else closing(results):
+    if not as_json:
+        click.echo(f"{'':<6} {'case':<22} {'should':<5} {'did':<12} {'took':>9}")
+    results = await probe(target, forge, tell=tell)
+    for words in [harmless(table_json(results))] if as_json else closing(results):
         click.echo(words)
-    return Exit.WELL if grade(results) in ("A", "B") else Exit.FAILED
+    return 0 if grade(results) in ("A", "B") else FAILED

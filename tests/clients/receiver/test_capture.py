@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extras.receiver.capture import Capture, encode, is_capture, of_json
+from sanderling_client.receiver.capture import Capture, encode, is_capture, of_json
 from storage.records.identity import Millis
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
 import trio
 
 from actors.delivery.digest import DigestWindow, content
 from actors.signatures.event import jwks, new_signing_key
-from extras.receiver.capture import Capture
-from extras.receiver.listen import Answers, Listener, Wishes
-from extras.receiver.published import Published
-from extras.receiver.report import Paper
-from sanderling.exits import CommandFailed, Exit
+from sanderling_client.receiver.capture import Capture
+from sanderling_client.receiver.listen import Answers, Listener, Wishes
+from sanderling_client.receiver.published import Published
+from sanderling_client.receiver.report import Paper
+from sanderling_client.receiver.terminal import UNREACHABLE, USAGE, Failed
 from storage.records.destination import Destination
 from storage.records.identity import Millis
-from tests.extras.receiver.deliveries import (
+from tests.clients.receiver.deliveries import (
     ANOTHER,
     AT,
     BODY,
@@ -49,7 +48,7 @@ class Rig:
         )
 
     async def take(self, capture: Capture) -> int:
-        if self.published.keys.find(KEY.key_id) is None:
+        if not self.published.keys["keys"]:
             await self.published.read()
         self.lines.clear()
         reply = await self.listener._take(capture)
@@ -232,26 +231,17 @@ async def test_the_keys_of_a_service_are_at_the_well_known_path_of_its_address()
         return httpx.Response(200 if len(asked) == 1 else 404, content=KEYS)
 
     published = Published("http://service.test", httpx.MockTransport(answer))
-    assert (await published.read()).find(KEY.key_id) is not None
+    assert (await published.read()) == json.loads(KEYS)
     assert asked == ["http://service.test/.well-known/jwks.json"]
-    with pytest.raises(CommandFailed, match="says 404") as caught:
+    with pytest.raises(Failed, match="says 404") as caught:
         await published.read()
-    assert caught.value.code == Exit.UNREACHABLE
+    assert caught.value.exit_code == UNREACHABLE
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000, b"\xff", None])
 async def test_a_key_set_that_is_none_is_a_usage_error(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "keys").write_bytes(content)
-    with pytest.raises(CommandFailed) as caught:
+    with pytest.raises(Failed) as caught:
         await Published(str(tmp_path / "keys")).read()
-    assert caught.value.code == Exit.USAGE
-
-
-def test_the_frame_that_is_rebuilt_is_the_digests_own() -> None:
-    from actors.delivery.digest import Digest
-    from actors.signatures.receipt import _Digest
-
-    assert [f.encode_name for f in msgspec.structs.fields(_Digest)] == [
-        f.encode_name for f in msgspec.structs.fields(Digest)
-    ]
+    assert caught.value.exit_code == USAGE

@@ -6,23 +6,35 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from ipaddress import ip_network
 from random import Random
 
 import pytest
 import trio
 
 from actors.egress.guard import Guard
+from actors.egress.url import parse_url
 from actors.signatures import webhook
-from actors.signatures.event import KeySet, Signer, jwks
+from actors.signatures.event import KeySet, jwks
 from actors.signatures.receipt import HEADERS, judge
-from extras.receiver.cases import CASES, Forge, Should
-from extras.receiver.listen import Listener, Wishes
-from extras.receiver.probe import Answered, Grade, Result, admitted, as_json, closing, grade, judged, line, probe
-from extras.receiver.report import Paper
-from sanderling.exits import CommandFailed, Exit
+from sanderling_client.receiver.cases import CASES, Forge, Should, Signer
+from sanderling_client.receiver.listen import Listener, Wishes
+from sanderling_client.receiver.probe import (
+    Answered,
+    Grade,
+    Result,
+    Target,
+    closing,
+    grade,
+    judged,
+    line,
+    probe,
+    table_json,
+    target_of,
+)
+from sanderling_client.receiver.report import Paper
+from sanderling_client.receiver.terminal import UNREACHABLE, USAGE, Failed
 from storage.records.identity import Millis
-from tests.extras.receiver.deliveries import ANOTHER, KEY, NOW, SECRET
+from tests.clients.receiver.deliveries import ANOTHER, KEY, NOW, SECRET
 from tests.support.memory_network import Answer, Asked, MemoryNetwork, Serve, web
 
 URL = "https://hook.test/in"
@@ -39,8 +51,9 @@ async def reached(serve: Serve) -> AsyncIterator[Callable[[], object]]:
         network = MemoryNetwork(nursery)
         network.add("hook.test", "93.184.216.35", serve, 443)
         guard = Guard(network, network, ())
-        forge = Forge(SECRET, Signer(KEY), now, Random(1))
-        yield partial(probe, await admitted(URL, guard, ()), guard, forge, tell=lambda result: None)
+        forge = Forge(SECRET, Signer(KEY.seed), now, Random(1))
+        target = Target(URL, lambda: guard.open(parse_url(URL)))
+        yield partial(probe, target, forge, tell=lambda result: None)
         nursery.cancel_scope.cancel()
 
 
@@ -231,9 +244,9 @@ async def test_a_receiver_that_is_not_there_is_an_error_and_no_grade() -> None:
         await stream.aclose()
 
     async with reached(hang_up) as start:
-        with pytest.raises(CommandFailed, match="no answer: the connection was closed") as caught:
+        with pytest.raises(Failed, match="no answer: the connection was closed") as caught:
             await start()  # type: ignore[misc]
-    assert caught.value.code == Exit.UNREACHABLE
+    assert caught.value.exit_code == UNREACHABLE
 
 
 async def test_an_answer_that_is_no_http_is_a_fault_and_not_a_crash(autojump_clock: object) -> None:
@@ -260,41 +273,8 @@ async def test_an_early_answer_counts_even_when_the_body_could_not_be_sent(autoj
     assert {answer.status for result in results for answer in result.answers} == {413}
 
 
-@pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("http://hook.test/", "a destination is https"),
-        ("https://127.0.0.1/", "not public"),
-        ("https://inside.test/", "not public"),
-        ("https://169.254.169.254/", "169.254.169.254"),
-        ("ftp://hook.test/", "scheme"),
-        ("https://user:pw@hook.test/", "user name"),
-        ("https://hook.test:25/", "port 25"),
-        ("https://nowhere.test/", "does not resolve"),
-        ("hook.test", "complete"),
-    ],
-)
-async def test_x1_only_what_could_be_a_destination_is_probed(url: str, words: str) -> None:
-    async with trio.open_nursery() as nursery:
-        network = MemoryNetwork(nursery)
-        for name, address in {"hook.test": "93.184.216.35", "inside.test": "10.0.0.1"}.items():
-            network.add(name, address, receiver(lambda asked: 200), 443)
-        with pytest.raises(CommandFailed, match=words):
-            await admitted(url, Guard(network, network, ()), ())
-        assert network.connected == []
-
-
-async def test_an_allowed_network_may_be_probed_over_http() -> None:
-    networks = [ip_network("10.0.0.0/8")]
-    async with trio.open_nursery() as nursery:
-        network = MemoryNetwork(nursery)
-        network.add("inside.test", "10.0.0.1", receiver(lambda asked: 200), 8080)
-        found = await admitted("http://inside.test:8080/in", Guard(network, network, networks), networks)
-        assert found.text == "http://inside.test:8080/in"
-
-
 async def test_good_deliveries_are_good_and_forged_ones_are_not(autojump_clock: object) -> None:
-    forge, keys = Forge(SECRET, Signer(KEY), now, Random(2)), KeySet(jwks([KEY]))
+    forge, keys = Forge(SECRET, Signer(KEY.seed), now, Random(2)), KeySet(jwks([KEY]))
     for case in CASES:
         for posting in case.make(forge):
             found = judge(posting.headers, posting.body, secrets=[SECRET], keys=keys, now=now() // 1000)
@@ -314,5 +294,19 @@ async def test_the_table_and_the_json_say_the_same() -> None:
     assert rows[1][:7] == ["MAJOR", "the", "same", "again", "2xx", "200", "409"]
     assert rows[2][:4] == ["MINOR", CASES[-2].name, "4xx", "-"]
     assert next(closing(results)).startswith("Grade C")
-    found = json.loads(as_json(results))
+    found = json.loads(table_json(results))
     assert (found["grade"], [row["weight"] for row in found["cases"]]) == ("C", [None, "major", "minor"])
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://a.test/", "a.test", "https://u:p@a.test/", "https://a.test:x/", "https://ä.test/"]
+)
+def test_an_address_that_is_none_is_a_usage_error(url: str) -> None:
+    with pytest.raises(Failed) as caught:
+        target_of(url)
+    assert caught.value.exit_code == USAGE
+
+
+def test_a_target_keeps_port_path_and_query() -> None:
+    target = target_of("https://a.test:8443/in?x=1")
+    assert (target.authority, target.path, target_of("http://a.test").path) == ("a.test:8443", "/in?x=1", "/")

@@ -12,8 +12,7 @@ from http import HTTPStatus
 import h11
 import trio
 
-from extras.receiver.capture import Capture
-from storage.records.identity import Millis
+from sanderling_client.receiver.capture import Capture
 
 BODY_LIMIT = 4 << 20
 """A digest has up to 1 MiB of events plus its frame, and the largest single event is smaller than this."""
@@ -47,7 +46,7 @@ class HttpReceiver:
     """
 
     def __init__(
-        self, take: Take, *, now: Callable[[], Millis], answered: Callable[[], None], tell: Callable[[str], None]
+        self, take: Take, *, now: Callable[[], int], answered: Callable[[], None], tell: Callable[[str], None]
     ) -> None:
         self._take, self._now, self._answered, self._tell = take, now, answered, tell
 
@@ -123,7 +122,7 @@ def _refusal(error: Exception) -> _Refused:
             return _Refused(408, f"no whole request within {PATIENCE:g} s")
 
 
-def _capture(head: h11.Request, body: bytes, now: Millis) -> Capture:
+def _capture(head: h11.Request, body: bytes, now: int) -> Capture:
     path, _, query = head.target.decode("latin-1").partition("?")
     raw = head.headers.raw_items()
     headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)

@@ -13,7 +13,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from actors.signatures import webhook
 from sanderling.real_world import wall
 from tests.actors.signatures.events import TEXT
-from tests.extras.receiver.deliveries import ANOTHER, ID, SECRET
+from tests.clients.receiver.deliveries import ANOTHER, ID, SECRET
 
 BODIES = st.dictionaries(TEXT, TEXT | st.integers(), max_size=3).map(
     lambda value: json.dumps(value, ensure_ascii=False)

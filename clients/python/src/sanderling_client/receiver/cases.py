@@ -1,4 +1,4 @@
-"""The cases of `sanderling probe`: how a receiver should respond to each, and how much it matters.
+"""The cases of `probe`: how a receiver should respond to each, and how much it matters.
 
 Pure except for the clock and randomness of a `Forge`. Every body is signed like a live one; a case's fault is added
 afterwards.
@@ -7,30 +7,28 @@ afterwards.
 from __future__ import annotations
 
 import json
+import random
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
 
-import msgspec
+from nacl.signing import SigningKey
 
-from actors.delivery.attempt import sample
-from actors.delivery.digest import DigestWindow, content
-from actors.recorder.event_builder import Identifiers
-from actors.signatures import webhook
-from actors.signatures.event import Signer
-from storage.records.destination import Destination
-from storage.records.event import CONTENT_CAP, Event
-from storage.records.identity import Millis
-
-if TYPE_CHECKING:
-    import random
+from sanderling_client.receiver.capture import rfc3339
+from sanderling_client.verify import base64url, canonical, signed_bytes, token_of
 
 SLOW = 6.0
 """Seconds to send a slow body."""
 ASTRAY = 360
 """Seconds that a wrong timestamp is off: one minute beyond the limit."""
 BASE = "https://sanderling.invalid"
+MOST_CONTENT = 64 << 10
+"""The most bytes of content that an event has."""
+_CONTENT = "This is a test delivery. It has the shape and both signatures of a live one; its event is in no stream."
 
 
 class Should(Enum):
@@ -74,18 +72,56 @@ class Case:
     together: bool = False
 
 
+class Signer:
+    """Signs events as a service does, with the Ed25519 key of 32 secret bytes."""
+
+    def __init__(self, seed: bytes) -> None:
+        self._key = SigningKey(seed)
+        public = {"crv": "Ed25519", "kty": "OKP", "x": base64url(bytes(self._key.verify_key))}
+        self.key_id = base64url(sha256(canonical(public)).digest())
+
+    def sign(self, event: Mapping[str, Any], now: int) -> bytes:
+        """Return an event's wire form. now: in ms."""
+        signed = {**event, "signed_at": rfc3339(now), "key_id": self.key_id}
+        return compact({**signed, "signature": base64url(self._key.sign(canonical(signed)).signature)})
+
+
 class Forge:
-    """Makes signed deliveries and corrupts them."""
+    """Makes signed deliveries and corrupts them. now: in ms since 1970."""
 
-    def __init__(self, secret: str, signer: Signer, now: Callable[[], Millis], chance: random.Random) -> None:
+    def __init__(self, secret: str, signer: Signer, now: Callable[[], int], chance: random.Random) -> None:
         self._secret, self._signer, self._now, self._chance = secret, signer, now, chance
-        self._ids = Identifiers(now, chance.getrandbits)
+        self._last = 0
 
-    def event(self, kind: type[Event] = Event, **changes: Any) -> tuple[str, bytes]:
+    def _mint(self) -> str:
+        """Return a UUIDv7 that is greater than all before: its 12 bits after the time count."""
+        self._last = max(self._last + 1, self._now() << 12)
+        time, count = divmod(self._last, 1 << 12)
+        return str(UUID(int=time << 80 | 7 << 76 | count << 64 | 2 << 62 | self._chance.getrandbits(62)))
+
+    def event(self, **changes: Any) -> tuple[str, bytes]:
         """Return the id of a new event, greater than all before, and its signed wire form."""
-        now, (_, id) = self._now(), self._ids.mint()
-        plain = msgspec.json.decode(sample(self._signer, BASE, now, self._chance)[1], type=kind)
-        return id, self._signer.sign(msgspec.structs.replace(plain, id=id, **changes), now)
+        now, id = self._now(), self._mint()
+        event = {
+            "$schema": f"{BASE}/schemas/stream-event/1.json",
+            "id": id,
+            "source_id": str(UUID(int=self._chance.getrandbits(128), version=4)),
+            "source_type": "html",
+            "source_url": BASE,
+            "url": BASE,
+            "title": "Test delivery",
+            "summary": "Test delivery",
+            "author": "",
+            "content": _CONTENT,
+            "content_hash": "sha256:" + sha256(_CONTENT.encode()).hexdigest(),
+            "simhash": 0,
+            "tags": ["kind:test"],
+            "published_at": None,
+            "fetched_at": rfc3339(now),
+            "emitted_at": rfc3339(now),
+            "schema_version": 1,
+        }
+        return id, self._signer.sign(event | changes, now)
 
     def good(self, *, seconds: float = 0.0, **changes: Any) -> Posting:
         """Return a correct delivery."""
@@ -95,12 +131,13 @@ class Forge:
     def headers(self, id: str, body: bytes, *, off: int = 0, secrets: Sequence[str] | None = None) -> dict[str, str]:
         """Return headers that sign a body; the timestamp is `off` seconds from now."""
         at = self._now() // 1000 + off
-        signature = webhook.sign([self._secret] if secrets is None else secrets, id, at, body)
-        return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": signature}
+        signed = signed_bytes(id, at, body)
+        tokens = [token_of(secret, signed) for secret in ([self._secret] if secrets is None else secrets)]
+        return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": " ".join(tokens)}
 
     def stranger(self) -> str:
         """Return a secret unknown to the receiver."""
-        return webhook.new_secret(self._chance.randbytes(32))
+        return "whsec_" + b64encode(self._chance.randbytes(32)).decode()
 
     def altered(self, name: str, change: Callable[[str], str | None]) -> Posting:
         """Return a delivery with one header changed after signing; None removes it."""
@@ -125,15 +162,23 @@ class Forge:
 
     def digest(self) -> Posting:
         """Return a digest of three events."""
-        now = self._now()
-        id, _ = self.event()
-        hook = Destination(id, id, "webhook", BASE, "15min", "probe", (), now, now)
-        body = content(id, hook, DigestWindow(Millis(now - 900_000), now), [self.event()[1] for _ in range(3)])
+        now, id = self._now(), self._mint()
+        frame = {
+            "id": id,
+            "destination_id": id,
+            "alert_id": id,
+            "delivery_mode": "15min",
+            "window_start": rfc3339(now - 900_000),
+            "window_end": rfc3339(now),
+            "count": 3,
+            "events": [json.loads(self.event()[1]) for _ in range(3)],
+        }
+        body = compact(frame)
         return Posting(self.headers(id, body), body)
 
     def later(self) -> Posting:
         """Return a delivery with a field and a kind of notice that no receiver knows yet."""
-        id, body = self.event(_Later, in_a_later_version="?", alert_type="source_renamed")
+        id, body = self.event(in_a_later_version="?", alert_type="source_renamed")
         return Posting(self.headers(id, body), body)
 
     def forged_inside(self) -> Posting:
@@ -143,8 +188,9 @@ class Forge:
         return Posting(self.headers(id, body), body)
 
 
-class _Later(Event, frozen=True, kw_only=True):
-    in_a_later_version: str = ""
+def compact(value: Mapping[str, Any]) -> bytes:
+    """Encode JSON as the service does."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def flipped(body: bytes) -> bytes:
@@ -200,7 +246,7 @@ def _refuses(weight: Weight, name: str, make: Make, fault: str) -> Case:
 
 
 TEXT = 'Zwölf Boxkämpfer, \u2028 日本語, \U0001f426, a tab\t and a \\ and a " and U+007F \x7f. '
-LARGE = ("Sanderlings run along the tide line. " * (CONTENT_CAP // 37 + 1))[:CONTENT_CAP]
+LARGE = ("Sanderlings run along the tide line. " * (MOST_CONTENT // 37 + 1))[:MOST_CONTENT]
 _VITAL, _MAJOR, _MINOR = Weight
 
 CASES = (

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from extras.receiver import report
-from extras.receiver.report import Ledger
+from sanderling_client.receiver import report
+from sanderling_client.receiver.report import Ledger
 
 
 def test_a_repeated_id_is_counted_and_its_body_compared() -> None:

@@ -5,23 +5,26 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 
-from storage.records.identity import Millis, parse_rfc3339, rfc3339
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """headers: names and values as received, in order. body: raw bytes. received_at: None if unknown."""
+    """headers: names and values as received, in order. body: raw bytes. received_at: in ms since 1970, None if
+    unknown.
+    """
 
     method: str
     path: str
     query: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    received_at: Millis | None
+    received_at: int | None
 
     def fields(self) -> Mapping[str, str]:
         """Return the headers by lower-case name; the first of duplicates wins."""
@@ -65,8 +68,24 @@ def of_json(value: Mapping[str, Any]) -> Capture:
         query=str(value.get("query") or ""),
         headers=_headers(value["headers"]),
         body=_body(value),
-        received_at=parse_rfc3339(at) if isinstance(at, str) else None,
+        received_at=_millis(at) if isinstance(at, str) else None,
     )
+
+
+def rfc3339(at: int) -> str:
+    """Format milliseconds since 1970.
+
+    >>> rfc3339(1_795_255_200_123)
+    '2026-11-21T10:00:00.123Z'
+    """
+    return (EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _millis(text: str) -> int:
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"its time has no zone: {text[:40]!r}")
+    return (at - EPOCH) // timedelta(milliseconds=1)
 
 
 def _headers(value: Any) -> tuple[tuple[str, str], ...]:

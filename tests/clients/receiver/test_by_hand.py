@@ -12,14 +12,14 @@ import trio
 
 from actors.signatures import webhook
 from actors.signatures.event import jwks
-from extras.receiver.listen import Listener, Wishes
-from extras.receiver.report import Paper
 from sanderling.environment import environ
 from sanderling.real_world import wall
+from sanderling_client.receiver.listen import Listener, Wishes
+from sanderling_client.receiver.report import Paper
 from storage.records.event import Event
 from tests.actors.signatures.events import an_event
-from tests.extras.receiver.deliveries import ANOTHER, BODY, ID, KEY, KEYS, NEW_KEY, SECRET, a_body
-from tests.extras.receiver.snippets import command, written
+from tests.clients.receiver.deliveries import ANOTHER, BODY, ID, KEY, KEYS, NEW_KEY, SECRET, a_body
+from tests.clients.receiver.snippets import command, written
 
 pytestmark = pytest.mark.real
 

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 import httpx
 import trio
 
-from actors.signatures.event import KeySet
-from sanderling.exits import CommandFailed, Exit
+from sanderling_client.receiver.receipt import Keys
+from sanderling_client.receiver.terminal import UNREACHABLE, USAGE, Failed
+from sanderling_client.verify import decode
 
 WELL_KNOWN = "/.well-known/jwks.json"
 SET_LIMIT = 1 << 20
@@ -30,15 +31,15 @@ class Published:
         self._transport = transport
         self._looked_at = -AGAIN_AFTER
         self._looking = trio.Lock()
-        self.keys = KeySet(b'{"keys":[]}')
+        self.keys: Keys = {"keys": []}
 
-    async def read(self) -> KeySet:
-        """Raises CommandFailed."""
+    async def read(self) -> Keys:
+        """Raises Failed."""
         encoded = await self._fetch() if self._place.startswith(("http://", "https://")) else self._load()
         try:
-            self.keys = KeySet(encoded)
+            self.keys = _key_set(encoded)
         except ValueError as error:
-            raise CommandFailed(f"{self._place}: {error}.", Exit.USAGE) from None
+            raise Failed(f"{self._place}: {error}.", USAGE) from None
         return self.keys
 
     async def look_for(self, key_ids: Iterable[str]) -> None:
@@ -51,14 +52,11 @@ class Published:
             if now - self._looked_at < AGAIN_AFTER or not any(self._lacks(key_id) for key_id in key_ids):
                 return
             self._looked_at = now
-            with suppress(CommandFailed):  # keep the known keys; the verdict then reports the missing one
+            with suppress(Failed):  # keep the known keys; the verdict then reports the missing one
                 await self.read()
 
     def _lacks(self, key_id: str) -> bool:
-        try:
-            return self.keys.find(key_id) is None
-        except ValueError:
-            return False  # present, but not a key of ours
+        return all(each.get("kid") != key_id for each in self.keys["keys"])
 
     async def _fetch(self) -> bytes:
         try:
@@ -66,9 +64,9 @@ class Published:
                 answer = await client.get(self._place)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             why = str(error) or type(error).__name__
-            raise CommandFailed(f"{self._place} can't be reached: {why}.", Exit.UNREACHABLE) from None
+            raise Failed(f"{self._place} can't be reached: {why}.", UNREACHABLE) from None
         if answer.status_code != 200 or len(answer.content) > SET_LIMIT:
-            raise CommandFailed(f"{self._place} says {answer.status_code}; a key set was expected.", Exit.UNREACHABLE)
+            raise Failed(f"{self._place} says {answer.status_code}; a key set was expected.", UNREACHABLE)
         return answer.content
 
     def _load(self) -> bytes:
@@ -76,7 +74,19 @@ class Published:
             with Path(self._place).open("rb") as file:
                 return file.read(SET_LIMIT)
         except OSError as error:
-            raise CommandFailed(f"{self._place}: can't be read: {error.strerror or error}.", Exit.USAGE) from None
+            raise Failed(f"{self._place}: can't be read: {error.strerror or error}.", USAGE) from None
+
+
+def _key_set(encoded: bytes) -> Keys:
+    """Raises ValueError for anything but a JWK Set (RFC 7517); keys are checked on use."""
+    try:
+        document = decode(encoded)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the key set can't be read: {str(error)[:100]}") from None
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("the key set is not a JWK Set (RFC 7517)")
+    return {"keys": [entry for entry in entries if isinstance(entry, dict)]}
 
 
 def _completed(place: str) -> str:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from actors.destination_kinds.webhook import enveloped
-from actors.signatures.event import KeySet
-from extras.receiver.capture import encode
-from extras.receiver.report import Paper
-from extras.receiver.verify import Means, check_all
 from sanderling import cli
-from sanderling.exits import CommandFailed, Exit
-from tests.extras.receiver.deliveries import ANOTHER, BODY, ID, KEYS, NOW, SECRET, a_body, a_capture, headers
+from sanderling.exits import Exit
+from sanderling_client.receiver.capture import encode
+from sanderling_client.receiver.checking import Means, check_all
+from sanderling_client.receiver.report import Paper
+from sanderling_client.receiver.terminal import USAGE, Failed
+from tests.clients.receiver.deliveries import ANOTHER, BODY, ID, KEYS, NOW, SECRET, a_body, a_capture, headers
 
 CAPTURE = encode(a_capture())
 FORGED = BODY.replace(b"Ny text", b"Ny txet")
@@ -24,7 +24,7 @@ FORGED = BODY.replace(b"Ny text", b"Ny txet")
 
 def checked(data: bytes, *, now: int = NOW, json_lines: bool = False) -> tuple[Counter[str], list[str]]:
     lines: list[str] = []
-    means = Means((SECRET,), KeySet(KEYS), now)
+    means = Means((SECRET,), json.loads(KEYS), now)
     return check_all(data, means, Paper(width=120, zone=UTC), lines.append, json=json_lines), lines
 
 
@@ -114,16 +114,14 @@ def test_as_json_each_part_is_one_line() -> None:
     ],
 )
 def test_a_file_of_another_kind_is_reported_in_words(data: bytes, words: str) -> None:
-    with pytest.raises(CommandFailed, match=words) as caught:
+    with pytest.raises(Failed, match=words) as caught:
         checked(data)
-    assert caught.value.code == Exit.USAGE
+    assert caught.value.exit_code == USAGE
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    from extras.receiver import commands
-
-    monkeypatch.setattr(commands, "environ", dict)
+    monkeypatch.delenv("SANDERLING_SECRET", raising=False)
     for name, data in {"keys": KEYS, "good": BODY, "forged": FORGED, "capture": CAPTURE}.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "secrets").write_text(f"{ANOTHER}\n{SECRET}\n")

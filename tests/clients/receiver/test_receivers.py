@@ -7,22 +7,19 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from ipaddress import ip_network
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from actors.egress.guard import Guard
-from actors.egress.sockets import SystemResolver, TcpConnector
 from actors.signatures import webhook
-from actors.signatures.event import Signer, jwks
-from extras.receiver import cases
-from extras.receiver.cases import Forge
-from extras.receiver.probe import admitted, grade, line, probe
+from actors.signatures.event import jwks
 from sanderling.real_world import now
-from tests.extras.receiver.deliveries import ANOTHER, ID, KEY, NEW_KEY, SECRET, a_body
-from tests.extras.receiver.snippets import Wire, programs, running
+from sanderling_client.receiver import cases
+from sanderling_client.receiver.cases import Forge, Signer
+from sanderling_client.receiver.probe import grade, line, probe, target_of
+from tests.clients.receiver.deliveries import ANOTHER, ID, KEY, NEW_KEY, SECRET, a_body
+from tests.clients.receiver.snippets import Wire, programs, running
 
 pytestmark = pytest.mark.real
 
@@ -121,10 +118,8 @@ def test_d15_no_flipped_bit_of_id_timestamp_or_body_gets_in(wire: Wire) -> None:
 async def test_the_probe_gives_it_an_a(receiver: tuple[str, int, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     name, port, _ = receiver
     monkeypatch.setattr(cases, "SLOW", 0.3)
-    networks = [ip_network("127.0.0.0/8")]
-    guard = Guard(SystemResolver(), TcpConnector(), networks)
-    url = await admitted(f"http://127.0.0.1:{port}/in", guard, networks)
-    results = await probe(url, guard, Forge(SECRET, Signer(KEY), now, Random(3)), tell=lambda result: None)
+    target = target_of(f"http://127.0.0.1:{port}/in")
+    results = await probe(target, Forge(SECRET, Signer(KEY.seed), now, Random(3)), tell=lambda result: None)
     assert [line(result) for result in results if result.weight] == []
     assert grade(results) == "A"
     assert line(results[-1]).endswith(f"signature is {'' if name in BOTH else 'not '}looked at")

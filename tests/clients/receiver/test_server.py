@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import memory_stream_pair
 
-from extras.receiver import server
-from extras.receiver.capture import Capture
-from extras.receiver.server import HttpReceiver, Reply
+from sanderling_client.receiver import server
+from sanderling_client.receiver.capture import Capture
+from sanderling_client.receiver.server import HttpReceiver, Reply
 from storage.records.identity import Millis
 
 POST = b"POST /in?x=1 HTTP/1.1\r\nHost: a\r\nWebhook-Id: 7\r\nContent-Length: 3\r\n\r\nabc"

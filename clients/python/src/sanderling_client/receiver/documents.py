@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource
 
-from actors.signatures.event import decode
-from extras.receiver.capture import Capture, is_capture, of_json
+from sanderling_client.receiver.capture import Capture, is_capture, of_json
+from sanderling_client.verify import decode
 
 _SSE = (b"data:", b"event:", b"id:", b"retry:", b":")
 _ONE = "the file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actors.signatures import webhook
 from actors.signatures.event import Signer, jwks, new_signing_key
-from extras.receiver.capture import Capture
+from sanderling_client.receiver.capture import Capture
 from storage.records.identity import Millis
 from tests.actors.signatures.events import an_event
 

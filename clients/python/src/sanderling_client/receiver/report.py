@@ -15,19 +15,15 @@ from typing import Any
 
 import msgspec
 
-from actors.signatures.coverage import is_receipt
-from actors.signatures.event import Verdict
-from actors.signatures.receipt import Receipt, ReceivedEvent
-from extras.receiver.capture import Capture
-from sanderling.client.lines import fit
-from storage.records.identity import Millis, rfc3339
-from storage.records.secrecy import plain
+from sanderling_client.receiver.capture import EPOCH, Capture, rfc3339
+from sanderling_client.receiver.receipt import Receipt, ReceivedEvent, is_coverage
+from sanderling_client.receiver.terminal import fit, plain
+from sanderling_client.verify import Verdict
 
 REMEMBERED = 10_000
 """Ids remembered; at a thousand per second a duplicate has ten seconds."""
 MOST_SHOWN = 20
 """Events of a digest shown individually; failed ones always are."""
-_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _COLOURS = {"verified": "32", "FAILED": "31", "not checked": "33"}
 
 
@@ -84,9 +80,9 @@ class Paper:
     colour: bool = False
     zone: tzinfo | None = None
 
-    def clock(self, at: Millis) -> str:
+    def clock(self, at: int) -> str:
         """Format a moment in the zone, to the second."""
-        return f"{(_EPOCH + timedelta(milliseconds=at)).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
+        return f"{(EPOCH + timedelta(milliseconds=at)).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
 
     def word(self, verdict: Verdict) -> str:
         """Return a verdict as a padded word, in colour if enabled."""
@@ -125,7 +121,7 @@ def _digest_lines(receipt: Receipt, paper: Paper) -> Iterator[str]:
 
 def told_line(told: ReceivedEvent, paper: Paper) -> str:
     """Return an event and its verdict as one line, with the reason unless valid."""
-    id = fit("coverage receipt" if is_receipt(told.event) else str(told.event.get("id", "without an id")), 36)
+    id = fit("coverage receipt" if is_coverage(told.event) else str(told.event.get("id", "without an id")), 36)
     tail = fit(_title(told.event), max(10, paper.width - 60)) if told.verdict.valid else plain(told.verdict.reason)
     return f"{paper.word(told.verdict)} {id}  {tail}"
 
@@ -194,7 +190,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def _title(event: Mapping[str, Any]) -> str:
-    if is_receipt(event):
+    if is_coverage(event):
         return f"of source {event.get('source_id')}"
     return str(event.get("title") or event.get("content") or event.get("url") or "")
 
