@@ -41,7 +41,6 @@ from extras.migrate.drafting import (
 from extras.migrate.notifying import destinations
 from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, Shown, named, shortened, shown
 from extras.migrate.recognising import decoded
-from extras.migrate.xpath import css_of
 
 _NO_STEPS: Final = "a browser shows the page but does nothing on it"
 _MESSAGE: Final = "a message is the event itself, as JSON"
@@ -324,10 +323,8 @@ class _Reading:
         path = next((rule.removeprefix(sign) for sign in ("xpath:", "xpath1:") if rule.startswith(sign)), None)
         if path is None and not rule.startswith("/"):
             return rule.removeprefix("css:").strip()
-        path = (rule if path is None else path).strip()
-        css = css_of(path)
-        self._drafting.note(self._place, name, "exact", "XPath, as CSS" if css else "XPath")
-        return css or f"xpath:{path}"
+        self._drafting.note(self._place, name, "exact", "XPath")
+        return f"xpath:{(rule if path is None else path).strip()}"
 
     def _seconds(self) -> float | None:
         parts = mapping(self._watch.get("time_between_check"))

@@ -210,9 +210,9 @@ class Drafting:
     def _joined(self, there: PlannedSource, more: PlannedSource) -> PlannedSource:
         """Merge two watches of an address into one source that covers both."""
         one, two = there.body, more.body
-        selectors = (one.selector, two.selector)
-        both = ", ".join(dict.fromkeys(part for part in selectors if part))
-        selector = both if all(selectors) and len(both) <= LONGEST_SELECTOR else None
+        selectors = [*dict.fromkeys(each for each in (one.selector, two.selector) if each)]
+        both = (joined_selectors(selectors) or "") if one.selector and two.selector else ""
+        selector = both if both and len(both) <= LONGEST_SELECTOR else None
         schedules = [text for text in (one.schedule, two.schedule) if text]
         self.note(more.place, "same address", "approximated", _joining(there, more))
         return PlannedSource(

@@ -271,16 +271,6 @@ def destinations(drafting: Drafting, place: str, address: str) -> Sequence[Desti
     return () if found is None else (found,)
 
 
-def posted(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
-    """Return the webhook for an HTTP address; if there is none, note why."""
-    try:
-        found = _webhook(drafting, place, urlsplit(address))
-    except ValueError:
-        drafting.note(place, WHAT, "impossible", "an address that can't be read")
-        return ()
-    return () if found is None else (found,)
-
-
 def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
     """Return destinations that reach people. called: their name in notes, without secrets."""
     if not found:

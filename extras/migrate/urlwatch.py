@@ -1,15 +1,14 @@
 """urlwatch and webchanges: the YAML of their jobs. The programs are related and share most directives. Pure.
 
 Each document of a file is a job and becomes a source; its filters become selectors, ignored parts and queries, and the
-rest notes. Commands are never run. Both programs keep reporters in a separate settings file, which is read if appended
-to the jobs as another YAML document.
+rest notes. Commands are never run. Both programs keep reporters in a separate settings file, which is not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import cssselect
 
@@ -29,9 +28,8 @@ from extras.migrate.drafting import (
     truth,
     whole,
 )
-from extras.migrate.notifying import NATIVE, Reached, people, posted
-from extras.migrate.plan import PLAIN, DestinationBody, Grade, NotReadable, Plan, Shown, named, shortened, shown
-from extras.migrate.xpath import css_of, documents
+from extras.migrate.plan import PLAIN, Grade, NotReadable, Plan, Shown, named, shortened, shown
+from extras.migrate.yaml_documents import documents
 
 _DATA: Final = "nothing is selected from JSON, CSV and the like: it is watched as text where possible"
 _NO_PROGRAM: Final = "no program of yours is run"
@@ -153,9 +151,8 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
         case "css" if text:
             return text
         case "xpath" if text:
-            css = None if options.get("method") == "xml" else css_of(text)
-            drafting.note(place, "xpath", "exact", "as CSS" if css else "")
-            return css or f"{XPATH}{text}"
+            drafting.note(place, "xpath", "exact")
+            return f"{XPATH}{text}"
         case "element-by-id" if text:
             return f'[id="{_quoted(text)}"]'
         case "element-by-class" if text:
@@ -172,7 +169,7 @@ def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[
     exclude = mapping(argument).get("exclude")
     if not isinstance(exclude, str) or not exclude:
         return []
-    return [css_of(exclude) or f"{XPATH}{exclude}" if name == "xpath" else exclude]
+    return [f"{XPATH}{exclude}" if name == "xpath" else exclude]
 
 
 def _lookup(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
@@ -198,95 +195,12 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-_HERE: Final = frozenset({"stdout", "browser", "html", "text", "markdown", "database", "separate", "tz", "footnote"})
-"""Local reporters and formatting settings."""
-_Settings = Mapping[str, Any]
-
-
 def is_settings(document: Any) -> bool:
     """Return whether a document is the program's settings, not a job."""
     return isinstance(document, dict) and isinstance(document.get("report"), dict) and "url" not in document
 
 
-def reporters(drafting: Drafting, place: str, settings: _Settings) -> Sequence[DestinationBody]:
-    """Return the destinations of enabled reporters; note those without a counterpart."""
-    found: list[DestinationBody] = []
-    for name, one in settings["report"].items():
-        if name in _HERE or not isinstance(one, dict) or not truth(one.get("enabled", False)):
-            continue
-        where = f"{place}, {shortened(str(name), 40)}"
-        if name == "webhook":
-            found += _webhook(drafting, where, text(one, "webhook_url"))
-        elif (read := _READ.get(name)) is None:
-            drafting.note(where, "reporter", "impossible", "there is no such kind of destination")
-        else:
-            found += people(drafting, where, str(name), tuple(read(one)))
-    return found
-
-
-def _webhook(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
-    """Read webchanges' webhook reporter, which posts to a chat's address."""
-    try:
-        kind = NATIVE.get(urlsplit(address).hostname or "")
-    except ValueError:
-        kind = None
-    return (
-        people(drafting, place, "webhook", (Reached(kind, address, {}),)) if kind else posted(drafting, place, address)
-    )
-
-
-def _addressed(kind: str, name: str = "webhook_url") -> Callable[[_Settings], Iterator[Reached]]:
-    """Return a reader for reporters that need only an address."""
-
-    def read(one: _Settings) -> Iterator[Reached]:
-        if address := text(one, name):
-            yield Reached(kind, address, {})
-
-    return read
-
-
-def _telegram(one: _Settings) -> Iterator[Reached]:
-    token, chats = text(one, "bot_token"), one.get("chat_id")
-    for chat in chats if isinstance(chats, list) else [chats]:
-        if token and isinstance(chat, str | int) and str(chat):
-            yield Reached("telegram", "", {"token": token, "chat": str(chat)})
-
-
-def _matrix(one: _Settings) -> Iterator[Reached]:
-    room, token = text(one, "room_id"), text(one, "access_token")
-    if room.startswith("!") and token:
-        yield Reached("matrix", text(one, "homeserver"), {"room": room, "token": token})
-
-
-def _gotify(one: _Settings) -> Iterator[Reached]:
-    if token := text(one, "token"):
-        yield Reached("gotify", text(one, "server_url"), {"token": token})
-
-
-def _pushover(one: _Settings) -> Iterator[Reached]:
-    if (token := text(one, "app")) and (user := text(one, "user")):
-        yield Reached("pushover", "", {"token": token, "user": user})
-
-
-def _mail(one: _Settings) -> Iterator[Reached]:
-    for address in text(one, "to").split(","):
-        if "@" in address:
-            yield Reached("email", address.strip(), {})
-
-
-_READ: Final[Mapping[str, Callable[[_Settings], Iterator[Reached]]]] = {
-    "telegram": _telegram,
-    "slack": _addressed("slack"),
-    "discord": _addressed("discord"),
-    "mattermost": _addressed("mattermost"),
-    "matrix": _matrix,
-    "gotify": _gotify,
-    "pushover": _pushover,
-    "email": _mail,
-    "mailgun": _mail,
-}
-
-
+_REPORTERS: Final = "add a destination to the alerts instead"
 _DIRECT: Final = "checks connect directly"
 _DIFFERENCE: Final = "an event shows the whole difference"
 _FAILING: Final = "a lasting failure is reported as source_failing, never as a change"
@@ -351,15 +265,9 @@ def read_urlwatch(data: bytes) -> Plan:
     """Return the plan of a file of jobs; a document may also be a list. Raises NotReadable."""
     drafting = Drafting()
     number = 0
-    found = list(documents(data))
-    told = [
-        one
-        for line, document in found
-        if is_settings(document)
-        for one in reporters(drafting, f"report (line {line})", document)
-    ]
-    for line, document in found:
+    for line, document in documents(data):
         if is_settings(document):
+            drafting.note(f"report (line {line})", "reporter", "impossible", _REPORTERS)
             continue
         for job in document if isinstance(document, list) else [document]:
             number += 1
@@ -367,15 +275,11 @@ def read_urlwatch(data: bytes) -> Plan:
                 raise NotReadable(f"It has more than {MOST_ITEMS} jobs.")
             if not isinstance(job, dict):
                 raise NotReadable(f"Line {line}: a job is names with values, such as `url: https://example.org/`.")
-            _job(drafting, f"job {number} (line {line})", job, told)
-    if told and not number:
-        drafting.note(
-            "report", "reporter", "impossible", "there are no jobs: put both files into one, `---` between them"
-        )
+            _job(drafting, f"job {number} (line {line})", job)
     return drafting.plan("urlwatch")
 
 
-def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[DestinationBody]) -> None:
+def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
     kind = text(job, "kind")
     if job.get("command") or kind in ("shell", "command"):
         drafting.note(place, "command", "impossible", "commands are not run; watch the address that it fetches")
@@ -415,8 +319,8 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any], told: Sequence[
     except Unsayable as error:
         drafting.note(place, "filter", "impossible", str(error))
         return
-    if query or told:
-        drafting.alert(place, url, named("urlwatch", query), told)
+    if query:
+        drafting.alert(place, url, named("urlwatch", query))
 
 
 def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> Shown:

@@ -96,7 +96,6 @@ _ONE_BY_ONE = (
     Row("docs/agents.md", "json", '{"mcpServers": {"sanderling": {"url"', REQUESTS),
     Row("docs/moving.md", "console", "$ sanderling import --dry-run changedetection", "tests/docs/test_moving_page.py"),
     Row("docs/moving.md", "console", "$ sanderling export", "tests/docs/test_moving_whole.py"),
-    Row("docs/moving.md", "sh", "(cat urls.yaml", "tests/docs/test_moving_page.py"),
     Row(
         "docs/moving.md",
         "sh",

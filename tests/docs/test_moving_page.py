@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +13,6 @@ import trio
 from extras.migrate import changedetection, miniflux, urlwatch
 from extras.migrate.plan import KINDS
 from extras.migrate.report import as_text
-from tests.docs.blocks import the
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service
 from tests.extras.migrate import samples
@@ -76,22 +74,6 @@ def test_the_report_is_what_is_printed_today() -> None:
 
 def test_every_kind_of_file_is_on_the_page() -> None:
     assert {kind for kind in KINDS if f"`{kind}`" not in PART} == set()
-
-
-@pytest.mark.real
-def test_jobs_and_reporters_of_urlwatch_are_read_as_one_file(tmp_path: Path) -> None:
-    (tmp_path / "urls.yaml").write_bytes(samples.URLWATCH)
-    (tmp_path / "urlwatch.yaml").write_text(
-        "report:\n  slack: {enabled: true, webhook_url: 'https://hooks.slack.com/x'}\n"
-    )
-    program = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\n'
-    lines = program + the("docs/moving.md", "sh", "(cat")
-    variables = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        ["bash", "-ec", lines], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search("^This is urlwatch.* destinations?", done.stdout), done.stdout
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from extras.migrate.plan import Kind, NotReadable, Plan, wire
 from extras.migrate.reading import READERS, read
 from extras.migrate.recognising import kind_of
 from extras.migrate.report import as_json, as_text
-from extras.migrate.xpath import documents
+from extras.migrate.yaml_documents import documents
 from tests.extras.migrate import samples
 
 SAMPLES: dict[Kind, bytes] = {
