@@ -112,7 +112,7 @@ class Row:
 TABLE: Mapping[str, Row] = {
     "extras.agents": Row(commands=("mcp",), always=True),
     "extras.apply": Row(commands=("apply",)),
-    "extras.install": Row(commands=("install", "uninstall", "licences", "verify-release")),
+    "extras.install": Row(commands=("install", "uninstall", "licences")),
     "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True),
     "extras.cluster": Row(
         commands=("standby",),

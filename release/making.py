@@ -25,13 +25,13 @@ from pathlib import Path
 
 from nacl.signing import SigningKey
 
-from extras.install.releases import SIGNATURE, SUMS, fingerprint
 from release.artifacts import Built, kind_of, lacking, released
 from release.notes import is_dated, notes
 from release.recipes import RECIPES, TEMPLATES, address, filled
 from release.recipes import lacking as recipe_lacks
 from release.signing import private_key, written
 from release.statement import Origin, statement
+from release.verifying import SIGNATURE, SUMS, fingerprint
 from sanderling import __version__
 
 TOP = Path(__file__).parents[1]

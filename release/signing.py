@@ -1,4 +1,4 @@
-"""What signs a release: its sums as text, and the publisher's key. `extras/install/releases.py` checks both."""
+"""What signs a release: its sums as text, and the publisher's key. `verifying.py` checks both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from nacl.signing import SigningKey, VerifyKey
 
-from extras.install.releases import PUBLIC_DER, is_key, opened_pem
+from release.verifying import PUBLIC_DER, is_key, opened_pem
 
 _PRIVATE = bytes.fromhex("302e020100300506032b657004220420")
 

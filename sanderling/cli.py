@@ -78,7 +78,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "verify": "Check the signatures in a file",
         "probe": "Test a webhook receiver with bad deliveries",
         "check": "Test this build",
-        "verify-release": "Check the files of a release",
         "licences": "List the bundled software",
         "completion": "Print a shell's completion script",
         "help": "Show a page of the manual",

@@ -1,10 +1,9 @@
-"""`sanderling install`, `uninstall`, `licences` and `verify-release`."""
+"""`sanderling install`, `uninstall` and `licences`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from shutil import which
@@ -195,24 +194,3 @@ def licences(name: str | None, *, whole: bool, as_json: bool) -> int:
     else:
         click.echo(show(name, whole=whole))
     return Exit.WELL
-
-
-@click.command("verify-release")
-@click.argument("paths", metavar="FOLDER|FILES...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--key", required=True, metavar="PUBLIC.pem", type=click.Path(path_type=Path), help="The publisher's public key."
-)
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON a file.")
-def verify_release(paths: Sequence[Path], *, key: Path, as_json: bool) -> int:
-    """Check the files of a release: the signature of SHA256SUMS, then each file's SHA-256.
-
-    SHA256SUMS and SHA256SUMS.sig must be in the same folder. In a FOLDER, a missing or unlisted file is an error; of
-    FILES only these are checked. Get the key from another place than the files. The exit code is 0 if all are valid.
-
-    \b
-    sanderling verify-release ~/Downloads/sanderling-0.1.0 --key publisher.pem
-    sanderling verify-release sanderling_0.1.0-1_amd64.deb --key publisher.pem
-    """
-    from extras.install.releases import verify_release as run
-
-    return run(paths, key, json=as_json)

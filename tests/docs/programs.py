@@ -107,12 +107,6 @@ _ONE_BY_ONE = (
     Row(
         "docs/install.md",
         "sh",
-        "sanderling verify-release",
-        "it names a folder of the reader's: tests/release/test_verify.py",
-    ),
-    Row(
-        "docs/install.md",
-        "sh",
         "",
         "it changes the machine: `make newcomers` goes each way, tests/release/test_newcomers.py compares",
     ),

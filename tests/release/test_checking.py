@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from extras.install.releases import Finding, Lies, judged
+from release.verifying import Finding, Lies, judged
 
 A, B = "a" * 64, "b" * 64
 WELL = "is as it was released"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from nacl.signing import SigningKey
 
-from extras.install.releases import fingerprint, public_key
 from release.signing import private_key, public_pem
+from release.verifying import fingerprint, public_key
 from tests.support.certificates import needs_openssl
 
 # Of RFC 8410, section 10.

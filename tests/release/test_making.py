@@ -1,4 +1,4 @@
-"""`make release`'s functions make a folder that `sanderling verify-release` accepts; nothing is built here."""
+"""`make release`'s functions make a folder that `release.verifying` accepts; nothing is built here."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from nacl.signing import SigningKey
 from release import making
 from release.signing import public_pem
 from release.statement import Origin
+from release.verifying import run
 from sanderling import __version__
-from sanderling.cli import run
 from sanderling.exits import Exit
 from tests.release.test_keys import PRIVATE, PUBLIC
 from tests.rules.source_files import ROOT
@@ -46,7 +46,7 @@ def dist(tmp_path: Path) -> Path:
 
 
 def checked(folder: Path, key: Path) -> int:
-    return run(["verify-release", str(folder), "--key", str(key)])
+    return run([str(folder), "--key", str(key)])
 
 
 def test_a_release_has_files_statement_notes_and_sums_and_says_what_it_lacks(

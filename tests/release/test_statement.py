@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from extras.install.releases import NAME
 from release.artifacts import KINDS, Built, lacking, released
 from release.notes import is_dated, notes
 from release.statement import Origin, statement
+from release.verifying import NAME
 from sanderling import __version__
 from tests.rules.source_files import ROOT
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extras.install.releases import parsed
 from release.signing import written
+from release.verifying import parsed
 
 A, B = "a" * 64, "b" * 64
 

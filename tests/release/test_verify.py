@@ -1,4 +1,4 @@
-"""`sanderling verify-release` on folders: whole, altered, incomplete, with extra files, signed by another key."""
+"""`release.verifying` on folders: whole, altered, incomplete, with extra files, signed by another key."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from nacl.signing import SigningKey
 
-from extras.install.releases import SIGNATURE, SUMS, fingerprint
 from release.signing import public_pem, written
-from sanderling.cli import run
+from release.verifying import SIGNATURE, SUMS, fingerprint, run
 from sanderling.exits import Exit
 
 OURS, THEIRS = SigningKey(b"1" * 32), SigningKey(b"2" * 32)
@@ -38,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 def checked(folder: Path, *paths: Path, more: tuple[str, ...] = ()) -> int:
     named = [str(path) for path in paths or (folder,)]
-    return run(["verify-release", *named, "--key", str(folder.parent / "key.pem"), *more])
+    return run([*named, "--key", str(folder.parent / "key.pem"), *more])
 
 
 def test_a_release_that_is_whole_is_well_and_its_key_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,7 +148,7 @@ def test_a_folder_that_can_not_be_listed_is_a_wrong_command(
     def refused(path: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("extras.install.releases.os.listdir", refused)
+    monkeypatch.setattr("release.verifying.os.listdir", refused)
     assert checked(folder) == Exit.USAGE
     assert capsys.readouterr().err == f"sanderling: {folder}: its contents can't be listed: Permission denied.\n"
 

@@ -1,4 +1,6 @@
-"""Check the files of a release: `sanderling verify-release`. `release/` makes and signs releases.
+"""Check the files of a release before it is published: `python -m release.verifying FOLDER --key publisher.pem`.
+
+Users check with openssl and sha256sum (docs/install.md); this also finds files that are missing, added or links.
 
 SHA256SUMS has a line for each file, in the format of `sha256sum`. Keys are PEM as openssl writes Ed25519 (RFC 8410):
 the DER of one is a constant plus 32 bytes, so there is no ASN.1 parser that could be deceived.
@@ -11,6 +13,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -238,3 +241,31 @@ def opened_pem(pem: str) -> tuple[str, bytes]:
         return block[1], b64decode("".join(block[2].split()), validate=True)
     except binascii.Error:
         raise ValueError("is no key in PEM: it is cut or altered") from None
+
+
+@click.command()
+@click.argument("paths", metavar="FOLDER|FILES...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--key", required=True, metavar="PUBLIC.pem", type=click.Path(path_type=Path), help="The publisher's public key."
+)
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON a file.")
+def main(paths: Sequence[Path], *, key: Path, as_json: bool) -> int:
+    """Check the signature of SHA256SUMS, then each file's SHA-256.
+
+    In a FOLDER, a missing or unlisted file is an error; of FILES only these are checked. The exit code is 0 if all are
+    valid.
+    """
+    return verify_release(paths, key, json=as_json)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return the exit code."""
+    try:
+        return int(main.main(list(arguments), standalone_mode=False))
+    except CommandFailed as failed:
+        click.echo(f"sanderling: {failed.message}", err=True)
+        return failed.code
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))
