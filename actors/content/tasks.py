@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from actors.content.bodies.frames import read_frames, told
@@ -58,8 +59,11 @@ from actors.content.pages.plain import ROOT, format_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
 from actors.content.wording.fingerprint import content_hash, simhash
+from actors.messages.previews import FoundValue
 from storage.records.event import StandingValues
 
+MOST_VALUES = 20
+"""Values that a preview lists."""
 _encode = msgspec.msgpack.encode
 Asked = TypeVar("Asked")
 
@@ -73,9 +77,23 @@ def task_of(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[b
 
 def _preview_page(asked: PageRequest) -> PagePreviewAnswer:
     try:
-        return PagePreviewAnswer(preview_page(asked))
+        return PagePreviewAnswer(replace(preview_page(asked), values=_values_on(asked)))
     except NoParts as error:
         return PagePreviewAnswer(None, error.reason)
+
+
+def _values_on(asked: PageRequest) -> tuple[FoundValue, ...]:
+    """Return the first values of a page, as a source that watches it would list them."""
+    try:
+        look = look_page(asked)
+    except ContentError:
+        return ()
+    found = _standing_values(StandingRequest(look.memory, exact="json" in asked.content_type)).values
+    shown = [one for one in sorted(found, key=lambda one: one.block) if one.value.type is not UNSET][:MOST_VALUES]
+    return tuple(
+        FoundValue(one.value.type, one.value.text, one.value.digits, one.label, one.path, one.value.unit)
+        for one in shown
+    )
 
 
 def _faults(asked: SelectorsRequest) -> list[Fault]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from storage.records.event import ValueType
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Detection
 
@@ -79,6 +80,20 @@ class ListedItem(Struct, frozen=True):
     url: str
 
 
+class FoundValue(Struct, frozen=True):
+    """A price, number, state, version or date on a page. `text`: as written there. `value`: its digits, its date, the
+    numbers of a version, or a state. `label`: its name in the page's own words. `path`: its place in a structured
+    document. `unit`: a currency, "%", a unit of measure, or "".
+    """
+
+    type: ValueType
+    text: str
+    value: str
+    label: str
+    path: str
+    unit: str
+
+
 class PagePreview(Struct, frozen=True):
     """A page as it would be watched. `blocks` and `items` are the first ones; `watched`, `left_out` and `listed` count
     all, `listed` when read as a list.
@@ -101,6 +116,7 @@ class PagePreview(Struct, frozen=True):
     trouble: str | None
     listed: int = 0
     items: tuple[ListedItem, ...] = ()
+    values: tuple[FoundValue, ...] = ()
 
 
 class ShownPart(Struct, frozen=True):

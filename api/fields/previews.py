@@ -31,7 +31,7 @@ class FeedPreview(Declared, frozen=True):
 @record_of(previews.PagePreview, "title author published_at content blocks watched left_out matched ignored partial")
 class PagePreview(Declared, frozen=True):
     """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
-    list (`follow`); `items` are the first 20.
+    list (`follow`); `items` are the first 20. `values`: its first 20 prices, numbers, states, versions and dates.
 
     `matched`: the number of elements that `selector` keeps, null without one. `partial`: the page is too long and was
     read in part.
@@ -39,6 +39,7 @@ class PagePreview(Declared, frozen=True):
 
     listed: int = 0
     items: tuple[previews.ListedItem, ...] = ()
+    values: tuple[previews.FoundValue, ...] = ()
 
 
 @shown_whole(previews.PushPreview)

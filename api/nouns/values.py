@@ -207,15 +207,6 @@ def ends(series: Series) -> tuple[Point, Point] | None:
     return min(newest, key=lambda at: place(series.type, at)), max(newest, key=lambda at: place(series.type, at))
 
 
-def said(value: Value) -> str:
-    """Return a value as text: the digits of a number, else the date, version or state.
-
-    >>> said(Value("1.099,00 €", "money", 109900, 2, "EUR")), said(Value("1. Mai", "date", value="05-01"))
-    ('1099.00', '05-01')
-    """
-    return written(Point(0, value.number, value.scale)) if isinstance(value.number, int) else value.value
-
-
 def _point(point: Point) -> ValuePoint:
     return made_of(ValuePoint, point, value=written(point))
 
@@ -228,7 +219,7 @@ def _series(series: Series) -> ValueSeries:
 
 def _shown(one: PresentValue) -> CurrentValue:
     number = one.value.number if isinstance(one.value.number, int) else None
-    return made_of(CurrentValue, one.value, one, value=said(one.value), number=number)
+    return made_of(CurrentValue, one.value, one, value=one.value.digits, number=number)
 
 
 def _spreadsheet(found: SourceValues) -> bytes:

@@ -155,12 +155,14 @@ async def _make(client: Client, alert: Mapping[str, Any], watched: Mapping[str, 
 
 
 def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a URL's type and the evidence, then the newest entries, or the watched texts of a page."""
+    """Yield a URL's type and the evidence, then its values, or the newest entries, or the watched texts of a page."""
     preview = found["preview"]
     pace, page, feed = preview["pace"], preview["page"], preview["feed"]
     yield f"{found['type']}  {plain(found['url'])}" + ("  (watched already)" if found["source_id"] else "")
     yield f"  {plain(found['evidence'])}"
-    shown = page["blocks"] if page else feed["newest"] if feed else preview["push"]["frames"]
+    values = page["values"] if page else ()
+    yield from value_lines(values)
+    shown = () if values else page["blocks"] if page else feed["newest"] if feed else preview["push"]["frames"]
     texts = [one.get("text") or one.get("title") or one["content"] for one in shown if one.get("watched", True)]
     for text in texts[:MOST_SHOWN]:
         yield f"  · {fit(text, 100)}"
@@ -204,8 +206,14 @@ async def _show_added(client: Client, source: Mapping[str, Any], *, created: boo
     click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
     if created and TIERS[source["type"]].has_diff:
         values = await sent(client, "GET", f"{SOURCES.path}/{source['id']}/values")
-        for one in values.get("current", ())[:MOST_SHOWN]:
-            click.echo(f"  {fit(': '.join(filter(None, (one['path'] or one['label'], one['text']))), 100)}", err=True)
+        for line in value_lines(values.get("current", ())):
+            click.echo(line, err=True)
+
+
+def value_lines(values: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the first values of a page, each with its path or label: prices first."""
+    for one in sorted(values, key=lambda one: one["type"] != "money")[:MOST_SHOWN]:
+        yield f"  {fit(': '.join(filter(None, (one['path'] or one['label'], one['text']))), 100)}"
 
 
 @sources.command("list")

@@ -13,6 +13,7 @@ A number is an integer with a scale: 1,099.00 EUR is number 109900, scale 2, uni
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
@@ -112,6 +113,15 @@ class Value(Struct, frozen=True, omit_defaults=True):
 
     def same_as(self, other: Value) -> bool:
         return self.type == other.type and self.meaning() == other.meaning()
+
+    @property
+    def digits(self) -> str:
+        """The digits of a number, else the date, version or state.
+
+        >>> Value("1.099,00 €", "money", 109900, 2, "EUR").digits, Value("1. Mai", "date", value="05-01").digits
+        ('1099.00', '05-01')
+        """
+        return f"{Decimal(self.number).scaleb(-self.scale):f}" if isinstance(self.number, int) else self.value
 
     def meaning(self) -> tuple[int | str, ...]:
         """Return the value without its notation: 5 and 5.00 are the same number."""

@@ -230,14 +230,14 @@ def bare_selector(text: str) -> str:
 def json_path_text(text: str) -> str:
     """Return a selector as a JSONPath, also from jq syntax or the place in a difference; "" if it is neither.
 
-    >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a['b c']"), json_path_text("a > b")
-    ('$.a', '$.items[*].price', "$.a['b c']", '')
+    >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a['b c']"), json_path_text("a")
+    ('$.a', '$.items[*].price', "$.a['b c']", '$.a')
+    >>> json_path_text("a > b")
+    ''
     """
     bare, kind = bare_selector(text), selector_kind(text)
     if kind not in {"css", "jsonpath"} or bare.startswith("$") or not _MEMBERS.fullmatch(bare):
         return bare if kind == "jsonpath" else ""
-    if kind == "css" and not {".", "["}.intersection(bare):
-        return ""
     path = bare if "'" in bare else _PIPE.sub("", bare).replace("[]", "[*]").replace(".[", "[")
     return f"${path}" if path[0] in ".[" else f"$.{path}"
 

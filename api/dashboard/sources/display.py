@@ -15,7 +15,7 @@ from actors.language.speaking import decimal, noted, say, say_many
 from actors.messages.views import SourceView
 from actors.series import Point, Series
 from api.dashboard.drawing.figures import by_utc, named, steps
-from api.nouns.values import PresentValue, SourceValues, decimal_of, ends, place, said, written
+from api.nouns.values import PresentValue, SourceValues, decimal_of, ends, place, written
 from api.refusal_words import sentence
 from storage.records.identity import Millis, day_of
 from storage.records.message import Message, message
@@ -55,13 +55,11 @@ def standing(view: SourceView) -> Standing:
 
 
 def health(view: SourceView) -> Standing | None:
-    """Return the health of a source with the reason, or None at full health."""
     found = view.hot.health
     return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.words)
 
 
 def facts(view: SourceView) -> dict[str, Any]:
-    """Return the facts that both the list and the source's page show."""
     return {
         "view": view,
         "source": view.source,
@@ -74,7 +72,6 @@ def facts(view: SourceView) -> dict[str, Any]:
 
 
 def name_of(source: Source) -> str:
-    """Return the user's name for a source, else its own title, else its address without the scheme."""
     return shown_as(source.name, source.url)
 
 
@@ -88,7 +85,6 @@ def shown_as(name: str, url: str) -> str:
 
 
 def labels(source: Source) -> tuple[str, ...]:
-    """Return the user's tags, labels without their namespace."""
     theirs = (tag for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES)
     return tuple(tag.removeprefix("label:") for tag in theirs)
 
@@ -151,14 +147,12 @@ def ticks(rows: Sequence[Row], count: int = TICKS) -> list[Tick]:
 
 
 def _each(row: Row, most: int) -> Iterator[Tick]:
-    """Yield a row's last checks, oldest first, spread evenly over its period."""
     step = (row.last_at - row.first_at) / max(1, row.looks - 1)
     for number in range(max(0, row.looks - most), row.looks):
         yield Tick(Millis(round(row.first_at + number * step)), SORTS[row.verdict], row)
 
 
 def strip(rows: Sequence[Row]) -> Strip:
-    """Return the last checks for a table's row, the newest at the right."""
     shown = ticks(rows)
     paths: dict[Sort, str] = {}
     for at, tick in enumerate(shown, TICKS - len(shown)):
@@ -273,7 +267,6 @@ SIZE = 640, 48
 
 
 def listed(found: SourceValues) -> dict[str, Any]:
-    """Return the current values: prices and states first, then figures, in page order. more: how many are left out."""
     order = ("money", "availability", "percent", "version", "date", "number")
     ranked = sorted(found.current, key=lambda one: order.index(str(one.value.type)))
     rows = [_listed(one) for one in ranked[:MOST_VALUES]]
@@ -283,12 +276,11 @@ def listed(found: SourceValues) -> dict[str, Any]:
 def _listed(one: PresentValue) -> dict[str, Any]:
     """Return a current value with its unit; for states, the page's own words."""
     value = one.value
-    says = value.text if value.type == "availability" else with_unit(said(value), value.unit)
+    says = value.text if value.type == "availability" else with_unit(value.digits, value.unit)
     return {"title": one.path or one.label or say("Value"), "says": says, "since": one.since}
 
 
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> list[dict[str, Any]]:
-    """Return the first series that have changed or ended. moment: formats a time for the reader."""
     changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
     return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
 
@@ -323,7 +315,6 @@ def _drawn(series: Series, now: Millis, moment: Callable[[int], str]) -> dict[st
 
 
 def _says(drawing: dict[str, Any], count: int, gone: str) -> str:
-    """Return a series as a sentence, for readers who cannot see the chart."""
     said = {"title": drawing["title"], "count": count, "last": drawing["now"]}
     if gone:
         return say("%(title)s: %(count)s values, the last %(last)s, gone since %(gone)s", **said, gone=gone)
@@ -334,7 +325,6 @@ def _says(drawing: dict[str, Any], count: int, gone: str) -> str:
 
 
 def _heights(series: Series, points: Sequence[Point]) -> list[float]:
-    """Return the height of each value: numbers by value, dates by day, others by rank."""
     if points[0].number is not None:
         return [float(decimal_of(point)) for point in points]
     places = [place(series.type, point) for point in points]

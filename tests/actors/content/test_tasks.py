@@ -11,7 +11,15 @@ from msgspec.structs import replace
 from actors.content.bodies.frames import Frame
 from actors.content.errors import ContentError
 from actors.content.messages.readings import FeedReading, Finding
-from actors.content.messages.requests import BodyRequest, FrameRequest, ItemPage, PageLook, PageRequest, StandingRequest
+from actors.content.messages.requests import (
+    BodyRequest,
+    FrameRequest,
+    ItemPage,
+    PageLook,
+    PagePreviewAnswer,
+    PageRequest,
+    StandingRequest,
+)
 from actors.content.tasks import TASKS, look_page
 from actors.content.wording.fingerprint import content_hash
 from storage.records.event import StandingValues
@@ -90,3 +98,25 @@ def test_a_counter_is_in_no_summary_change_or_value_once_it_is_known() -> None:
     assert look.kind == "changed" and look.diff is not None
     assert [(one.before, one.after) for one in look.diff.changed] == [("Price: £349.00", "Price: £289.00")]
     assert "people" not in f"{look.summary} {look.diff} {look.changes}"
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "selector", "values"),
+    [
+        (html(*PROSE, "Price: £349.00"), "", None, [("Price", "£349.00", "349.00", "GBP")]),
+        (
+            b'{"plan": {"price": 12.5}, "version": "1.4.2"}',
+            "application/json",
+            "version",
+            [("$.version", "1.4.2", "1.4.2", "")],
+        ),
+    ],
+)
+def test_a_preview_lists_the_values_that_the_first_check_would(
+    body: bytes, media: str, selector: str | None, values: list[tuple[str, str, str, str]]
+) -> None:
+    request = PageRequest(body, media, URL, selector)
+    page = msgspec.msgpack.decode(run("preview_page", request), type=PagePreviewAnswer).page
+    assert page is not None
+    found = [(one.path or one.label, one.text, one.value, one.unit) for one in page.values if one.type != "number"]
+    assert found == values

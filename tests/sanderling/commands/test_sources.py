@@ -9,7 +9,7 @@ import pytest
 
 from api.fields.alerts import AlertRecord
 from api.fields.destinations import DestinationRecord
-from api.fields.previews import DetectAnswer
+from api.fields.previews import DetectAnswer, Preview
 from api.fields.sources import SourceRecord, SourceStatus
 from api.nouns.values import Values
 from sanderling.client.api import Client
@@ -256,6 +256,24 @@ def test_a_dry_run_shows_what_would_be_watched_and_adds_nothing(capsys: pytest.C
     assert asked == [("POST /v1/sources/detect", {"url": SOURCE.url, "tags": ["shop"]})]
     found, told = record_of(DetectAnswer), capsys.readouterr().out
     assert found.evidence in told and found.preview.feed is not None and found.preview.feed.newest[0].title in told
+
+
+def test_a_dry_run_shows_the_values_of_a_page_and_its_texts_only_without_any() -> None:
+    found = msgspec.to_builtins(record_of(DetectAnswer))
+    page = msgspec.to_builtins(record_of(Preview).page)
+    value = {
+        "type": "money",
+        "text": "12.50 €",
+        "value": "12.50",
+        "label": "",
+        "path": "$.plans[Team].price",
+        "unit": "EUR",
+    }
+    shown = found | {"preview": found["preview"] | {"feed": None, "page": page | {"values": [value]}}}
+    told = "\n".join(sources.found_lines(shown))
+    assert "$.plans[Team].price: 12.50 €" in told and page["blocks"][0]["text"] not in told
+    shown["preview"]["page"]["values"] = []
+    assert page["blocks"][0]["text"] in "\n".join(sources.found_lines(shown))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_a_part_that_is_not_there_is_a_state(text: str, selector: str) -> None:
     ("text", "selector", "says"),
     [
         (JSON, "//a", r"by a JSONPath, such as \$\.items\[\*\]\.price\.$"),
-        (JSON, "td", "by a JSONPath"),
+        (JSON, "td > b", "by a JSONPath"),
         (XML, "$.a", "by an XPath, such as //item/price.$"),
         (XML, "loc", "by an XPath"),
         (LOG, "//p", "by lines, as lines:3-20, by a regular expression"),

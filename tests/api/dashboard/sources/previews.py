@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from actors.messages.previews import (
     DraftEvent,
     FeedPreview,
+    FoundValue,
     Ignored,
     PacePreview,
     PagePreview,
@@ -29,9 +32,10 @@ def of_a_feed(*titles: str, title: str = "Tide tables") -> Preview:
     return Preview(NOW, feed=feed, pace=PACE)
 
 
-def of_a_page(*, allowed: bool = True) -> Preview:
+def of_a_page(*, allowed: bool = True, values: tuple[FoundValue, ...] = ()) -> Preview:
     blocks = (PreviewBlock("Day ticket: 12 euros.", True, ""), PreviewBlock("Home | Contact", False, "menu"))
     page = PagePreview("Prices", "", None, "Day ticket", blocks, 34, 12, 1, (Ignored(".ad", 3),), (), True, None)
+    page = replace(page, values=values)
     return Preview(NOW, page=page, pace=PACE, robots=RobotsVerdict(allowed, None, "robots.txt allows it."))
 
 
