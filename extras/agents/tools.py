@@ -1,36 +1,34 @@
 """The tools of an agent: a table of their arguments and descriptions, over the service's own API.
 
 The key decides which tools work: with a key for reading, an agent cannot add a URL. Only `detect` and `watch` fetch
-pages; each costs a check and needs the scope `sources:write`.
+pages; each costs a check and needs the scope `sources:write`. `acting.py` has the tools that change something.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from http import HTTPStatus
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 from urllib.parse import quote
-from uuid import UUID
 
 import msgspec
 from msgspec import Meta, Struct
 
 from api.streams.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscriber
+from extras.agents import acting
 from extras.agents.protocol import Refused, Result, Unknown
 from extras.agents.quoting import PER_TOKEN, RULE, as_data, event_as_text, events_as_text, marked, quoted
-from extras.agents.within import Reply
+from extras.agents.service import Service, Text, Tool
 from storage.records.identity import Millis, rfc3339
 
 INSTRUCTIONS: Final = (
     "Sanderling watches URLs and reports changes. `changes_since` with the `next` of the previous answer continues "
-    f"without a gap. {RULE}"
+    f"without a gap. `watch`, then `create_alert` with its source, notifies the user. Ask the user before you "
+    f"change or delete what you did not make. {RULE}"
 )
 _SPAN: Final = re.compile(r"(\d{1,4})\s?([mhd])")
 _SECONDS: Final = {"m": 60, "h": 3_600, "d": 86_400}
 _AT_ONCE, _MOST_PAGES, _NAMED = 50, 20, 5
-_Text = Annotated[str, Meta(max_length=500)]
 _Tokens = Annotated[int, Meta(ge=100, le=20_000, description="About how long the answer may be, in tokens")]
 
 
@@ -41,7 +39,7 @@ class Since(Struct, forbid_unknown_fields=True):
         str, Meta(max_length=100, description="`next` of an earlier answer, a time (RFC 3339), or a span such as 24h")
     ] = "24h"
     source: Annotated[str, Meta(max_length=200, description="A source's id, or a part of its URL or name")] = ""
-    tag: _Text = ""
+    tag: Text = ""
     query: Annotated[str, Meta(max_length=500, description="Words, or conditions such as price<300, kind:version")] = ""
     max_tokens: _Tokens = 2_000
 
@@ -50,7 +48,7 @@ class Search(Struct, forbid_unknown_fields=True):
     """What is looked for among past events, the newest first."""
 
     query: Annotated[str, Meta(min_length=1, max_length=500)]
-    source: _Text = ""
+    source: Text = ""
     max_tokens: _Tokens = 2_000
 
 
@@ -87,94 +85,11 @@ class OneUrl(Struct, forbid_unknown_fields=True):
     url: Annotated[str, Meta(max_length=2_000)]
 
 
-class Watched(Struct, forbid_unknown_fields=True):
-    """What is to be watched."""
-
-    url: Annotated[str, Meta(max_length=2_000)]
-    title: _Text = ""
-    tags: Annotated[list[_Text], Meta(max_length=20)] = []
-    selector: Annotated[str, Meta(max_length=1_000, description="A part of a page: CSS, XPath, JSONPath, a path")] = ""
-
-
 class Tried(Struct, forbid_unknown_fields=True):
     """A query, as an alert would have it."""
 
     query: Annotated[str, Meta(max_length=4_096)]
     language: Annotated[str, Meta(max_length=10)] = "en"
-
-
-Ask = Callable[[str, str, Mapping[str, Any] | None, Any], Awaitable[Reply]]
-"""A request to the service: method, path, query, body."""
-
-
-class Service:
-    """The service, for tools. Its refusals are text for the model.
-
-    mark: makes unpredictable letters. is_private: whether a source must be named before it is shown.
-    """
-
-    def __init__(
-        self, ask: Ask, now: Callable[[], Millis], mark: Callable[[], str], is_private: Callable[[str], bool]
-    ) -> None:
-        self._ask, self.now, self.mark, self.is_private = ask, now, mark, is_private
-
-    async def get(self, path: str, **query: Any) -> Any:
-        """Return the answer to a GET. Raises Refused."""
-        asked = {name: value for name, value in query.items() if value not in ("", None)}
-        return _told(await self._ask("GET", path, asked, None))
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the answer to a POST. Raises Refused."""
-        return _told(await self._ask("POST", path, None, body))
-
-    async def source(self, name: str) -> str:
-        """Return a source's id, given the id or words of its URL, names or tags. Raises Refused."""
-        try:
-            return str(UUID(name))
-        except ValueError:
-            found = await self.get("/v1/sources", q=name, limit=_NAMED + 1)
-        exact = [one for one in found if name in (one["url"], one["title"], one["found_title"])]
-        found = exact or found
-        if len(found) == 1:
-            return str(found[0]["id"])
-        if not found:
-            raise Refused(f"No source has {name!r} in it; `sources` lists them.")
-        names = "".join(f"\n{one['id']} {quoted('', one['url'], 400)}" for one in found[:_NAMED])
-        raise Refused(f"Several sources have {name!r} in them; name one by its id:{names}")
-
-
-def _told(reply: Reply) -> Any:
-    if reply.status < HTTPStatus.BAD_REQUEST:
-        return reply.body
-    problem = reply.body or {}
-    says = problem.get("detail") or problem.get("title") or f"The service answers {reply.status}."
-    at = [f"{one['location']}: {one['message']}" for one in problem.get("errors", ()) if one["message"] not in says]
-    raise Refused(" ".join([says, *at]))
-
-
-@dataclass(frozen=True)
-class Tool:
-    """One tool. looks: it fetches a URL, or changes the watched sources."""
-
-    name: str
-    title: str
-    says: str
-    takes: type[Struct]
-    run: Callable[[Service, Any], Awaitable[Result]]
-    looks: bool = False
-
-    def described(self) -> dict[str, Any]:
-        """Return the tool as the protocol lists it."""
-        hints = {"title": self.title, "readOnlyHint": not self.looks, "destructiveHint": False, "openWorldHint": True}
-        shape = msgspec.json.schema(self.takes)
-        schema = shape["$defs"][self.takes.__name__]
-        return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.says,
-            "inputSchema": schema,
-            "annotations": hints,
-        }
 
 
 async def _changes(api: Service, asked: Since) -> Result:
@@ -271,17 +186,9 @@ def _standing(one: Mapping[str, Any]) -> str:
 
 async def _detect(api: Service, asked: OneUrl) -> Result:
     answer = await api.post("/v1/sources/detect", {"url": asked.url})
-    return Result(f"{answer['type']}: {quoted(answer['evidence'], asked.url, 1_000)}")
-
-
-async def _watch(api: Service, asked: Watched) -> Result:
-    body = {"url": asked.url, "title": asked.title, "tags": asked.tags} | (
-        {"selector": asked.selector} if asked.selector else {}
-    )
-    answer = await api.post("/v1/sources", body)
-    if "detection" not in answer:  # the key may not read sources
-        return Result(f"Watched as {answer['id']}.")
-    return Result(f"Watched as {answer['id']}: {quoted(answer['detection']['evidence'], answer['url'], 1_000)}")
+    page = answer["preview"]["page"] or {}
+    values = [f"{one['path'] or one['label'] or one['type']}: {one['text']}" for one in page.get("values", ())]
+    return Result(f"{answer['type']}: {quoted(chr(10).join([answer['evidence'], *values]), asked.url, 2_000)}")
 
 
 async def _try(api: Service, asked: Tried) -> Result:
@@ -297,31 +204,69 @@ TOOLS: Final = (
     Tool(
         "changes_since",
         "What changed",
-        "What is new since a moment, oldest first, and `next` to read on from.",
+        "Use when the user asks what is new. Returns events since a moment, oldest first, and `next` to read on from.",
         Since,
         _changes,
+        {"since": "24h", "query": "price<300"},
     ),
-    Tool("search", "Search past events", "Past events that match a query, newest first.", Search, _search),
-    Tool("read_event", "Read one event", "One event with its text.", OneEvent, _event),
-    Tool("sources", "What is watched", "The watched URLs, with their ids and states.", Listed, _sources),
-    Tool("why", "Why was this not reported", "The known facts about a missing text.", WhyNot, _why),
+    Tool(
+        "search",
+        "Search past events",
+        "Use to find something that happened before. Returns past events that match a query, newest first.",
+        Search,
+        _search,
+        {"query": "kettle kind:price"},
+    ),
+    Tool(
+        "read_event",
+        "Read one event",
+        "Use when an event of another answer needs its full text.",
+        OneEvent,
+        _event,
+        {"id": "019db0a4-5c00-7000-8000-000000000001"},
+    ),
+    Tool(
+        "sources",
+        "What is watched",
+        "Use to find a source's id, or to see what is watched and how it does.",
+        Listed,
+        _sources,
+        {"words": "northwind"},
+    ),
+    Tool(
+        "why",
+        "Why was this not reported",
+        "Use when the user expected an event that did not come. Returns the known facts about a missing text.",
+        WhyNot,
+        _why,
+        {"source": "northwind", "text": "Sold out"},
+    ),
     Tool(
         "values",
         "Prices and numbers, now and over time",
-        "What a source's prices and numbers are, what they were, and when.",
+        "Use for the price, version or state of a watched page: what it is, what it was, and since when.",
         OneSource,
         _values,
+        {"source": "northwind"},
     ),
-    Tool("try_alert", "Try an alert", "The newest events that a query matches. Creates nothing.", Tried, _try),
+    Tool(
+        "try_alert",
+        "Try an alert",
+        "Use before create_alert, to see the newest events that a query matches. Creates nothing.",
+        Tried,
+        _try,
+        {"query": "price<300"},
+    ),
     Tool(
         "detect",
         "What is this URL",
-        "Checks a URL once and returns its type. Costs a check.",
+        "Use to learn what a URL is before watching it. Checks it once, and returns its type and its values.",
         OneUrl,
         _detect,
+        {"url": "https://shop.example/kettle"},
         looks=True,
     ),
-    Tool("watch", "Watch a URL", "Watches a URL from now on. Costs a check.", Watched, _watch, looks=True),
+    *acting.TOOLS,
 )
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 _RESOURCES: Final = {
@@ -362,7 +307,7 @@ class Toolbox:
             result = await tool.run(self._api, asked)
         except Refused as refusal:
             # Refusals of checks may repeat text from a page or server.
-            said = quoted(str(refusal), asked.url, 2_000) if isinstance(asked, (OneUrl, Watched)) else str(refusal)
+            said = quoted(str(refusal), asked.url, 2_000) if hasattr(asked, "url") else str(refusal)
             raise Refused(marked(said, mark)) from None
         return result._replace(text=marked(result.text, mark))
 

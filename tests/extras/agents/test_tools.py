@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from api.streams.subscriptions import CHANGES
@@ -135,7 +136,12 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
             "events/id-1": an_event(1, content="all of it"),
         }
     )
-    service.answers["/v1/sources/detect"] = {"type": "feed", "evidence": "RSS"}
+    value = {"path": "", "label": "Price", "type": "money", "text": "£9"}
+    service.answers["/v1/sources/detect"] = {
+        "type": "html",
+        "evidence": "HTML",
+        "preview": {"page": {"values": [value]}},
+    }
     service.pages = [a_page(an_event(3))]
     tools = service.tools()
     said = {
@@ -157,7 +163,7 @@ async def test_each_tool_asks_the_service_for_what_it_says() -> None:
     )
     assert "Team: 5 EUR now, since 2026-05-01" in said["values"] and "and 2 more" in said["values"]
     assert said["try_alert"].startswith("1 of the newest 9 events would match.\nIt only excludes.\nid-1: ")
-    assert said["detect"].startswith("feed: ")
+    assert said["detect"].startswith("html: ") and "Price: £9" in said["detect"]
 
 
 async def test_an_event_of_a_private_source_needs_the_source_named() -> None:
@@ -214,7 +220,9 @@ def hostile_service() -> Scripted:
             f"{one}/values": {"id": a_source_id(1), "current": [current], "more": 0, "series": [series]},
             "events/id-1": event,
             one: source,
-            "sources/detect": {"type": "html", "evidence": HOSTILE},
+            "sources/detect": {
+                "type": "html", "evidence": HOSTILE, "preview": {"page": {"values": [names | {"text": HOSTILE}]}},
+            },
             "sources": [source],
         }
     )  # fmt: skip
@@ -234,7 +242,7 @@ def unquoted(data: Any) -> Any:
     return [unquoted(each) for each in data] if isinstance(data, list) else data
 
 
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+@pytest.mark.parametrize("tool", list(ARGUMENTS))
 async def test_words_of_pages_stand_in_quotes_alone_whatever_the_tool(tool: str) -> None:
     service = hostile_service()
     if tool == "watch":
@@ -309,5 +317,9 @@ def test_each_tool_has_a_schema_of_its_own_without_references() -> None:
     for tool in TOOLS:
         described = tool.described()
         assert described["inputSchema"]["type"] == "object" and not described["inputSchema"]["additionalProperties"]
-        assert "$ref" not in json.dumps(described) and described["annotations"]["readOnlyHint"] == (not tool.looks)
-        assert described["description"].endswith(".")
+        assert "$ref" not in json.dumps(described) and described["annotations"]["readOnlyHint"] == (
+            not (tool.looks or tool.ends)
+        )
+        assert described["annotations"]["destructiveHint"] == tool.ends
+        assert described["description"].startswith("Use ") and described["description"].endswith(".")
+        msgspec.convert(dict(tool.example), tool.takes)  # an example that works
