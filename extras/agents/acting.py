@@ -26,7 +26,7 @@ _To = Annotated[
 
 
 class Watched(Struct, forbid_unknown_fields=True):
-    """What is to be watched."""
+    """The URL to watch, and its settings."""
 
     url: _Url
     title: Text = ""

@@ -91,7 +91,7 @@ def _told(reply: Reply) -> Any:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. says: what it does, and when to use it. example: its arguments. looks: it fetches a URL, or changes
+    """One tool. says: its purpose, and when to use it. example: its arguments. looks: it fetches a URL, or changes
     records. ends: it deletes something, so that clients ask the user first.
     """
 

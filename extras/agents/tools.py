@@ -45,7 +45,7 @@ class Since(Struct, forbid_unknown_fields=True):
 
 
 class Search(Struct, forbid_unknown_fields=True):
-    """What is looked for among past events, the newest first."""
+    """A search among past events, the newest first."""
 
     query: Annotated[str, Meta(min_length=1, max_length=500)]
     source: Text = ""
@@ -67,7 +67,7 @@ class Listed(Struct, forbid_unknown_fields=True):
 
 
 class WhyNot(Struct, forbid_unknown_fields=True):
-    """What was expected, of which source."""
+    """A source, and the expected text."""
 
     source: Annotated[str, Meta(max_length=200)]
     text: Annotated[str, Meta(max_length=500, description="A text that was expected in an event")] = ""
