@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import TypeVar
 
 import msgspec
@@ -89,11 +90,12 @@ def _values_on(asked: PageRequest) -> tuple[FoundValue, ...]:
     except ContentError:
         return ()
     found = _standing_values(StandingRequest(look.memory, exact="json" in asked.content_type)).values
-    shown = [one for one in sorted(found, key=lambda one: one.block) if one.value.type is not UNSET][:MOST_VALUES]
-    return tuple(
+    shown = (
         FoundValue(one.value.type, one.value.text, one.value.digits, one.label, one.path, one.value.unit)
-        for one in shown
+        for one in sorted(found, key=lambda one: one.block)
+        if one.value.type is not UNSET
     )
+    return tuple(islice(shown, MOST_VALUES))
 
 
 def _faults(asked: SelectorsRequest) -> list[Fault]:
