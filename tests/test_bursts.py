@@ -27,8 +27,8 @@ from api.streams.export import PAGE as OF_AN_EXPORT
 from api.streams.export import Export
 from api.streams.reader import TURN as OF_A_STREAM
 from api.streams.reader import Reader
-from extras.agents.service import Service
 from extras.agents.tools import _AT_ONCE as OF_AN_AGENT
+from extras.agents.within import Service
 from extras.publish import documents
 from extras.publish.entry import FeedPage
 from extras.publish.formats import FORMATS

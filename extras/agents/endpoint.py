@@ -17,9 +17,8 @@ from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
 from api.streams.subscriptions import Subscriber, UpdateReader
 from extras.agents.protocol import VERSIONS, Session
-from extras.agents.service import Service
 from extras.agents.tools import INSTRUCTIONS, Toolbox
-from extras.agents.within import Within
+from extras.agents.within import Service, Within
 from storage.records.identity import Seq, seq_of
 from storage.records.secrecy import plain
 
