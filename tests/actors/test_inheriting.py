@@ -91,7 +91,7 @@ def test_a_part_that_a_tag_chooses_has_a_mark_of_its_own(settings: Any, other: A
     assert part_of(replace(source, **settings)) == b""
 
 
-def test_a_table_says_whether_what_it_takes_is_new() -> None:
+def test_a_table_reports_whether_its_settings_changed() -> None:
     table, (one,) = TagTable(), of("label:a", bar=0.4).values()
     assert [table.take([one]), table.take([one]), table.take([replace(one, bar=0.5)]), table.take([])] == [
         True,
@@ -101,7 +101,7 @@ def test_a_table_says_whether_what_it_takes_is_new() -> None:
     ]
 
 
-def test_the_order_of_what_is_left_out_makes_no_other_part() -> None:
+def test_the_order_of_ignored_selectors_does_not_change_the_part() -> None:
     by_tag = of("label:a", ignore=("nav", ".ad")) | of("label:b", ignore=("footer",))
     one, other = effective(a_page("label:a", "label:b"), by_tag), effective(a_page("label:b", "label:a"), by_tag)
     assert one.ignore != other.ignore and part_of(one) == part_of(other) != b""

@@ -85,7 +85,7 @@ async def test_more_events_than_the_setting_go_oldest_first(autojump_clock: obje
     assert await pruner.prune() == 5
 
 
-async def test_events_go_until_the_storage_weighs_what_the_setting_says(
+async def test_events_are_pruned_down_to_the_size_setting(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("storage.retention.LEAST", 2)
@@ -101,7 +101,7 @@ async def test_events_go_until_the_storage_weighs_what_the_setting_says(
     assert await storage.log.count() == 2
 
 
-async def test_r9_unmatched_events_are_kept_and_that_is_reported(autojump_clock: object) -> None:
+async def test_r9_unmatched_events_are_not_pruned_and_that_is_reported(autojump_clock: object) -> None:
     clock, disk = Clock(), Disk()
     storage = await a_log(clock, range(10), disk)
     set_cursor(disk, MATCHED, (await storage.log.read(START, 3, EVERYTHING)).events[-1].seq)
@@ -111,7 +111,7 @@ async def test_r9_unmatched_events_are_kept_and_that_is_reported(autojump_clock:
     assert await pruner.prune() == 2
 
 
-async def test_heartbeats_push_no_event_out_and_only_a_bound_of_them_is_kept(
+async def test_heartbeats_push_no_event_out_and_are_limited_in_number(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, disk = Clock(), Disk()
@@ -188,7 +188,7 @@ async def test_a_full_disk_ends_the_giving_back(autojump_clock: object) -> None:
     assert logged == ["log.give_back_failed"]
 
 
-async def test_kept_answers_go_after_a_day(autojump_clock: object) -> None:
+async def test_stored_answers_are_deleted_after_a_day(autojump_clock: object) -> None:
     clock = Clock()
     storage = await a_log(clock, [], Disk())
     pruner, _ = a_pruner(storage, clock)
@@ -246,7 +246,7 @@ async def test_r7_a_clock_that_is_ahead_at_the_start_deletes_nothing_and_says_so
     assert pruner.doubt == ""
 
 
-async def test_r7_the_bounds_in_events_hold_whatever_the_clock_shows(autojump_clock: object) -> None:
+async def test_r7_the_bounds_in_events_hold_under_any_clock(autojump_clock: object) -> None:
     clock = Clock()
     disk = Disk()
     storage = await a_log(clock, range(5), disk)
@@ -268,7 +268,7 @@ async def test_r7_events_that_aged_during_a_stop_go_after_an_hour(autojump_clock
     assert await pruner.prune() == 5
 
 
-async def test_kept_answers_go_in_parts_so_that_no_write_is_held_up_for_long(autojump_clock: object) -> None:
+async def test_stored_answers_are_deleted_in_parts_so_that_no_write_waits_long(autojump_clock: object) -> None:
     clock = Clock()
     storage = await a_log(clock, [], Disk())
     pruner, _ = a_pruner(storage, clock)

@@ -121,7 +121,7 @@ async def test_r10_damage_met_in_the_background_restarts_nothing(method: str, au
         house.system.stop()
 
 
-def test_r10_a_problem_document_says_what_helps() -> None:
+def test_r10_a_problem_document_names_the_remedy() -> None:
     refusal = refusal_of(TORN)
     assert refusal is not None
     assert refusal.status == 500

@@ -114,7 +114,7 @@ async def test_a_first_price_below_both_others_counts_until_it_went(back: bool, 
     assert meets(await source.look(rose + after + DAY, price(299, 150)), "price.lowest:290d"), "below them all"
 
 
-async def test_a_row_that_came_last_week_was_not_there_at_first() -> None:
+async def test_a_row_added_last_week_is_absent_from_the_first_version() -> None:
     source = await watched()
     await source.look(ADDED + 100 * DAY, row(399, came=True))
     event = await source.look(ADDED + 107 * DAY, price(399, 299))

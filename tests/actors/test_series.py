@@ -12,7 +12,7 @@ def price(before: int, after: int, label: str = "Team", scale: int = 0) -> Typed
     return TypedChange("price", label, before=old, after=new)
 
 
-def test_a_series_begins_with_what_was_before_its_first_change() -> None:
+def test_a_series_begins_with_the_value_before_its_first_change() -> None:
     team = (10, (price(5, 6),)), (20, (price(6, 4), price(1, 2, "Max")))
     told = series_of(team, since=3)
     assert [(series.label, series.points) for series in told] == [
@@ -58,7 +58,7 @@ def test_a_price_before_the_present_settings_is_unknown() -> None:
     assert series.points == [Point(3, 5, 0), Point(10, 6, 0)], "a part that was watched before has its own past"
 
 
-def test_a_row_that_came_later_begins_when_it_came() -> None:
+def test_a_rows_series_begins_when_the_row_was_added() -> None:
     (series,) = series_of([(10, (came(5),)), (20, (price(5, 6),))], since=3)
     assert series.points == [Point(10, 5, 0), Point(20, 6, 0)]
     words = TypedChange("added", "Seats", after=Value("7"))
@@ -67,7 +67,7 @@ def test_a_row_that_came_later_begins_when_it_came() -> None:
     assert series.points == [Point(10, 7, 0), Point(20, 8, 0)], "also of what was told as words"
 
 
-def test_a_row_that_went_and_came_back_is_one_series() -> None:
+def test_a_row_that_was_removed_and_returned_is_one_series() -> None:
     told = [(10, (came(2, "removed"),)), (20, (came(9),)), (30, (price(9, 5),))]
     (series,) = series_of(told, since=3)
     assert series.points == [Point(3, 2, 0, until=10), Point(20, 9, 0), Point(30, 5, 0)]

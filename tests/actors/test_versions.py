@@ -93,7 +93,7 @@ def test_a_text_that_only_moved_has_stood_there() -> None:
     assert told_by(arrivals, before, after, [*after, "six"]) == [None, None, None, None, 1, 2]
 
 
-def test_before_a_change_that_was_cut_nobody_knows() -> None:
+def test_versions_before_a_truncated_change_are_unknown() -> None:
     arrivals = Arrivals(["one", "two", "three"])
     arrivals.take_back(9, delta_of(["one", "two"], ["one", "two", "three"]))
     arrivals.take_back(5, replace(delta_of(["one"], ["one", "two"]), truncated=True))

@@ -91,7 +91,7 @@ async def test_without_the_setting_no_cors_header_is_sent(house: House) -> None:
     assert (answer.status_code, said(answer), "vary" in answer.headers) == (405, {}, False)
 
 
-async def test_asking_first_takes_from_the_bucket_of_strangers(open_house: House) -> None:
+async def test_a_preflight_counts_against_the_limit_of_unauthenticated_clients(open_house: House) -> None:
     answer = await ask_first(open_house, "/v1/sources", APP)
     assert (answer.headers["ratelimit-limit"], answer.headers["ratelimit-remaining"]) == ("100", "99")
 

@@ -93,7 +93,7 @@ async def test_every_schema_url_serves_a_valid_schema(house: House) -> None:
         assert (await client.get("/schemas/problem/2.json")).status_code == 404
 
 
-async def test_the_schema_of_events_says_which_version_added_what(house: House) -> None:
+async def test_the_schema_of_events_has_the_version_of_each_field(house: House) -> None:
     async with house.stranger() as client:
         schema = (await client.get("/schemas/stream-event/1.json")).json()
         assert schema["x-version"] == "1.5"
@@ -142,7 +142,7 @@ def test_the_digest_that_is_described_is_the_one_that_is_sent() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_a_page_is_plain_html_that_needs_nothing_from_elsewhere(house: House, path: str) -> None:
+async def test_a_page_is_plain_html_without_external_resources(house: House, path: str) -> None:
     """No script, no inline code, no foreign address, only our own stylesheet: the strictest policy allows it."""
     async with house.stranger() as client:
         answer = await client.get(path)

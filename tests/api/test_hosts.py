@@ -14,7 +14,7 @@ from tests.api.house import House, make_house, running
 EVIL = {"Host": "rebound.evil.test:8080", "Origin": "http://rebound.evil.test:8080"}
 
 
-async def test_x13_s13_a_page_whose_name_leads_here_is_refused(house: House) -> None:
+async def test_x13_s13_an_unknown_host_name_is_refused(house: House) -> None:
     """The browser takes the service for the attacker's own site, so Host and Origin agree."""
     browser = await signed_in(house)
     async with aclosing(browser.client) as client:

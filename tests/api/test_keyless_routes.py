@@ -91,11 +91,11 @@ async def ask(
     return not waited.cancelled_caught
 
 
-async def test_no_route_answers_a_stranger_with_a_500(autojump_clock: object) -> None:
+async def test_no_route_answers_an_unauthenticated_client_with_a_500(autojump_clock: object) -> None:
     sent, answered = await ask_all(range(1))
     assert answered == sent > 100
 
 
-async def test_no_route_answers_a_stranger_with_a_500_whatever_is_drawn(autojump_clock: object) -> None:
+async def test_no_route_answers_any_unauthenticated_request_with_a_500(autojump_clock: object) -> None:
     sent, answered = await ask_all(range(1, 7))
     assert answered == sent > 600

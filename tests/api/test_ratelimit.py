@@ -45,7 +45,7 @@ def test_a_frozen_or_backward_clock_adds_no_tokens() -> None:
     assert not take(bucket, Limit(1.0, 5), 3.0)[1].admitted
 
 
-def test_the_memory_of_strangers_is_bounded() -> None:
+def test_the_memory_for_unauthenticated_clients_is_bounded() -> None:
     limiter = Limiter()
     for number in range(REMEMBERED + 100):
         limiter.take(str(number), Limit(1.0, 5), 0.0)
@@ -90,7 +90,7 @@ async def test_a_key_over_its_limit_gets_429_and_another_does_not(house: House, 
         (("127.0.0.0/8",), "X-Real-IP", True),
     ],
 )
-async def test_x24_only_a_trusted_proxy_says_whose_request_it_is(
+async def test_x24_only_a_trusted_proxy_sets_the_client_address(
     trusted: tuple[str, ...], header: str, same: bool, autojump_clock: object
 ) -> None:
     """The peer of a memory stream is 127.0.0.1."""
@@ -117,7 +117,7 @@ async def test_x24_no_header_changes_the_links() -> None:
     assert "evil" not in answer.text + described.text and "gopher" not in described.text
 
 
-async def test_probes_do_not_use_the_strangers_budget_and_never_get_429(house: House) -> None:
+async def test_probes_do_not_use_the_unauthenticated_limit_and_never_get_429(house: House) -> None:
     async with house.stranger() as stranger:
         statuses = {(await stranger.get("/v1/sources")).status_code for _ in range(150)}
         assert 429 in statuses
@@ -127,7 +127,7 @@ async def test_probes_do_not_use_the_strangers_budget_and_never_get_429(house: H
             assert "ratelimit-limit" not in answers[0].headers
 
 
-async def test_strangers_are_limited_by_address_and_do_not_use_up_a_keys_tokens(
+async def test_unauthenticated_clients_are_limited_by_address_and_do_not_use_a_keys_tokens(
     house: House, autojump_clock: object
 ) -> None:
     async with house.stranger() as stranger, await house.client() as client:

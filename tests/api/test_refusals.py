@@ -31,7 +31,7 @@ async def test_x1_s11_a_refusal_names_the_rule_and_not_the_address_that_a_name_l
     assert "SANDERLING_ALLOW_NETWORKS=10.1.2.3/32" in told["says"]
 
 
-async def test_s11_an_address_that_the_caller_named_is_said_with_what_opens_it(
+async def test_s11_a_refused_address_from_the_request_is_named_with_the_setting_that_opens_it(
     house: House, client: httpx.AsyncClient
 ) -> None:
     alert = (await client.post("/v1/alerts", json={"filter_query": "x"})).json()["id"]
@@ -39,7 +39,7 @@ async def test_s11_an_address_that_the_caller_named_is_said_with_what_opens_it(
     assert "SANDERLING_ALLOW_NETWORKS=10.1.2.3/32 would open it" in answer.json()["detail"]
 
 
-async def test_s11_no_way_of_watching_says_where_a_name_leads(house: House) -> None:
+async def test_s11_no_tier_reveals_the_address_of_a_name(house: House) -> None:
     """A failed check is stored in the source's health, which callers read."""
     house.resolver.names["inside.test"] = ("10.1.2.3",)
     heard: list[str] = []

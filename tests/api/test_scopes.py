@@ -53,7 +53,7 @@ async def test_s8_a_key_for_alerts_alone_can_still_delete_them(house: House) -> 
         assert (await client.delete(path)).status_code == 204
 
 
-def test_s8_table_form_and_help_say_which_scope_wants_which_beside_it() -> None:
+def test_s8_table_form_and_help_say_which_scope_requires_which() -> None:
     """The routes are the truth; the form shows `actors.keys.SCOPES`."""
     page = (ROOT / "docs/security-access.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w:]+)`(?:, `[\w:]+`)* \| (.+) \|$", page, re.M))

@@ -91,7 +91,7 @@ async def test_s3_a_change_is_refused_before_it_is_made_and_never_after(
     assert (await read(silent)).startswith(b"HTTP/1.1 201")
 
 
-def test_s3_bytes_are_bounded_for_each_key_for_each_address_for_strangers_and_in_all() -> None:
+def test_s3_unsent_bytes_are_bounded_per_key_per_address_without_a_key_and_in_all() -> None:
     count = Unsent()
     count.take(ONE, OF_ONE // 2)
     for asker in (ONE._replace(address="192.0.2.9"), ONE._replace(key="key three")):
@@ -120,7 +120,7 @@ def test_s3_a_client_that_has_read_everything_is_forgotten() -> None:
     assert count.total == 0 and "0 askers" in repr(count)
 
 
-async def test_s3_a_stream_that_is_not_read_lets_go_of_its_page_where_there_is_no_room_and_loses_nothing(
+async def test_s3_an_unread_stream_drops_its_page_under_pressure_and_loses_nothing(
     unread: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "MOST_HELD", 0)

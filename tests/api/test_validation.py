@@ -100,7 +100,7 @@ def patterns() -> list[str]:
     return [ast.literal_eval(node.value) for node in calls if node.arg == "pattern"]
 
 
-def test_every_pattern_has_its_form_in_words_beside_it() -> None:
+def test_every_pattern_has_a_description() -> None:
     calls = [node for path in modules(*WIRE) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
     given = [{one.arg for one in call.keywords} for call in calls]
     assert len(patterns()) == sum({"pattern", "extra"} <= names for names in given)
@@ -299,7 +299,7 @@ def test_the_fields_decide_which_of_two_bodies_is_meant() -> None:
         (b"&".join([b"tag=x"] * 401), "query"),
     ],
 )
-def test_a_bad_query_says_where(query: bytes, location: str) -> None:
+def test_a_bad_query_parameter_is_named(query: bytes, location: str) -> None:
     with pytest.raises(Refusal) as caught:
         read_query(query, Params)
     assert caught.value.errors[0].location == location

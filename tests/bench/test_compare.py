@@ -39,7 +39,7 @@ def test_medians_are_compared_and_the_wider_range_is_the_spread() -> None:
         (1, 0, True, True),
     ],
 )
-def test_only_what_is_worse_by_more_than_5_percent_is_marked(
+def test_only_figures_worse_by_more_than_5_percent_are_marked(
     base: float, ours: float, rises: bool, is_worse: bool
 ) -> None:
     row = compared(records(base, rises=rises), records(ours, rises=rises))
@@ -64,7 +64,7 @@ def test_both_sides_run_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said == sorted(f"table: only one side has the row: {name}" for name in ("old", ROOT.name))
 
 
-def test_a_benchmark_that_does_not_run_on_the_base_is_said_in_a_line(
+def test_a_benchmark_that_does_not_run_on_the_base_is_reported_in_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(name: str, *, root: Path, **_: object) -> Result:
@@ -82,7 +82,7 @@ def test_an_unknown_commit_and_an_unknown_benchmark_are_refused(capsys: pytest.C
 
 
 @pytest.mark.real
-def test_a_base_is_unpacked_beside_the_shared_material_and_gone_afterwards() -> None:
+def test_a_base_is_unpacked_next_to_the_shared_material_and_removed_afterwards() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("no git history here")
     with unpacked("HEAD") as base:

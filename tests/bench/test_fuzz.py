@@ -30,13 +30,13 @@ def test_the_fuzzed_promises_hold_for_any_input(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_each_target_says_what_must_hold_and_draws_the_same_case_again(name: str) -> None:
+def test_each_target_states_its_property_and_repeats_its_cases(name: str) -> None:
     says = TARGETS[name].holds.__doc__
     assert says and says.endswith(".")
     assert repr(drawn(name, 7, 3)) == repr(drawn(name, 7, 3))
 
 
-def test_bent_bytes_have_a_bound_and_are_mostly_not_what_they_were() -> None:
+def test_mutated_bytes_have_a_bound_and_mostly_differ() -> None:
     chance = Chance(1)
     bent = [chance.bent(b"<rss><channel/></rss>") for _ in range(300)]
     assert max(map(len, bent)) <= LONGEST

@@ -134,7 +134,7 @@ def test_tests_are_those_that_come_through_the_line_the_quickest_first(tmp_path:
     assert [name for name, _ in touched.tests_of(mutant)] == ["b", "a"]
 
 
-def test_the_long_tests_of_a_room_are_asked_last(tmp_path: Path) -> None:
+def test_the_long_tests_of_a_room_run_last(tmp_path: Path) -> None:
     (tmp_path / "x.py").write_text("def double(n=0):\n    return n\n")
     asked = list[Sequence[str]]()
 
@@ -205,7 +205,7 @@ def test_worlds_are_simulated_until_one_breaks_that_is_whole_without_the_mutant(
 
 
 @pytest.mark.real
-def test_a_trial_runs_in_a_copy_and_names_what_noticed(
+def test_a_trial_runs_in_a_copy_and_names_the_failing_test(
     tmp_path: Path, git_tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (git_tree / "actors/recorder/doubling.py").read_text()

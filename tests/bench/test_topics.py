@@ -64,7 +64,7 @@ ONE = Record("one", "us", "<= 2 us", rises=False, met=False, ours=3.0, limit=1.5
 
 
 @pytest.mark.real
-def test_a_benchmark_gives_its_rows_whatever_else_it_prints(tmp_path: Path) -> None:
+def test_a_benchmarks_rows_are_found_among_other_output(tmp_path: Path) -> None:
     root = a_tree(tmp_path, "    yield Row('b', 1)\n")
     two = Record("two", "/s", "", rises=False, met=True, ours=1, limit=None, note="")
     assert run("tiny", root=root) == Result("Tiny", "Nothing.", [ONE, two])
@@ -90,7 +90,7 @@ def test_a_missing_row_or_an_exception_is_an_error_and_something_absent_is_not(
 
 
 @pytest.mark.real
-def test_only_its_name_runs_what_takes_hours(tmp_path: Path) -> None:
+def test_a_benchmark_of_hours_runs_only_by_name(tmp_path: Path) -> None:
     found = run("tiny", root=a_tree(tmp_path, "TOPIC = TOPIC._replace(hours=True)\n"), named=False)
     assert (found.records, found.error) == ([], "") and "WHAT=tiny" in found.absent
 

@@ -60,7 +60,7 @@ def test_only_reporting_kinds_have_new_checks_and_never_the_first(every: list[Hi
     assert not any(history.script.steps[0].new for history in every)
 
 
-def test_a_check_shows_what_its_document_says(every: list[History]) -> None:
+def test_a_check_shows_the_figures_of_its_document(every: list[History]) -> None:
     import html
 
     for history in every[::7]:
@@ -125,7 +125,7 @@ def _sentences(words: Tongue) -> set[str]:
         (".......", "...t...", ((), (3,))),
     ],
 )
-def test_news_is_reported_by_its_check_or_one_of_the_next_three(
+def test_a_change_is_reported_by_its_check_or_one_of_the_next_three(
     labels: str, told: str, expected: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
     assert matched([mark == "n" for mark in labels], [mark == "t" for mark in told], 3) == expected

@@ -43,7 +43,7 @@ def test_every_operation_of_the_api_but_streams_and_pages_is_a_method_of_both_cl
         assert {name for name in vars(kind) if not name.startswith("_")} == names
 
 
-def test_a_method_takes_what_the_operation_takes(subtests: pytest.Subtests) -> None:
+def test_a_method_has_the_parameters_of_its_operation(subtests: pytest.Subtests) -> None:
     for one in API.operations:
         with subtests.test(one.name):
             for kind in (operations.Operations, operations.AsyncOperations):
@@ -77,7 +77,7 @@ def test_unknown_fields_are_ignored_and_missing_ones_are_an_error() -> None:
         msgspec.convert(later, records.Event)
 
 
-def test_a_patch_sends_null_and_does_not_send_what_is_absent() -> None:
+def test_a_patch_sends_null_and_omits_absent_fields() -> None:
     assert msgspec.json.encode(records.AlertPatch(channel=None, enabled=True)) == b'{"channel":null,"enabled":true}'
 
 

@@ -52,7 +52,7 @@ async def lines_of(command: list[str], folder: Path, last: str, **variables: str
 
 
 @pytest.mark.real
-async def test_the_python_follower_goes_on_where_it_was_ended(tmp_path: Path) -> None:
+async def test_the_python_follower_resumes_after_a_stop(tmp_path: Path) -> None:
     (tmp_path / "follow.py").write_text(PROGRAMS["follow.py"])
     async with on_loopback() as (house, port):
         variables = {"SANDERLING_URL": f"http://127.0.0.1:{port}", "SANDERLING_KEY": await house.key()}
@@ -65,7 +65,7 @@ async def test_the_python_follower_goes_on_where_it_was_ended(tmp_path: Path) ->
 
 
 @pytest.mark.real
-async def test_the_javascript_follower_prints_what_is_there(built: Path) -> None:
+async def test_the_javascript_follower_prints_existing_events(built: Path) -> None:
     (built / "follow.mjs").write_text(PROGRAMS["follow.mjs"])
     async with on_loopback() as (house, port):
         variables = {"SANDERLING_URL": f"http://127.0.0.1:{port}", "SANDERLING_KEY": await house.key()}
@@ -74,7 +74,7 @@ async def test_the_javascript_follower_prints_what_is_there(built: Path) -> None
 
 
 @pytest.mark.real
-async def test_the_readmes_of_both_clients_print_what_is_there(built: Path) -> None:
+async def test_the_readme_examples_of_both_clients_run(built: Path) -> None:
     """The READMEs assume a key and a file for the cursor; the test provides both."""
     (built / "short.mjs").write_text("const key = process.env.KEY;\n" + the("clients/typescript/README.md", "ts"))
     given = "import os\nkey, remember = os.environ['KEY'], lambda cursor: None\n"
@@ -109,7 +109,7 @@ class Keys:
         return dict(json.loads(jwks(self.given)))
 
 
-def test_the_receiver_takes_what_is_signed_and_asks_for_new_keys_once_a_minute(
+def test_the_receiver_accepts_signed_requests_and_fetches_new_keys_once_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "deliveries.py").write_text(PROGRAMS["deliveries.py"])

@@ -51,7 +51,7 @@ async def test_the_same_call_twice_is_made_once(house: House) -> None:
     assert made[0] == made[1] and len(await api.list_alerts()) == 1
 
 
-async def test_a_problem_is_typed_and_says_where_and_when(house: House, autojump_clock: object) -> None:
+async def test_a_problem_is_typed_with_pointer_and_retry_time(house: House, autojump_clock: object) -> None:
     api = AsyncClient(BASE_URL, http=await house.client(rate=60, burst=3))
     with pytest.raises(refusals.InvalidRequest) as wrong:
         await api.add_alert(r.NewAlert(filter_query="(price"))

@@ -54,7 +54,7 @@ def same(taken: list[Received], log: list[Logged]) -> bool:
 
 
 @pytest.mark.parametrize("broken", [True, False], ids=["reset", "ended"])
-def test_cut_at_every_byte_it_goes_on_where_it_was(waits: list[float], broken: bool) -> None:
+def test_a_stream_cut_at_any_byte_resumes_there(waits: list[float], broken: bool) -> None:
     for left in range(0, len(BODY), 1 if broken else 5):
         service = CutService(LOG, lambda number, left=left: None if number else left, broken=broken)
         taken = blocking(service, 3)
@@ -94,7 +94,7 @@ def test_a_line_without_an_end_is_refused_before_it_fills_the_memory() -> None:
             frames.feed(b"x" * (1 << 20))
 
 
-def test_nothing_is_read_before_it_is_asked_for() -> None:
+def test_nothing_is_read_before_it_is_requested() -> None:
     read = []
 
     class Counted(CutService):
@@ -158,7 +158,7 @@ def test_a_permanent_error_is_raised_as_itself(
     assert service.asked == [BEFORE, LOG[1].id]
 
 
-def test_a_temporary_error_is_waited_out_as_told(waits: list[float]) -> None:
+def test_a_temporary_error_is_retried_after_its_retry_after(waits: list[float]) -> None:
     refused = {0: a_problem(429, "rate-limited", **{"Retry-After": "17"}), 1: httpx.Response(502, content=b"<html>")}
     service = CutService(LOG, lambda number: None, refuse=refused.get)
     assert same(blocking(service, 3), LOG)
@@ -188,7 +188,7 @@ def test_a_page_in_place_of_a_stream_is_an_error_and_no_cut() -> None:
         next(events)
 
 
-def test_a_stream_that_was_given_no_place_goes_on_from_where_it_began(waits: list[float]) -> None:
+def test_a_stream_without_a_cursor_resumes_from_its_start(waits: list[float]) -> None:
     service = CutService(LOG, lambda number: None if number else 5)
     with Client("http://sanderling.test", http=httpx.Client(transport=service)).stream() as events:
         assert same([next(events) for _ in range(3)], LOG)

@@ -65,7 +65,7 @@ def test_a_timestamp_is_digits(timestamp: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_it_does_what_the_probe_wants_of_a_receiver(case: Case) -> None:
+def test_the_library_passes_the_receiver_probe(case: Case) -> None:
     """Forged, stale, repeated, re-serialised, in a later version: `sanderling probe`'s own deliveries."""
     forge = Forge(SECRET, Signer(KEY.seed), lambda: AT, random.Random(3))
     for posting in case.make(forge):

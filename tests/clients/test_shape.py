@@ -14,7 +14,7 @@ STREAM_LIMIT = 200
 """Lines of a handwritten stream module."""
 
 
-def test_the_python_package_says_what_it_is_and_has_types_and_a_licence() -> None:
+def test_the_python_package_has_a_description_types_and_a_licence() -> None:
     project = tomllib.loads((PYTHON / "pyproject.toml").read_text("utf-8"))["project"]
     program = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert (project["version"], project["license"]) == (program["version"], program["license"])
@@ -32,7 +32,7 @@ def third_parties(folder: str, *, without: str = "-") -> set[str]:
     }
 
 
-def test_the_python_package_imports_what_it_asks_for_and_nothing_of_the_service() -> None:
+def test_the_python_package_imports_only_its_dependencies_and_nothing_of_the_service() -> None:
     third = third_parties("clients/python/src", without="receiver")
     assert third == {"anyio", "httpx", "msgspec", "nacl"} and not third & set(ROOMS)
 

@@ -62,7 +62,7 @@ async def test_streams_go_on_over_a_cut_at_every_byte(built: Path) -> None:
     assert int(re.findall(r"^# pass (\d+)$", said, re.M)[0]) >= 10
 
 
-async def test_it_does_what_the_probe_wants_of_a_receiver(built: Path) -> None:
+async def test_the_library_passes_the_receiver_probe(built: Path) -> None:
     forge = Forge(SECRET, Signer(KEY.seed), lambda: AT, random.Random(3))
     deliveries = [
         {
@@ -130,7 +130,7 @@ def test_a_program_is_held_to_the_types(built: Path) -> None:
     }
 
 
-def test_the_package_says_what_it_is_and_needs_nothing() -> None:
+def test_the_package_has_a_description_and_no_dependency() -> None:
     package = json.loads((SOURCE / "package.json").read_text())
     assert (package["type"], package["license"]) == ("module", "MIT") and "dependencies" not in package
     pinned = json.loads((ROOT / "tests/support/npm/package.json").read_text())["dependencies"]

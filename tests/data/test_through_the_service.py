@@ -50,7 +50,7 @@ async def misses_of(service: Watching, origin: Origin, number: int, line: dict[s
     return misses
 
 
-async def test_every_real_feed_added_over_http_is_what_its_manifest_says(autojump_clock: object) -> None:
+async def test_every_real_feed_added_over_http_has_the_entries_of_its_manifest(autojump_clock: object) -> None:
     needs("feeds")
     lines = {line["file"]: line for line in manifest("feeds")}
     misses: dict[str, list[str]] = {}

@@ -68,7 +68,7 @@ def test_the_examples_of_bodies_are_accepted_as_they_are(subtests: pytest.Subtes
             assert len({json.dumps(body) for body in asks.values()}) == len(asks)
 
 
-def test_the_examples_of_answers_are_what_their_schemas_say(description: dict[str, Any]) -> None:
+def test_the_example_answers_match_their_schemas(description: dict[str, Any]) -> None:
     for label, operation in operations(description):
         for status, given in operation["responses"].items():
             answer = resolved(description, given)

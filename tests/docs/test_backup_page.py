@@ -40,7 +40,7 @@ def test_every_command_of_the_page_works_in_its_order(tmp_path: Path) -> None:
     assert "secrets.sealed" in done.stdout
 
 
-def test_the_schema_version_is_shown_where_the_manual_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_version_is_shown_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`sanderling version` names the program's schema" in (ROOT / "docs/upgrade.md").read_text("utf-8")
     cli.run(["version"])
     assert capsys.readouterr().out.endswith(f", schema {len(STEPS)}\n")

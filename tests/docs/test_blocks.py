@@ -43,7 +43,7 @@ def test_the_test_that_is_named_reads_the_pages_that_it_is_named_for(test: str) 
 
 
 @pytest.mark.parametrize("reason", sorted({row.where for row in ROWS if not row.test}))
-def test_a_reason_names_what_is_tested_in_its_place(reason: str) -> None:
+def test_each_reason_names_the_test_that_covers_it(reason: str) -> None:
     named = re.findall(r"\btests/[\w/]+(?:\.py)?|`make \w+`", reason)
     assert named and [name for name in named if name.startswith("tests/") and not (ROOT / name).exists()] == []
 

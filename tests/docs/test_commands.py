@@ -59,7 +59,7 @@ def test_every_command_is_understood(subtests: pytest.Subtests) -> None:
             assert refused == {}
 
 
-def test_commands_are_found_where_pages_print_them() -> None:
+def test_commands_in_pages_are_found() -> None:
     lines = [line for page in PAGES for line in printed(page.read_text("utf-8"))]
     assert len(lines) > 40
     assert "add https://github.com/python/cpython/releases.atom --backfill 1" in lines

@@ -43,7 +43,7 @@ def test_every_topic_of_the_index_has_pages_in_the_order_of_their_titles() -> No
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_titled_by_a_noun_and_states_where_it_stands(name: str) -> None:
+def test_a_page_has_a_noun_as_title_and_a_status(name: str) -> None:
     text = PAGES[name]
     assert TITLE.match(text), "the title is a short noun"
     status = STATUS.findall(text)

@@ -26,7 +26,7 @@ def test_each_section_and_row_is_of_a_benchmark() -> None:
         assert TOPICS[title].method in text
 
 
-def test_the_page_is_what_the_command_writes() -> None:
+def test_the_page_equals_the_commands_output() -> None:
     assert rewritten(TEXT, {}) == TEXT
     assert sections(TEXT)
 

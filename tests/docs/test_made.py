@@ -31,7 +31,7 @@ def would_run(line: str) -> str:
 
 @pytest.mark.real
 @pytest.mark.parametrize("line", PRINTED)
-def test_the_makefile_makes_what_pages_print(line: str) -> None:
+def test_make_accepts_each_command_that_pages_print(line: str) -> None:
     assert would_run(line)
 
 

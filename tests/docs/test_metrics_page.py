@@ -64,7 +64,7 @@ async def test_every_metric_of_the_grafana_file_is_exported(autojump_clock: obje
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
 
 
-async def test_the_text_is_what_prometheus_reads(autojump_clock: object) -> None:
+async def test_the_text_parses_as_prometheus_format(autojump_clock: object) -> None:
     families = {family.name: family for family in text_string_to_metric_families(await scraped())}
     assert families["sanderling_build_info"].samples[0].labels["version"] == "1"
     assert {sample.labels["part"]: sample.value for sample in families["sanderling_part_up"].samples}["log"] == 1

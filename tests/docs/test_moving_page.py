@@ -66,7 +66,7 @@ async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
     assert done.stdout.decode().count("This is ") == 2
 
 
-def test_the_report_is_what_is_printed_today() -> None:
+def test_the_printed_report_is_current() -> None:
     (shown,) = REPORT
     printed = list(as_text(miniflux.read_miniflux(samples.MINIFLUX)))
     assert [line for line in shown.splitlines() if line not in printed] == []

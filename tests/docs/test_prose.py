@@ -104,7 +104,7 @@ def test_a_place_reads_as_plainly_as_before(place: str) -> None:
     assert now > CEILINGS[place] - SLACK or not now, f"lower the ceiling to {now:.1f}"
 
 
-def test_the_rules_find_what_they_are_for() -> None:
+def test_the_rules_find_their_examples() -> None:
     before = "What a look found is told once; whoever asks anew hears of it, and nobody is said to have asked before."
     assert {name for name, _ in found(before)} == {
         "clause as a noun",

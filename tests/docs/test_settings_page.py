@@ -6,6 +6,6 @@ from sanderling.manual.references import as_markdown
 from tests.rules.source_files import ROOT
 
 
-def test_the_reference_page_is_what_the_table_says() -> None:
+def test_the_reference_page_matches_the_table() -> None:
     page = (ROOT / "docs/settings.md").read_text("utf-8")
     assert page == as_markdown(), "run: bin/sanderling settings --markdown > docs/settings.md"

@@ -41,7 +41,7 @@ def test_the_variables_of_the_page_on_mail_are_settings(tmp_path: Path) -> None:
     assert settings.mail_password_file == variables["SANDERLING_MAIL_PASSWORD_FILE"]
 
 
-def test_the_job_of_prometheus_asks_where_the_service_is_and_the_collector_has_what_it_names() -> None:
+def test_the_prometheus_job_scrapes_the_service_and_the_collector_example_is_complete() -> None:
     (job,) = yaml.safe_load(the("docs/metrics.md", "yaml"))["scrape_configs"]
     assert job["static_configs"] == [{"targets": ["127.0.0.1:8080"]}] and job["authorization"]["credentials_file"]
     collector = yaml.safe_load(the("docs/traces.md", "yaml"))

@@ -46,7 +46,7 @@ def test_every_link_of_every_page_leads_to_a_page(gathered: tuple[Path, Any]) ->
 
 
 @pytest.mark.real
-def test_it_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+def test_the_site_builds_without_warnings_and_external_resources(tmp_path: Path) -> None:
     if importlib.util.find_spec("zensical") is None:
         pytest.skip("zensical is not installed; `make docs` installs it")
     (tmp_path / "pages").mkdir()

@@ -59,7 +59,7 @@ def test_every_picture_is_shown_with_words() -> None:
     assert {path.name for path in PICTURES} <= shown
 
 
-def test_the_recording_is_of_what_the_command_prints_today() -> None:
+def test_the_recording_matches_the_commands_output() -> None:
     text = (ROOT / "docs/pictures/try.svg").read_text("utf-8")
     tour = (ROOT / "extras/tour/tour.py").read_text("utf-8")
     heads = re.findall(r'class="head">\d\. ([^<]+)<', text)

@@ -22,7 +22,7 @@ def said() -> list[str]:
 
 
 @pytest.mark.parametrize("piece", said())
-def test_a_sentence_of_the_page_is_said_somewhere(piece: str) -> None:
+def test_the_product_prints_each_message_of_the_page(piece: str) -> None:
     text = re.sub(r"^answered \d+$", "answered {_name(status)}", piece)
     lower = text[:1].lower() + text[1:]
     assert re.fullmatch(r"\d+", text) or text in SOURCES or lower in SOURCES

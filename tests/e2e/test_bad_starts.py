@@ -80,7 +80,7 @@ async def test_a_service_that_is_not_there_is_69() -> None:
     assert "sanderling serve" in words
 
 
-async def test_without_a_key_the_message_says_how_to_make_one_for_a_service_elsewhere() -> None:
+async def test_without_a_key_the_message_says_how_to_make_one_for_a_remote_service() -> None:
     code, words = await refusal("tail", "--url", "http://127.0.0.1:9")
     assert code == Exit.USAGE
     assert "SANDERLING_KEY" in words and "keys create" in words

@@ -102,7 +102,7 @@ def test_the_nodes_of_the_example_differ_in_name_and_data_only_and_say_settings_
     assert environment["SANDERLING_TRUSTED_PROXIES"] == COMPOSED["networks"]["default"]["ipam"]["config"][0]["subnet"]
 
 
-def test_the_image_of_the_nodes_is_asked_and_stopped_as_the_other_is() -> None:
+def test_the_image_of_the_nodes_has_the_same_health_check_and_stop() -> None:
     theirs, own = ((ROOT / f"release/{name}").read_text("utf-8") for name in ("Containerfile", "nodes/Containerfile"))
     for line in (r"^USER .*$", r"^STOPSIGNAL .*$", r"^EXPOSE .*$", r"^HEALTHCHECK .*(?= CMD)", r"^CMD .*$"):
         (one,), (other,) = re.findall(line, theirs, re.M), re.findall(line, own, re.M)

@@ -172,7 +172,7 @@ async def test_x20_a_lost_key_is_reported_in_words_and_another_is_taken(tmp_path
         await service.end()
 
 
-def test_a_named_key_is_not_replaced_by_one_that_nobody_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configured_key_is_not_replaced_by_a_generated_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDERLING_MASTER_KEY", written(MASTER))
     with pytest.raises(CommandFailed, match="--to new") as told:
         keyring.rotate_master(Settings(data=str(tmp_path)), None, lost=False)

@@ -86,7 +86,7 @@ async def check(client: Client, source: object, origin: WatchedOrigin) -> None:
         return
 
 
-async def test_nodes_whose_clocks_differ_leave_no_source_silent_and_make_every_check_that_they_accept(
+async def test_nodes_with_skewed_clocks_check_every_source_on_time(
     tmp_path: Path,
 ) -> None:
     named = await variables(tmp_path, durable())

@@ -49,7 +49,7 @@ async def ask_until_refused(client: httpx.AsyncClient, answers: Counter[str]) ->
             return
 
 
-async def test_f11_a_stop_under_load_ends_streams_with_a_hint_and_answers_what_has_begun(tmp_path: Path) -> None:
+async def test_f11_a_stop_under_load_ends_streams_with_a_hint_and_answers_running_requests(tmp_path: Path) -> None:
     headers = {"Authorization": f"Bearer {a_lasting_key(tmp_path)}"}
     ends: list[bytes] = []
     answers: Counter[str] = Counter()

@@ -104,7 +104,7 @@ async def test_a_source_of_each_tier_becomes_a_stream_of_signed_events(tmp_path:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_restart_goes_on_where_it_was_and_emits_nothing_twice(tmp_path: Path) -> None:
+async def test_a_restart_resumes_and_emits_nothing_twice(tmp_path: Path) -> None:
     origin, key = Origin(), a_key(tmp_path)
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
@@ -125,7 +125,7 @@ async def test_a_restart_goes_on_where_it_was_and_emits_nothing_twice(tmp_path: 
         nursery.cancel_scope.cancel()
 
 
-async def test_a_key_made_and_revoked_beside_the_running_service_counts_at_once(tmp_path: Path) -> None:
+async def test_a_key_made_and_revoked_while_the_service_runs_counts_at_once(tmp_path: Path) -> None:
     from sanderling.exits import CommandFailed
     from tests.e2e.service import run_command
 

@@ -47,7 +47,7 @@ async def look(client: Client, source: object) -> None:
                 await trio.sleep(0.2)
 
 
-async def test_a_subscriber_from_npm_gets_news_until_it_leaves(tmp_path: Path) -> None:
+async def test_a_subscriber_from_npm_gets_updates_until_it_unsubscribes(tmp_path: Path) -> None:
     folder = await trio.to_thread.run_sync(lambda: modules([SUBSCRIBER]))
     key, origin = a_key(tmp_path), Origin()
     node = shutil.which("node")

@@ -92,7 +92,7 @@ def test_every_reference_is_to_a_part(bill: dict[str, Any]) -> None:
     assert reached == known
 
 
-def test_the_packages_bill_has_what_is_frozen_in_and_no_more(tmp_path: Path) -> None:
+def test_the_bill_of_materials_lists_exactly_the_frozen_packages(tmp_path: Path) -> None:
     (lxml,) = (part for part in parts() if part.name == "lxml")
     (tmp_path / "_internal" / lxml.texts[0].place.split("/")[0]).mkdir(parents=True)
     found = [part.label for part in shipped(parts(), tmp_path)]

@@ -26,7 +26,7 @@ def test_checking_single_files_does_not_miss_the_others() -> None:
     assert judged({"one": A, "two": B}, {"one": A}, whole=False) == [Finding("one", True, WELL)]
 
 
-def test_a_path_that_is_no_file_fails_wherever_it_leads() -> None:
+def test_a_path_that_is_no_regular_file_fails() -> None:
     found = judged({"one": A, "two": A}, {"one": Lies.LINK, "two": Lies.OTHER}, whole=True)
     assert [each.well for each in found] == [False, False]
     assert found[0].why.startswith("is a link")

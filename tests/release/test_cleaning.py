@@ -17,7 +17,7 @@ FOLDER = st.lists(PART, min_size=2, max_size=5).map(lambda parts: "/" + "/".join
 
 
 @given(FOLDER, st.binary(max_size=40), st.binary(max_size=40))
-def test_a_folder_is_gone_and_every_byte_after_it_where_it_was(folder: str, before: bytes, after: bytes) -> None:
+def test_a_removed_folder_shifts_no_later_byte(folder: str, before: bytes, after: bytes) -> None:
     name = folder.encode()
     cleaned = neutral(before + name + after, [name])
     assert name not in cleaned and len(cleaned) == len(before + name + after)
@@ -31,7 +31,7 @@ def test_the_longer_name_goes_first_and_one_at_the_root_is_left() -> None:
     assert sys.prefix.encode() in found
 
 
-def test_build_metadata_is_kept_without_folders() -> None:
+def test_build_metadata_stays_without_folders() -> None:
     name, text = build_variables()
     made: dict[str, dict[str, object]] = {}
     run: Callable[..., None] = exec

@@ -49,7 +49,7 @@ def checked(folder: Path, key: Path) -> int:
     return run([str(folder), "--key", str(key)])
 
 
-def test_a_release_has_files_statement_notes_and_sums_and_says_what_it_lacks(
+def test_a_release_has_files_statement_notes_and_sums_and_names_missing_ones(
     dist: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     making.gather(dist, tmp_path / "release")

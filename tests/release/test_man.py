@@ -26,7 +26,7 @@ def test_the_man_page_is_the_same_each_time_and_names_no_place() -> None:
 
 
 @pytest.mark.real
-def test_the_man_page_is_what_groff_reads_without_a_warning() -> None:
+def test_groff_reads_the_man_page_without_a_warning() -> None:
     if not shutil.which("groff"):
         pytest.skip("groff is not installed")
     done = subprocess.run(

@@ -44,6 +44,6 @@ def test_the_ways_of_the_page_are_all_gone_but_those_that_are_named() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=[way.name for way in WAYS])
-def test_a_way_is_removed_or_says_what_it_keeps_and_a_purge_keeps_nothing(way: Way) -> None:
+def test_removing_an_installation_names_the_remains_and_a_purge_leaves_none(way: Way) -> None:
     assert way.remove or way.kept
     assert not (way.kept and "purge" in " ".join(way.remove))

@@ -29,7 +29,7 @@ def installed(folder: Path, *headers: str) -> metadata.Distribution:
     return metadata.Distribution.at(info)
 
 
-def test_the_table_names_every_package_that_is_pinned_or_asked_for() -> None:
+def test_the_table_names_every_pinned_or_required_package() -> None:
     assert set(PACKAGES) == {canonical(name) for name in PINS}
     assert installed_with_it() <= set(PACKAGES)
 
@@ -114,12 +114,12 @@ def test_a_part_without_a_text_stops_the_freezing(monkeypatch: pytest.MonkeyPatc
     assert "sqlite lacks a text" in unlicensed([])
 
 
-def test_the_recipe_of_the_frozen_program_takes_the_texts_and_asks_what_lacks_one() -> None:
+def test_the_recipe_of_the_frozen_program_includes_licences_and_lists_missing_ones() -> None:
     recipe = (ROOT / "release/sanderling.spec").read_text("utf-8")
     assert "in texts(frozen_in, " in recipe and "unlicensed(place for place, _, kind in seen.binaries" in recipe
 
 
-def test_the_frozen_program_has_metadata_and_texts_of_the_packages_whose_modules_it_has(tmp_path: Path) -> None:
+def test_the_frozen_program_has_metadata_and_licences_of_its_packages(tmp_path: Path) -> None:
     packages = packages_of(["yaml.reader", "lxml/etree.cpython-311.so", "lxml.html", "json.decoder", "sanderling.cli"])
     assert packages & set(PACKAGES) == {"pyyaml", "lxml"}
     found = {place: Path(file) for file, place in texts(packages, tmp_path)}
@@ -135,7 +135,7 @@ def test_the_frozen_program_has_metadata_and_texts_of_the_packages_whose_modules
             assert left_out == {"description"} and kept_fields.keys() <= whole_fields.keys()
 
 
-def test_each_text_that_is_kept_is_used() -> None:
+def test_each_stored_licence_text_is_used() -> None:
     used = {text.file.name for part in ALL for text in part.texts if text.file.parent == parts.TEXTS}
     assert used == {path.name for path in parts.TEXTS.iterdir()}
 

@@ -34,7 +34,7 @@ def kept(job: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_job_uses_only_what_it_is_given(name: str) -> None:
+def test_a_job_uses_only_its_inputs(name: str) -> None:
     job = JOBS[name]
     given = {*RECIPE["variables"], *job.get("secrets", ())}
     for machine in job.get("machines", ()):
@@ -44,7 +44,7 @@ def test_a_job_uses_only_what_it_is_given(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_step_is_sh_and_calls_what_there_is(name: str) -> None:
+def test_a_step_is_sh_and_calls_existing_targets(name: str) -> None:
     for line in JOBS[name]["steps"]:
         subprocess.run(["sh", "-n", "-c", line], check=True)
         if line.startswith("make "):
@@ -55,7 +55,7 @@ def test_a_step_is_sh_and_calls_what_there_is(name: str) -> None:
             assert refuse(line.removeprefix("bin/sanderling ")) == ""
 
 
-def test_folders_that_steps_name_were_kept_by_jobs_before() -> None:
+def test_folders_used_by_a_step_were_saved_by_an_earlier_job() -> None:
     for name, job in JOBS.items():
         there = {folder for earlier in before(name) for folder in kept(earlier)}
         for variables in [RECIPE["machines"][machine] for machine in job.get("machines", ())] or [{}]:

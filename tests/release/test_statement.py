@@ -23,7 +23,7 @@ def made(**files: str) -> str:
     return statement(ORIGIN, "linux-x86_64", "3.11.2", {"requirements/run.txt": SUM, "pyproject.toml": SUM}, files)
 
 
-def test_the_statement_says_what_was_made_of_which_commit_and_packages() -> None:
+def test_the_statement_has_files_commit_and_packages() -> None:
     told = json.loads(made(two="2" * 64, one="1" * 64))
     assert told["_type"] == "https://in-toto.io/Statement/v1"
     assert told["predicateType"] == "https://slsa.dev/provenance/v1"
@@ -42,7 +42,7 @@ def test_the_statement_says_what_was_made_of_which_commit_and_packages() -> None
     assert told["predicate"]["runDetails"]["builder"]["id"] == "urn:sanderling:make-release"
 
 
-def test_the_statement_is_the_same_in_whatever_order_files_were_found() -> None:
+def test_the_statement_is_the_same_for_any_order_of_files() -> None:
     assert made(two="2" * 64, one="1" * 64) == made(one="1" * 64, two="2" * 64)
 
 

@@ -107,7 +107,7 @@ def test_signed_sums_that_lead_out_of_the_folder_are_refused(folder: Path, capsy
     assert "names '../outside', which is no plain name of a file in this folder" in capsys.readouterr().out
 
 
-def test_a_link_is_refused_whatever_it_leads_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_with_any_target_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "NOTES.md").rename(folder.parent / "notes")
     (folder / "NOTES.md").symlink_to("../notes")
     assert checked(folder) == Exit.FAILED

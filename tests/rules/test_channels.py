@@ -160,7 +160,7 @@ def test_p4_every_channel_has_a_bound() -> None:
     assert offences(endless_channels) == []
 
 
-def test_p5_nobody_keeps_a_cancellation_to_himself() -> None:
+def test_p5_no_code_swallows_a_cancellation() -> None:
     assert offences(caught_cancellations) == []
 
 
@@ -213,7 +213,7 @@ GOOD: list[tuple[Rule, str]] = [
 
 
 @pytest.mark.parametrize(("rule", "code"), BAD, ids=[code for _, code in BAD])
-def test_each_rule_finds_what_it_forbids(rule: Rule, code: str) -> None:
+def test_each_rule_finds_its_violation(rule: Rule, code: str) -> None:
     assert list(rule([*ast.walk(ast.parse(code))]))
 
 

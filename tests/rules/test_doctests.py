@@ -16,7 +16,7 @@ WITH_EXAMPLES = [
 ]
 
 
-def test_every_example_gives_what_it_shows(subtests: pytest.Subtests) -> None:
+def test_every_example_gives_its_printed_result(subtests: pytest.Subtests) -> None:
     assert len(WITH_EXAMPLES) > 100
     for name in WITH_EXAMPLES:
         with subtests.test(name):

@@ -477,6 +477,6 @@ def test_no_state_is_used_after_an_await_as_it_was_before() -> None:
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_the_rule_finds_what_was_lost_before_and_nothing_that_was_mended(text: str) -> None:
+def test_the_rule_finds_old_stale_writes_and_no_fixed_ones(text: str) -> None:
     tree = ast.parse(f"class Actor:\n    async def f(self, live):\n{indent(text, ' ' * 8)}\n{OTHERS}")
     assert {what for _, what, _ in stale(tuple(ast.walk(tree)))} == EXAMPLES[text]

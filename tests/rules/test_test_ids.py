@@ -41,6 +41,6 @@ def test_parameters_are_equal_in_every_process() -> None:
     assert found == []
 
 
-def test_the_rule_finds_what_varies() -> None:
+def test_the_rule_finds_varying_ids() -> None:
     text = '@pytest.mark.parametrize("a", [gzip.compress(b""), time.time(), gzip.compress(b"", mtime=0)])\ndef f(): ...'
     assert len([node for d in parametrized(tuple(ast.walk(ast.parse(text)))) for node in varying(d)]) == 2

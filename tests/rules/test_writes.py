@@ -58,7 +58,7 @@ def _replaces(node: ast.expr) -> bool:
     return "id" not in {keyword.arg for keyword in node.keywords}
 
 
-def test_no_write_puts_back_what_it_read_a_while_ago() -> None:
+def test_no_write_restores_a_stale_read() -> None:
     found = [
         f"{name_of(path)}:{node.lineno}: {ast.unparse(node)[:90]}"
         for path in modules("actors", "api", "extras", "sanderling")

@@ -100,7 +100,7 @@ def open_folder() -> Iterator[Path]:
 
 
 @as_root
-async def test_x25_another_account_has_no_way_in_and_is_closed_on_where_the_mode_lets_it(open_folder: Path) -> None:
+async def test_x25_another_account_is_refused_or_disconnected(open_folder: Path) -> None:
     log, path = Log(), open_folder / ADMIN_SOCKET
     async with answering(await open_admin_socket(open_folder, log)):
         assert await nobody_tries(path) == "no way in"

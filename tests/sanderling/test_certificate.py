@@ -44,7 +44,7 @@ def renew(pair: tuple[Path, Path], name: str) -> None:
         new.replace(old)
 
 
-async def test_http_1_1_is_what_is_agreed_on_over_modern_tls(pair: tuple[Path, Path]) -> None:
+async def test_modern_tls_negotiates_http_1_1(pair: tuple[Path, Path]) -> None:
     assert await shown(CertificateFiles(*pair), trusting(pair[0])) == (NAME, "TLSv1.3", "http/1.1")
     older = trusting(pair[0], alpn=("http/1.1",))
     older.maximum_version = ssl.TLSVersion.TLSv1_2

@@ -34,7 +34,7 @@ def test_without_anything_the_table_decides(folder: dict[str, str]) -> None:
     assert loaded.origins["port"] == "default"
 
 
-def test_installed_with_pip_the_data_lie_where_this_system_keeps_them(
+def test_a_pip_installation_uses_the_systems_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: dict[str, str]
 ) -> None:
     (tmp_path / f"sanderling-{__version__}.dist-info").mkdir()

@@ -86,7 +86,7 @@ def test_libraries_warn_through_the_same_log() -> None:
     assert (line["level"], line["event"], line["logger"]) == ("warning", "odd thing\\n", "hypercorn.error")
 
 
-async def test_a_line_names_the_actor_in_whose_task_it_was_written_unless_it_is_about_another() -> None:
+async def test_a_line_names_its_own_actor_unless_it_is_about_another() -> None:
     stream = io.StringIO()
     kept: list[Mapping[str, Any]] = []
     log = make_log(stream, lambda: 0.0, level="info", words=False, colour=False, keep=kept.append)
@@ -113,7 +113,7 @@ async def test_a_line_names_the_actor_in_whose_task_it_was_written_unless_it_is_
     assert kept == written
 
 
-def test_x18_kept_log_lines_are_as_safe_as_written_ones() -> None:
+def test_x18_stored_log_lines_are_as_safe_as_printed_ones() -> None:
     kept: list[Mapping[str, Any]] = []
     log = make_log(io.StringIO(), lambda: 0.0, level="info", words=True, colour=True, keep=kept.append)
     log("shown", title="a\x1b[31m\nb svc_" + "k" * 43)

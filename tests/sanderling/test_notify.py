@@ -82,7 +82,7 @@ async def test_no_watchdog_no_food(autojump_clock: trio.testing.MockClock) -> No
     assert not [line for line in said if "WATCHDOG" in line]
 
 
-def test_the_status_names_what_is_wrong_on_one_line() -> None:
+def test_the_status_names_the_problem_on_one_line() -> None:
     house = House()
     house.troubles = {"recorder": "stuck\nfor long", "tree": ""}
     assert status_of(house.as_doors()) == "1,212 sources, 3 failing, 1 throttled, 2 rotten. recorder: stuck for long"

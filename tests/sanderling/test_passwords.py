@@ -18,6 +18,6 @@ async def test_a_password_fits_its_own_hash_and_no_other_one_does() -> None:
     assert not await passwords.fits("", kept)
 
 
-async def test_the_cost_is_what_libsodium_calls_interactive() -> None:
+async def test_the_cost_is_libsodiums_interactive_level() -> None:
     kept = await Argon2().hash("correct horse")
     assert "$m=65536,t=2,p=1$" in kept

@@ -37,7 +37,7 @@ async def test_a_link_made_by_the_command_is_seen_by_a_running_engine_and_replac
     assert found[1].encode() not in (tmp_path / "sanderling.db").read_bytes()
 
 
-async def test_the_link_leads_to_where_the_running_service_is_unless_a_flag_says_where(
+async def test_the_link_has_the_running_services_address_unless_a_flag_gives_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house = make_house(port=9123, host="0.0.0.0", base_url="")

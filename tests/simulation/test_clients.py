@@ -24,7 +24,7 @@ class Deaf:
         return 200, self.document
 
 
-async def test_a_document_is_asked_for_until_it_is_given(autojump_clock: MockClock) -> None:
+async def test_a_document_is_requested_until_it_arrives(autojump_clock: MockClock) -> None:
     user = User(Deaf(b'{"keys": []}'), Trace())  # type: ignore[arg-type]  # it only asks
     assert await user.learn("/keys") == {"keys": []}
     assert user.unheard == []

@@ -14,7 +14,7 @@ from tests.simulation.run import simulate_program
 
 
 @pytest.mark.parametrize("table", ["log", "alert", "outbox", "source_hot"])
-def test_r10_damage_under_a_running_service_is_said_everywhere_and_the_rest_goes_on(table: str) -> None:
+def test_r10_damage_under_a_running_service_is_reported_everywhere_and_the_rest_works(table: str) -> None:
     result = simulate_program(draw_epilogue("1", table), patience=3600.0)
     assert [str(violation) for violation in result.violations] == []
 
@@ -29,7 +29,7 @@ def test_r10_a_service_that_meets_damage_at_its_start_says_so_and_stands(table: 
     assert afterwards.ready[0] == 503
 
 
-def test_after_a_restore_ids_are_unique_and_a_future_cursor_gets_all_news() -> None:
+def test_after_a_restore_ids_are_unique_and_a_future_cursor_gets_all_new_events() -> None:
     result = simulate_program(draw_epilogue("1", "restore"), patience=3600.0)
     assert [str(violation) for violation in result.violations] == []
     afterwards = result.facts.afterwards
@@ -39,7 +39,7 @@ def test_after_a_restore_ids_are_unique_and_a_future_cursor_gets_all_news() -> N
 
 
 @pytest.mark.parametrize("kind", ["take over", "take over alive"])
-def test_a_standby_takes_over_what_it_promised_and_the_other_service_stops(kind: str) -> None:
+def test_a_standby_takes_over_within_its_promise_and_the_other_service_stops(kind: str) -> None:
     result = simulate_program(draw_standby("3", kind), patience=3600.0)
     assert [str(violation) for violation in result.violations] == []
     afterwards = result.facts.afterwards

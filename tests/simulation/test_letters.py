@@ -73,7 +73,7 @@ def test_d8_a_crowd_of_destinations_at_silent_receivers() -> None:
 
 
 @pytest.mark.real
-def test_a_seed_of_deliveries_gives_one_trace_whatever_the_hashes_of_strings_are() -> None:
+def test_a_seed_of_deliveries_gives_one_trace_with_any_hash_seed() -> None:
     here = simulate_program(draw_letters("hash", days=0.4))
     done = subprocess.run(
         [sys.executable, "-c", TRACE],

@@ -62,7 +62,7 @@ async def test_a_closed_ends_peer_learns_of_it(network: SimNetwork, autojump_clo
         await near.send_all(b"anyone?")
 
 
-async def test_nobody_listening_is_refused(network: SimNetwork, autojump_clock: MockClock) -> None:
+async def test_a_port_without_a_listener_refuses(network: SimNetwork, autojump_clock: MockClock) -> None:
     client, host = network.side("client.org"), network.add("server.org")
     with pytest.raises(ConnectionRefusedError):
         await client.connect(host.address, 80)
@@ -96,9 +96,7 @@ async def test_a_fault_of_the_host_fails_the_connection_until_it_is_over(
     await client.connect(server.host.address, 80)
 
 
-async def test_a_partition_holds_what_is_under_way_until_it_is_over(
-    network: SimNetwork, autojump_clock: MockClock
-) -> None:
+async def test_a_partition_holds_bytes_in_flight_until_it_heals(network: SimNetwork, autojump_clock: MockClock) -> None:
     server, near, far = await pair(network)
     await near.send_all(b"held")
     server.host.suffer("partition", 500)
@@ -139,7 +137,7 @@ async def test_an_unknown_name_and_a_dead_resolver_are_distinguished(
     assert dead.value.local
 
 
-async def test_a_dead_process_reaches_nobody_and_its_port_is_free(
+async def test_a_dead_process_reaches_no_peer_and_its_port_is_free(
     network: SimNetwork, autojump_clock: MockClock
 ) -> None:
     server, near, far = await pair(network)
@@ -185,7 +183,7 @@ async def test_two_names_of_one_machine_have_one_address(network: SimNetwork, au
     assert await client.resolve("www.server.org") == await client.resolve("server.org")
 
 
-async def test_a_dead_line_holds_what_is_under_way_and_reaches_nobody(
+async def test_a_dead_link_holds_bytes_in_flight_and_delivers_none(
     network: SimNetwork, autojump_clock: MockClock
 ) -> None:
     server, near, far = await pair(network)

@@ -105,7 +105,7 @@ def test_the_same_script_gives_the_same_trace_twice() -> None:
 
 
 @pytest.mark.real
-def test_the_same_seed_gives_the_same_trace_in_another_process_and_whatever_the_hashes_of_strings() -> None:
+def test_the_same_seed_gives_the_same_trace_in_another_process_with_any_hash_seed() -> None:
     program = draw_everything("twice", days=0.2, sources=5)
     assert {fault.kind for fault in program.faults} == {*HOST_FAULTS, *SERVICE_FAULTS}
     here = simulate_program(program)
@@ -121,7 +121,7 @@ def test_the_same_seed_gives_the_same_trace_in_another_process_and_whatever_the_
     assert here.digest + "\n" == done.stdout
 
 
-def test_a_trace_does_not_depend_on_what_the_process_did_before() -> None:
+def test_a_trace_does_not_depend_on_earlier_work_of_the_process() -> None:
     program = draw("before", days=0.1, sources=3)
     alone = simulate_program(program)
     with streams_planted.spins_behind_the_ring():

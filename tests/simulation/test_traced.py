@@ -40,7 +40,7 @@ def test_a_world_of_deliveries_has_the_same_log() -> None:
     assert {"match", "POST"} <= {span.name for span in traced.facts.spans}
 
 
-def test_with_a_collector_that_is_ill_the_log_is_the_same_and_every_promise_is_kept() -> None:
+def test_a_failing_collector_changes_no_log_and_breaks_no_promise() -> None:
     program = draw("3", days=0.05, sources=2)
     lasts, kinds = program.ends / 3, ("refused", "silent", "wall")
     troubles = [Fault(number * lasts, lasts, kind, COLLECTOR) for number, kind in enumerate(kinds)]

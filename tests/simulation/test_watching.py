@@ -33,7 +33,7 @@ def test_a_recovered_page_without_a_check_breaks_a_promise() -> None:
     assert not list(recovery(facts_of(9 * HOUR, 10 * HOUR + 0.9 * BACK_WITHIN)))
 
 
-def test_a_source_added_again_is_not_held_to_its_earlier_life() -> None:
+def test_a_source_added_again_starts_without_its_old_history() -> None:
     facts = facts_of(9 * HOUR, 10 * HOUR + 0.5 * BACK_WITHIN, 20 * HOUR)
     (url,) = facts.added
     facts.added = {url: AddedSource("id", 15 * HOUR, 15 * HOUR)}

@@ -77,7 +77,7 @@ async def test_a_gap_before_a_commit_is_read_from_the_log() -> None:
         assert house.shown() == [3, 7, 9]
 
 
-async def test_a_position_that_was_given_and_not_kept_holds_nothing_up() -> None:
+async def test_an_unused_position_delays_nothing() -> None:
     async with following() as house:
         house.commit(7, after=5)  # 5 was rolled back
         house.commit(9, after=7)
@@ -85,7 +85,7 @@ async def test_a_position_that_was_given_and_not_kept_holds_nothing_up() -> None
         assert house.shown() == [7, 9]
 
 
-async def test_a_commit_that_may_have_happened_is_looked_up_at_once() -> None:
+async def test_a_possible_commit_is_queried_at_once() -> None:
     async with following() as house:
         house.log.events += [stored(3)]
         house.follower.unknown()
@@ -93,7 +93,7 @@ async def test_a_commit_that_may_have_happened_is_looked_up_at_once() -> None:
         assert house.shown() == [3]
 
 
-async def test_an_outcome_lost_while_reading_the_log_is_looked_up_again() -> None:
+async def test_an_outcome_lost_while_reading_the_log_is_queried_again() -> None:
     async with following() as house:
 
         def meanwhile() -> None:
@@ -132,7 +132,7 @@ async def test_many_commits_that_wait_are_left_to_the_log() -> None:
 
 
 @pytest.mark.parametrize("steps", range(1, 12))
-async def test_ended_at_any_step_and_begun_again_it_shows_all_once(steps: int) -> None:
+async def test_a_restart_at_any_step_shows_every_event_once(steps: int) -> None:
     house = House()
     house.log.events += [stored(2)]
     house.commit(3, after=2)

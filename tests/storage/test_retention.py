@@ -41,7 +41,7 @@ def test_keeping_nothing_is_refused(keep: dict[str, int]) -> None:
     st.one_of(st.none(), st.integers(1, 900)),
     st.one_of(st.none(), st.integers(1, 60)),
 )
-def test_repeated_slices_end_and_leave_exactly_what_is_kept(
+def test_repeated_slices_end_and_leave_exactly_the_retained_events(
     minutes: list[int], age: int | None, most: int | None
 ) -> None:
     now, minute = 1_000, 60_000
@@ -72,7 +72,7 @@ def test_too_many_bytes_take_the_oldest_events_and_leave_the_least() -> None:
 
 
 @given(st.integers(1, 1 << 40), st.floats(0, 1))
-def test_giving_room_back_ends_and_is_not_begun_again(whole: int, share: float) -> None:
+def test_a_vacuum_ends_and_does_not_start_again(whole: int, share: float) -> None:
     room = FreeSpace(whole, int(whole * share))
     began = too_roomy(room)
     assert (next_return(room) > 0) or not began
@@ -97,7 +97,7 @@ def test_r7_a_clock_that_is_months_ahead_at_a_start_is_doubted_for_an_hour_of_st
     assert not trust.ahead(at(100 * 24 * HOUR + HOUR), 3_600)
 
 
-def test_r7_a_clock_that_jumps_again_is_doubted_anew_and_one_that_is_put_right_is_believed_at_once() -> None:
+def test_r7_a_second_clock_jump_is_doubted_and_a_corrected_clock_is_trusted_at_once() -> None:
     trust = Trust(NEWEST, 0.0)
     assert trust.ahead(at(100 * 24 * HOUR), 0)
     assert trust.ahead(at(200 * 24 * HOUR), 3_600)
@@ -117,7 +117,7 @@ def test_r7_a_round_deletes_a_part_of_the_log_by_age(age: Any, count: int, most:
     assert most_aged(Keep(age=age), count, 600) == most
 
 
-def test_r7_a_log_that_is_kept_for_minutes_is_not_held_back() -> None:
+def test_r7_a_retention_of_minutes_is_not_delayed() -> None:
     assert most_aged(Keep(age=Millis(15 * 60_000)), 1_000_000, 600) > 1_000_000
 
 

@@ -49,7 +49,7 @@ async def test_the_ring_is_bounded_by_events() -> None:
     assert seqs(tail.since(Seq(990))) == list(range(991, 1_000))
 
 
-async def test_the_ring_is_bounded_by_bytes_and_keeps_the_newest_event_whatever_its_size() -> None:
+async def test_the_ring_is_bounded_by_bytes_and_keeps_a_newest_event_of_any_size() -> None:
     tail = Tail(most_bytes=1_000)
     for seq in range(1, 100):
         await tail.publish([stored(seq, size=90)])
@@ -67,7 +67,7 @@ async def test_publishing_out_of_order_is_a_bug(wrong: tuple[int, ...]) -> None:
     assert tail.head == 10
 
 
-async def test_publishing_nothing_wakes_nobody() -> None:
+async def test_publishing_nothing_wakes_no_waiter() -> None:
     tail = Tail(Seq(1))
     with trio.move_on_after(0) as scope:
         async with trio.open_nursery() as nursery:
@@ -78,7 +78,7 @@ async def test_publishing_nothing_wakes_nobody() -> None:
     assert tail.statistics().waiting == 0
 
 
-async def test_a_waiter_is_woken_by_what_is_newer_only(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_waiter_is_woken_only_by_newer_events(autojump_clock: trio.testing.MockClock) -> None:
     tail = Tail(Seq(10))
     woken: list[tuple[int, int]] = []
 
@@ -125,7 +125,7 @@ async def test_waiters_are_woken_a_bucket_at_a_time(autojump_clock: trio.testing
     assert max(later - earlier for earlier, later in zip(seen, [*seen[1:], awake], strict=True)) <= 2 * BUCKET
 
 
-async def test_a_cancelled_publisher_leaves_nobody_asleep(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_cancelled_publisher_still_wakes_every_waiter(autojump_clock: trio.testing.MockClock) -> None:
     tail = Tail(Seq(1))
     woken: list[int] = []
 

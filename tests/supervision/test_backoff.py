@@ -23,7 +23,7 @@ def test_s8_ten_thousand_streaks_keep_to_the_formula() -> None:
             assert streak == 1 or lived < 120.0
 
 
-def test_a_streak_goes_on_until_a_life_has_lasted() -> None:
+def test_a_crash_streak_ends_after_a_long_run() -> None:
     assert [next_streak(Backoff(), 4, lived) for lived in (0.0, 119.9, 120.0)] == [5, 5, 1]
 
 

@@ -19,7 +19,7 @@ def deep(levels: int) -> None:
     raise ValueError("x" * 1000)
 
 
-def test_s17_only_type_message_and_three_frames_are_kept() -> None:
+def test_s17_only_type_message_and_three_frames_are_recorded() -> None:
     with pytest.raises(ValueError, match="xxx") as caught:
         deep(10)
     crash = describe(caught.value)
@@ -51,7 +51,7 @@ def test_an_exception_that_cannot_be_printed_is_described_all_the_same() -> None
     assert str(describe(Unprintable())) == "Unprintable: (its message cannot be shown)"
 
 
-def test_a_group_shows_what_is_in_it() -> None:
+def test_a_group_shows_its_exceptions() -> None:
     group = ExceptionGroup("several", [ValueError("a"), ExceptionGroup("inner", [KeyError("b")])])
     message = describe(group).message
     assert message.startswith("several (2 sub-exceptions): ValueError: a; ExceptionGroup: inner")

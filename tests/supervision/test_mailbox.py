@@ -177,7 +177,7 @@ async def test_ask_returns_the_answer(nursery: trio.Nursery) -> None:
     assert await box.ask(lambda reply: ("hi", reply)) == "HI"
 
 
-async def test_ask_raises_what_the_answerer_fails_it_with(nursery: trio.Nursery) -> None:
+async def test_ask_raises_the_answerers_exception(nursery: trio.Nursery) -> None:
     box: Mailbox[Ask] = Mailbox("box", 1)
 
     async def answer() -> None:
@@ -296,7 +296,7 @@ async def test_an_asker_that_waits_has_not_left(nursery: trio.Nursery) -> None:
     reply.answer("y")
 
 
-async def test_an_asker_that_leaves_harms_nobody(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_cancelled_ask_harms_no_other(autojump_clock: trio.testing.MockClock) -> None:
     box: Mailbox[Ask] = Mailbox("box", 1)
     with trio.move_on_after(1):
         await box.ask(lambda reply: ("x", reply))
@@ -307,7 +307,7 @@ async def test_an_asker_that_leaves_harms_nobody(autojump_clock: trio.testing.Mo
     box.desert("gone", for_good=True)
 
 
-async def test_an_asker_that_leaves_while_the_mailbox_is_full_has_not_asked(
+async def test_an_ask_cancelled_at_a_full_mailbox_is_not_delivered(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     box: Mailbox[Ask | str] = Mailbox("box", 1)
@@ -387,5 +387,5 @@ async def test_r5_work_for_a_cancelled_request_ends_at_its_first_checkpoint() ->
     assert not done
 
 
-async def test_a_mailbox_that_nobody_reads_any_more_holds_nothing() -> None:
+async def test_a_mailbox_without_a_reader_holds_nothing() -> None:
     assert Mailbox[str]("inbox", 4).statistics() == MailboxStatistics("inbox", 0, 4, 0, 0, 0)

@@ -74,7 +74,7 @@ async def test_p5_an_exception_that_leaves_a_task_cancels_its_siblings_and_comes
     assert ended == ["victim"]
 
 
-async def test_p5_under_a_supervisor_neither_happens_and_what_leaves_it_is_one_plain_exception(
+async def test_p5_a_supervisor_does_neither_and_raises_one_plain_exception(
     many: DynamicSupervisor, chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
     async def idle(child: Child) -> None:

@@ -29,7 +29,7 @@ def after(
     )
 
 
-def test_s2_the_truth_table_is_complete_and_is_what_decides() -> None:
+def test_s2_the_truth_table_is_complete_and_decides() -> None:
     assert set(AGAIN) == {(crashed, kind) for crashed in (True, False) for kind in Restart}
     for (crashed, kind), again in AGAIN.items():
         assert isinstance(after(crashed, kind), Again if again else NoMore)

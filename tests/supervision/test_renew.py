@@ -40,9 +40,7 @@ def lives(log: list[str], name: str, *, polite: bool = False) -> Callable[[Child
 
 
 @pytest.mark.parametrize("polite", [False, True])
-async def test_a_renewed_child_begins_another_life_at_once(
-    polite: bool, many: DynamicSupervisor, autojump_clock: object
-) -> None:
+async def test_a_renewed_child_restarts_at_once(polite: bool, many: DynamicSupervisor, autojump_clock: object) -> None:
     log: list[str] = []
     many.start_child(ChildSpec("a", lives(log, "a", polite=polite)))
     await trio.sleep(1)
@@ -97,7 +95,7 @@ async def test_a_quarantine_ends_when_it_is_released_and_says_until_when_it_last
     assert (child.state, child.resumes) == (State.RUNNING, None)
 
 
-async def test_a_crash_in_the_end_of_a_renewed_life_is_a_crash(many: DynamicSupervisor, autojump_clock: object) -> None:
+async def test_a_crash_while_a_renewed_child_ends_is_a_crash(many: DynamicSupervisor, autojump_clock: object) -> None:
     async def run(child: Child) -> None:
         try:
             await trio.sleep_forever()
@@ -113,7 +111,7 @@ async def test_a_crash_in_the_end_of_a_renewed_life_is_a_crash(many: DynamicSupe
     assert (child.state, str(child.crash)) == (State.BACKOFF, "ValueError: in the cleaning up")
 
 
-async def test_a_child_that_is_asked_to_end_is_not_renewed(many: DynamicSupervisor, autojump_clock: object) -> None:
+async def test_a_child_that_is_stopped_is_not_renewed(many: DynamicSupervisor, autojump_clock: object) -> None:
     log: list[str] = []
     many.start_child(ChildSpec("a", lives(log, "a")))
     await trio.sleep(1)
@@ -134,7 +132,7 @@ async def test_a_child_that_is_asked_to_end_is_not_renewed(many: DynamicSupervis
         (Strategy.ONE_FOR_ONE, ["-b", "+b"]),
     ],
 )
-async def test_a_restart_by_request_takes_along_what_depends_on_it_and_uses_no_budget(
+async def test_a_requested_restart_restarts_dependants_and_uses_no_budget(
     strategy: Strategy, expected: list[str], chance: random.Random, autojump_clock: object
 ) -> None:
     log: list[str] = []
@@ -164,7 +162,7 @@ async def test_a_restart_by_request_takes_along_what_depends_on_it_and_uses_no_b
             tree.restart_child("b")
 
 
-async def test_two_restarts_by_request_at_the_end_of_a_life_are_both_made(
+async def test_two_requested_restarts_at_a_childs_end_both_happen(
     chance: random.Random, autojump_clock: object
 ) -> None:
     """The order of the two tasks is random, so the test repeats them."""

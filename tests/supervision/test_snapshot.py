@@ -131,7 +131,7 @@ async def test_s18_a_sliced_read_lets_others_run_between_the_slices(
     tree.stop()
 
 
-async def test_s19_a_wedged_child_is_visible_without_being_asked(
+async def test_s19_a_wedged_child_is_visible_without_its_answer(
     autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
 ) -> None:
     class Steps:
@@ -174,7 +174,7 @@ async def test_s19_a_wedged_child_is_visible_without_being_asked(
     many.stop()
 
 
-async def test_s19_status_of_a_child_between_its_lives_and_after_them(
+async def test_s19_status_of_a_child_between_restarts_and_after_its_end(
     chance: random.Random, autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
 ) -> None:
     tree = Supervisor(

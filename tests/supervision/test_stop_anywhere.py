@@ -133,7 +133,7 @@ async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdo
 
 @pytest.mark.parametrize("shutdown", [0.0, 0.1])
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
-async def test_p12_a_child_can_be_stopped_at_every_step_whatever_its_cleanup_raises(
+async def test_p12_a_child_can_be_stopped_at_every_step_with_any_exception_in_cleanup(
     body: Callable[[Child], Awaitable[None]], shutdown: float, autojump_clock: trio.testing.MockClock
 ) -> None:
     messages = set()

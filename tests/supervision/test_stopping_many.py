@@ -217,7 +217,7 @@ async def test_a_child_may_ask_for_its_own_end(many: DynamicSupervisor, autojump
     assert end.crash is None
 
 
-async def test_s10_a_stop_that_takes_longer_than_its_budget_leaves_nobody_out(nursery: trio.Nursery) -> None:
+async def test_s10_a_stop_over_its_budget_stops_every_child(nursery: trio.Nursery) -> None:
     """On a machine so slow that the budget ends before every child was asked."""
     now = 0.0
 
@@ -247,7 +247,7 @@ async def test_s10_a_stop_that_takes_longer_than_its_budget_leaves_nobody_out(nu
     await trio.to_thread.run_sync(lambda: trio.run(main, clock=Slow()))
 
 
-async def test_s14_the_end_describes_the_last_life_and_not_a_former_one(
+async def test_s14_the_end_describes_the_last_run_and_not_an_earlier_one(
     many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
 ) -> None:
     async def second_time_lucky(child: Child) -> None:

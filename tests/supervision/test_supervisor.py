@@ -120,7 +120,7 @@ async def test_s9_static_children_stop_in_reverse_each_within_its_own_budget(
 
 
 @pytest.mark.parametrize("how", ["asked", "cancelled"])
-async def test_s11_cancelling_from_outside_gives_the_order_of_an_asked_stop(
+async def test_s11_cancelling_from_outside_has_the_order_of_a_requested_stop(
     how: str, chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
     log: list[str] = []
@@ -216,7 +216,7 @@ async def test_s13_a_child_not_ready_in_time_has_crashed(
     assert states == [State.STARTING, State.BACKOFF]
 
 
-async def test_rest_for_one_restarts_what_was_started_after(
+async def test_rest_for_one_restarts_later_children(
     chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
     log: list[str] = []

@@ -79,7 +79,7 @@ async def test_a_loop_that_is_merely_busy_is_not_reported() -> None:
     assert stalls == []
 
 
-async def test_slow_steps_are_remembered_as_long_as_the_task_lives(nursery: trio.Nursery) -> None:
+async def test_slow_steps_are_remembered_until_the_task_ends(nursery: trio.Nursery) -> None:
     now = 0.0
 
     def clock() -> float:

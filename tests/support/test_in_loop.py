@@ -98,7 +98,7 @@ async def test_a_crash_may_leave_a_whole_commit_unannounced(autojump_clock: trio
     assert outcomes == {(0, 0, b""), (2, 2, b"b")}
 
 
-async def test_a_dead_life_writes_nothing_any_more(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_dead_process_writes_nothing_more(autojump_clock: trio.testing.MockClock) -> None:
     disk = Disk()
     dead = await a_life(disk)
     disk.crash()
@@ -118,7 +118,7 @@ async def test_a_dead_life_writes_nothing_any_more(autojump_clock: trio.testing.
     assert await alive.log.count() == 1
 
 
-async def test_a_cancelled_commit_that_has_begun_happens_all_the_same(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_cancelled_commit_that_has_begun_still_happens(autojump_clock: trio.testing.MockClock) -> None:
     disk = Disk()
     storage = await a_life(disk, sync=slow_disk)
     with trio.move_on_after(0.5) as scope:
@@ -173,7 +173,7 @@ async def test_a_disk_that_fills_up_during_the_sync_leaves_nothing(autojump_cloc
     assert (await storage.log.count(), disk.pending) == (0, None)
 
 
-async def test_commits_are_made_in_the_order_in_which_they_came(autojump_clock: trio.testing.MockClock) -> None:
+async def test_commits_happen_in_the_order_of_arrival(autojump_clock: trio.testing.MockClock) -> None:
     disk = Disk()
     storage = await a_life(disk, sync=slow_disk)
     async with trio.open_nursery() as nursery:

@@ -20,13 +20,13 @@ def a_jail() -> InlineJail:
     return InlineJail({"double": lambda b: b + b, "refuse": refuse, "fail": fail})
 
 
-async def test_a_task_runs_where_it_is_called() -> None:
+async def test_a_task_runs_in_the_callers_thread() -> None:
     jail = a_jail()
     assert await jail.call("double", b"ab") == b"abab"
     assert jail.calls == 1
 
 
-async def test_a_refusal_and_a_failure_look_as_from_a_process() -> None:
+async def test_a_refusal_and_a_failure_are_the_same_as_from_a_process() -> None:
     with pytest.raises(TaskRefused) as caught:
         await a_jail().call("refuse", b"")
     assert caught.value.reason == "an image"

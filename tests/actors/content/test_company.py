@@ -25,7 +25,7 @@ def after(one: bytes, other: bytes) -> Verdict:
     return judge(judge(None, reading(one)).memory, reading(other))
 
 
-def test_a_few_links_between_menus_are_an_offer_and_no_news_when_they_come_or_go() -> None:
+def test_links_between_menus_appear_and_disappear_without_an_event() -> None:
     with_offer, without = (
         html(f"<ul>{LIST}</ul>", *PROSE[:3], around=menu() + offer + menu() + "{}") for offer in (OFFER, "")
     )
@@ -54,7 +54,7 @@ def test_a_block_that_went_with_a_known_menu_went_with_the_menu() -> None:
     assert after(was, gone).kind == "changed"
 
 
-def test_a_label_that_comes_with_a_redesign_is_part_of_it_and_a_paragraph_is_news() -> None:
+def test_a_redesign_hides_its_new_labels_but_no_new_paragraph() -> None:
     jobs = "".join(f"<li>{job}</li>" for job in JOBS)
     plain = html(f"<ul>{jobs}</ul>", around=menu() + "{}")
     other = html(f"<ul>{jobs}</ul>", around=menu("Home", "Your account", tag="div") + "{}")

@@ -128,7 +128,7 @@ def test_a_byte_order_mark_decides_the_encoding(bom: bytes) -> None:
     assert finding.feed is not None and [entry.title for entry in finding.feed.entries] == ["ä"]
 
 
-def test_gzip_that_no_header_declares_is_unpacked_and_said() -> None:
+def test_undeclared_gzip_is_unpacked_and_noted() -> None:
     feed = b"<rss version='2.0'><channel><title>T</title><item><title>a</title></item></channel></rss>"
     finding = detect(gzip.compress(feed), "application/rss+xml", URL)
     assert finding.type == "feed" and finding.feed == read_feed(gzip.compress(feed), "", URL)

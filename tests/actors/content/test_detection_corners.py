@@ -78,7 +78,7 @@ def test_a_feed_is_found_and_read_in_every_wrapping(subtests: pytest.Subtests) -
 
 @pytest.mark.parametrize("declared", ["utf-8", "windows-1252", "iso-8859-1", "utf-16", "klingon"])
 @pytest.mark.parametrize("header", ["utf-8", "iso-8859-1", "windows-1251"])
-def test_bytes_that_are_utf_8_are_read_so_whatever_three_places_say(declared: str, header: str) -> None:
+def test_utf_8_bytes_are_read_as_utf_8_against_three_declarations(declared: str, header: str) -> None:
     body = f'<?xml version="1.0" encoding="{declared}"?><rss version="2.0">{CHANNEL}</rss>'.encode()
     (entry,) = read_feed(body, f"text/html; charset={header}", URL).entries
     assert entry.title == "Höhe"

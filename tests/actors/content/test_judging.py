@@ -55,7 +55,7 @@ def test_a_page_against_itself_is_unchanged(blocks: list[str]) -> None:
 
 
 @given(pages, seeds)
-def test_the_order_of_blocks_is_no_news(blocks: list[str], seed: int) -> None:
+def test_reordered_blocks_are_no_change(blocks: list[str], seed: int) -> None:
     # A number belongs to the label before it, a label to the heading above it.
     blocks = [block for block in blocks if block not in LABELS]
     shuffled = random.Random(seed).sample(blocks, len(blocks))
@@ -63,7 +63,7 @@ def test_the_order_of_blocks_is_no_news(blocks: list[str], seed: int) -> None:
 
 
 @given(pages)
-def test_the_mark_up_around_the_same_text_is_no_news(blocks: list[str]) -> None:
+def test_new_markup_around_the_same_text_is_no_change(blocks: list[str]) -> None:
     plain, redesigned = "{}", "<div class=wrap data-x=1><section><div><div>{}</div></div></section><hr></div>"
     assert judged(judged(None, blocks, plain).memory, blocks, redesigned).kind == "unchanged"
 
@@ -80,7 +80,7 @@ def test_a_return_is_reported_only_if_the_first_change_was(one: list[str], other
 
 
 @given(pages, pages)
-def test_a_third_text_is_reported_whatever_came_between(one: list[str], between: list[str]) -> None:
+def test_a_third_text_is_reported_after_any_text_between(one: list[str], between: list[str]) -> None:
     news = (
         "Volunteers are wanted on the last Saturday of the month, when the boardwalk is to be laid anew by all of us."
     )

@@ -23,9 +23,9 @@ def _play(subtests: pytest.Subtests, seeds: range) -> Counter[str]:
     return right
 
 
-def test_each_kind_of_history_reports_its_news_once_and_nothing_else(subtests: pytest.Subtests) -> None:
+def test_each_kind_of_history_reports_its_changes_once_and_nothing_else(subtests: pytest.Subtests) -> None:
     assert len(_play(subtests, range(2))) == len(KINDS)
 
 
-def test_many_histories_of_each_kind_report_their_news_once_and_nothing_else(subtests: pytest.Subtests) -> None:
+def test_many_histories_of_each_kind_report_their_changes_once_and_nothing_else(subtests: pytest.Subtests) -> None:
     assert len(_play(subtests, range(HELD_OUT, HELD_OUT + 40))) == len(KINDS)

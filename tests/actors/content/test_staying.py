@@ -133,7 +133,7 @@ def test_an_id_that_ends_with_the_name_of_a_place_has_to_stay() -> None:
     assert Watched(one).kinds(other, other) == ["churn", "changed"]
 
 
-def test_all_dates_of_a_page_moved_by_one_day_are_a_time_zone_and_one_of_them_is_news() -> None:
+def test_all_dates_shifted_by_a_day_are_a_time_zone_and_one_date_is_a_change() -> None:
     def dates(*days: int) -> str:
         return items(
             *(f"{name} on {day} March 2027" for name, day in zip(("Fair", "Walk", "Lecture"), days, strict=True))
@@ -152,7 +152,7 @@ def test_another_page_in_the_place_that_goes_again_is_never_reported() -> None:
         assert page.kinds(items("A jar", "A mug", "A pan")) == ["unchanged"]
 
 
-def test_another_page_that_stays_at_another_address_has_moved_and_says_where() -> None:
+def test_a_different_page_at_another_address_is_a_move_with_its_target() -> None:
     page = Watched(items("A jar", "A mug", "A pan"))
     verdicts = [page.look(*HOME, title="Northfield", address="https://shore.example/new") for _ in range(4)]
     assert [verdict.kind for verdict in verdicts] == ["held", "held", "held", "moved"]
@@ -179,7 +179,7 @@ def test_an_error_page_is_never_reported_and_fails_from_the_twelfth_check_on() -
     assert [verdict.trouble is not None for verdict in verdicts] == [*[False] * 12, True, True]
 
 
-def test_a_check_numbered_by_its_caller_changes_no_memory_without_news() -> None:
+def test_a_check_numbered_by_its_caller_changes_no_memory_without_a_change() -> None:
     first = judge(None, reading(html(*FRAME)), when=When(1, 0))
     later = judge(first.memory, reading(html(*FRAME)), when=When(77, 0))
     assert later.memory == first.memory

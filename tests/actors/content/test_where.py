@@ -49,7 +49,7 @@ def test_a_changed_cell_says_its_heading_its_row_and_its_column() -> None:
     assert look.summary in ("Plans › Team · Price: $9 → $12 (+1 more)", "Plans › Team · Seats: 10 → 12 (+1 more)")
 
 
-def test_a_cell_that_is_gone_says_where_it_was() -> None:
+def test_a_removed_cell_has_its_old_position() -> None:
     _, diff = told(html(plans("Free|$0|3", "Team|$9|10")), html(plans("Free|$0|3")))
     assert diff.removed == ("Team", "$9", "10")
     assert diff.context is not UNSET
@@ -60,7 +60,7 @@ def test_a_cell_that_is_gone_says_where_it_was() -> None:
     )
 
 
-def test_cells_of_a_row_that_came_and_of_one_that_went_are_not_one_changed() -> None:
+def test_an_added_row_and_a_removed_row_are_not_one_changed_row() -> None:
     _, diff = told(
         html(plans("Free|$0 per month|3", "Team|$9 per month|10")),
         html(plans("Free|$0 per month|3", "Business|$99 per month|50")),
@@ -105,7 +105,7 @@ def test_a_page_of_nothing_but_headings_is_cheap() -> None:
     assert time.process_time() - start < 2.0
 
 
-def test_right_to_left_and_japanese_tables_say_where() -> None:
+def test_changes_in_right_to_left_and_japanese_tables_have_positions() -> None:
     hebrew = "<h2>מחירים</h2><table><tr><th>תוכנית<th>מושבים</tr><tr><th>צוות<td>{} מושבים לכל אחד</tr></table>"
     look, diff = told(html(hebrew.format(10)), html(hebrew.format(12)))
     assert diff.changed[0].context == Context("מחירים", "צוות", "מושבים")
@@ -123,7 +123,7 @@ def test_a_memory_grows_by_a_tenth_at_most() -> None:
     assert 0 < len(memory.places) < len(memory.texts + memory.keys + memory.traits) / 10
 
 
-def test_a_part_that_a_user_chose_says_where_as_well() -> None:
+def test_changes_in_a_chosen_part_have_positions() -> None:
     def look(seats: int, memory: bytes | None) -> PageLook:
         page = html(plans(f"Team|$9|{seats} seats or more"))
         return look_page(PageRequest(page, "text/html", URL, selector="h2, table", memory=memory))
@@ -148,7 +148,7 @@ def test_the_text_now_has_every_text_that_the_difference_shows_of_it(before: lis
         assert lines == [text for text in blocks if text in set(lines)]
 
 
-def test_the_cap_takes_what_the_difference_does_not_name() -> None:
+def test_the_cap_keeps_the_change_and_drops_unchanged_text() -> None:
     filler = [f"{n} {PROSE[n % 5]} {PROSE[(n + 1) % 5]}" for n in range(500)]
     look, diff = told(html(*filler, "The fee is 10 euros."), html(*filler, "The fee is 12 euros."))
     assert look.truncated
@@ -157,7 +157,7 @@ def test_the_cap_takes_what_the_difference_does_not_name() -> None:
     assert diff.changed[0].after == "The fee is 12 euros."
 
 
-def test_contexts_change_nothing_of_what_a_delta_rebuilds() -> None:
+def test_contexts_do_not_change_the_rebuilt_text() -> None:
     cells = [Context("P", "Team", "Seats"), Context("P", "Free", "Seats")]
     before, after = ["10", "3", "end"], ["3", "12", "5", "end"]
     diff, delta = compare(before, after, Where(cells, [cells[1], *cells]))
@@ -173,7 +173,7 @@ WHERE = st.lists(
 
 
 @given(PARAGRAPHS, PARAGRAPHS, WHERE, WHERE)
-def test_the_delta_gives_the_new_text_wherever_its_paragraphs_stand(
+def test_the_delta_gives_the_new_text_for_paragraphs_at_any_position(
     before: list[str], after: list[str], was: list[Context], is_now: list[Context]
 ) -> None:
     diff, delta = compare(before, after, Where(was, is_now))

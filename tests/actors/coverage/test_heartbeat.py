@@ -39,7 +39,7 @@ def test_the_very_first_is_due_at_once() -> None:
     assert last_of(None).seq == START
 
 
-def test_it_says_what_the_service_does_and_is_read_back_for_the_next() -> None:
+def test_a_heartbeat_describes_the_service_and_is_read_back_for_the_next() -> None:
     work = Work(AT, 17, Millis(AT - 300_000), 5, 1, 2)
     draft = draft_of(last(0, 5), Moment(AT, Millis(AT + 3), EVERY, "head"), work, "https://s.example")
     assert (kind_of(draft), draft.alert_type, draft.tags) == (Kind.HEARTBEAT, "heartbeat", (TAG,))

@@ -57,7 +57,7 @@ def spans(record: Record) -> list[tuple[float, float, str]]:
     return [(span.start / 1000 - START, span.end / 1000 - START, span.why) for span in record.unknown]
 
 
-async def test_a_life_knows_all_of_its_own_time(autojump_clock: object, nursery: trio.Nursery) -> None:
+async def test_coverage_of_the_running_process_is_complete(autojump_clock: object, nursery: trio.Nursery) -> None:
     machine = Machine(nursery)
     shifts, *_ = await machine.start()
     await trio.sleep(5 * EVERY)
@@ -92,9 +92,7 @@ async def test_after_an_orderly_stop_nothing_is_unknown(autojump_clock: object, 
     assert [(a / 1000 - START, b / 1000 - START) for a, b in record.resting] == [(300, 340)]
 
 
-async def test_a_stop_whose_last_sweep_was_not_stored_is_no_orderly_one(
-    autojump_clock: object, nursery: trio.Nursery
-) -> None:
+async def test_a_stop_with_an_unstored_last_sweep_is_not_orderly(autojump_clock: object, nursery: trio.Nursery) -> None:
     machine = Machine(nursery)
     shifts, _, life = await machine.start()
     shifts.swept(shifts.sweep())
@@ -185,7 +183,7 @@ async def test_checks_stored_by_other_nodes_are_known_up_to_then(autojump_clock:
     assert (until, spans(record)) == (machine.now(), [(50, 350, "crash")])
 
 
-async def test_a_shift_that_the_storage_refuses_for_good_is_said(autojump_clock: object, nursery: trio.Nursery) -> None:
+async def test_a_shift_that_storage_refuses_for_good_is_reported(autojump_clock: object, nursery: trio.Nursery) -> None:
     machine = Machine(nursery)
     shifts, storage, _ = await machine.start()
 

@@ -222,7 +222,7 @@ async def test_d12_a_test_that_fails_says_how(autojump_clock: MockClock, status:
     assert (found.result, found.detail) == (result, f"HTTP {status} <no>")
 
 
-async def test_d9_d14_what_gives_no_answer_is_tried_again(autojump_clock: MockClock) -> None:
+async def test_d9_d14_a_request_without_an_answer_is_retried(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
     failures: list[Exception] = [

@@ -69,7 +69,7 @@ async def test_an_unanswered_claim_is_released_before_the_next(autojump_clock: M
     assert (work.released, book.held) == (1, {})
 
 
-async def test_a_release_leaves_alone_what_is_only_not_settled_yet(autojump_clock: MockClock) -> None:
+async def test_a_release_leaves_unsettled_attempts_alone(autojump_clock: MockClock) -> None:
     work = Slow(0.1, COMMIT_DEADLINE + 1)
     book = a_book(work)
     await book.claim(1, digests=False)

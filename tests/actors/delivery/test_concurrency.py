@@ -176,7 +176,7 @@ async def test_the_slow_url_of_longest_ago_is_forgotten_first(
     assert taken == [False, True, True]
 
 
-async def test_only_what_goes_by_plain_http_goes_out_by_the_door_to_opened_networks(autojump_clock: MockClock) -> None:
+async def test_only_plain_http_uses_the_client_for_opened_networks(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("tls")
     keep_destinations(rig.disk, [replace(a_destination("plain"), url="http://plain.example/in")])
@@ -233,7 +233,7 @@ async def test_a_url_is_taken_until_the_last_request_to_it_has_ended_and_then_fo
     assert not room._inside
 
 
-async def test_a_place_beside_another_request_is_given_back(autojump_clock: MockClock) -> None:
+async def test_a_concurrent_slot_is_released(autojump_clock: MockClock) -> None:
     room, url, ended = ConcurrencyLimiter(lambda host: host), "https://a.example/", list[float]()
 
     async def ask() -> None:

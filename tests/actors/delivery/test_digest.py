@@ -115,7 +115,7 @@ def test_a_zone_that_this_machine_does_not_know_counts_as_utc() -> None:
     assert window_of(destination, millis("2026-06-01T10:00:00+00:00")).start == millis("2026-06-01T00:00:00+00:00")
 
 
-def test_a_digest_says_whose_and_when_and_has_its_events_as_they_are() -> None:
+def test_a_digest_has_alert_times_and_unchanged_events() -> None:
     destination = a_destination(delivery_mode="hourly")
     window = window_of(destination, millis("2026-06-01T10:00:00+00:00"))
     odd = b'{"b":1e2,"a":"\\u00e9"}'

@@ -61,7 +61,7 @@ async def test_rows_that_can_not_be_claimed_wait_and_each_is_sent_once(
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-async def test_an_outcome_that_can_not_be_written_is_kept_and_nothing_is_sent_meanwhile(
+async def test_an_outcome_that_cannot_be_written_is_held_and_sending_pauses(
     autojump_clock: MockClock, trouble: Trouble
 ) -> None:
     rig = Rig()
@@ -119,7 +119,7 @@ async def test_a_digest_that_can_not_be_frozen_is_made_when_storage_is_back(
     assert titles(rig) == [["a", "b"]]
 
 
-async def test_a_storage_that_can_not_say_when_the_next_is_due_is_asked_again_soon(
+async def test_a_failed_query_for_the_next_due_row_is_retried_soon(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = Rig()

@@ -134,7 +134,7 @@ async def test_d6_rows_waiting_at_a_disable_go_out_at_the_enable(
     assert await rig.results() == ["given_up", "sent"]
 
 
-async def test_d6_a_destination_that_is_disabled_misses_what_is_matched_from_then_on(autojump_clock: MockClock) -> None:
+async def test_d6_a_disabled_destination_misses_later_matches(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
     rig.receivers["hook.example"] = answers(200, 500)
@@ -152,7 +152,7 @@ async def test_d6_a_destination_that_is_disabled_misses_what_is_matched_from_the
         assert (record.missed_after == await rig.storage.outbox.cursor("matcher")) == (dead == [])
 
 
-async def test_d13_an_attempt_says_what_the_receiver_said(autojump_clock: MockClock) -> None:
+async def test_d13_an_attempt_has_the_receivers_answer(autojump_clock: MockClock) -> None:
     rig = Rig()
     await rig.prepare("hook")
 

@@ -75,7 +75,7 @@ async def test_d5_d6_gone_is_reported_at_once_and_once(autojump_clock: MockClock
         assert rig.records == []
 
 
-async def test_d6_a_notice_survives_a_crash_and_is_sent_by_the_next_life(autojump_clock: MockClock) -> None:
+async def test_d6_a_notice_survives_a_crash_and_is_sent_after_the_restart(autojump_clock: MockClock) -> None:
     first = Rig()
     await first.prepare("hook")
     first.receivers["hook.example"] = answers(410)
@@ -110,7 +110,7 @@ async def test_d6_a_notice_is_tried_again_until_it_is_in_the_log(autojump_clock:
         assert said(await rig.commit_records()) == ["destination_disabled"]
 
 
-async def test_d6_a_destination_that_is_well_again_before_its_notice_is_in_the_log_owes_none(
+async def test_d6_a_destination_that_recovers_before_its_notice_is_logged_gets_none(
     autojump_clock: MockClock,
 ) -> None:
     rig = Rig()

@@ -10,7 +10,7 @@ from tests.support.build import NOW
 
 
 @pytest.mark.parametrize("alert_type", ALERT_TYPES)
-def test_a_notice_is_a_draft_of_the_kind_notice_whatever_its_tier(alert_type: AlertType) -> None:
+def test_a_notice_of_any_tier_is_a_draft_of_kind_notice(alert_type: AlertType) -> None:
     found = draft(alert_type, "https://a.example/feed", "Quiet", "No news for a day.", NOW, source_type="feed")
     assert kind_of(found) == Kind.NOTICE
     assert (found.alert_type, found.source_type, found.fetched_at) == (alert_type, "feed", NOW)

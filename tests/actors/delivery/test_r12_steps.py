@@ -88,7 +88,7 @@ async def test_r12_after_a_step_that_was_noticed_it_comes_at_once(autojump_clock
         assert "delivery.clamped" in rig.logged
 
 
-async def test_r12_a_clock_step_during_a_clamp_is_kept(autojump_clock: object) -> None:
+async def test_r12_a_clock_step_during_a_clamp_is_not_lost(autojump_clock: object) -> None:
     """The end of a slow request noticed the step during the write, and the end of the write forgot it."""
     rig = Stepping()
     await rig.prepare("hook")
@@ -116,7 +116,7 @@ async def test_r12_a_clock_step_during_a_clamp_is_kept(autojump_clock: object) -
         assert len(rig.arrivals) == 3
 
 
-async def test_r12_a_start_after_the_clock_was_put_right_delivers_what_waits(autojump_clock: object) -> None:
+async def test_r12_a_start_after_a_clock_correction_delivers_waiting_rows(autojump_clock: object) -> None:
     rig = Stepping()
     await rig.prepare("hook")
     rig.ahead = 30 * DAY

@@ -59,7 +59,7 @@ async def test_a_change_that_another_node_has_stored_is_seen_by_the_next_deliver
     assert await rig.storage.outbox.next_due("hook") is not None, "it is not claimed"
 
 
-async def test_a_delivery_asks_nothing_beside_its_claim(
+async def test_a_delivery_reads_nothing_but_its_claim(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = Rig()
@@ -127,7 +127,7 @@ async def test_a_destination_that_was_switched_back_to_active_is_served_as_an_ac
     assert (len(rig.arrivals), await rig.storage.outbox.backlog("hook")) == (21, 0)
 
 
-async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_clock: MockClock) -> None:
+async def test_a_change_during_a_write_of_state_is_not_lost(autojump_clock: MockClock) -> None:
     """The front end also writes the record: a rotation during the write must not be undone."""
     rig = Rig()
     await rig.prepare("hook")
@@ -153,7 +153,7 @@ async def test_a_change_that_comes_while_a_state_is_stored_is_kept(autojump_cloc
     assert (record.state, record.label) == ("failing", "hook" + "!" * changes)
 
 
-async def test_news_that_comes_while_the_news_before_it_is_being_stored_is_stored_after_it(
+async def test_a_change_during_a_write_is_stored_by_the_next_write(
     autojump_clock: object,
 ) -> None:
     rig = Rig()

@@ -57,7 +57,7 @@ def test_d5_success_is_2xx_only_and_gone_is_final(status: int | None, attempt: i
     assert verdict(Answer(status, 1), attempt) == result
 
 
-def test_d13_an_outcome_says_what_happened_and_when_it_is_tried_again() -> None:
+def test_d13_an_outcome_has_a_reason_and_the_time_of_the_retry() -> None:
     delivery = Delivery("hook", Seq(7), "id", 2, Millis(0), b"{}")
     found = outcome(delivery, Answer(503, 12, "HTTP 503 busy"), Millis(1000), 0.5)
     assert (found.result, found.status, found.latency_ms, found.error) == ("retry", 503, 12, "HTTP 503 busy")

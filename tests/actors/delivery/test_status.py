@@ -59,7 +59,7 @@ def test_a_local_failure_counts_against_no_destination() -> None:
     assert lived((OURS, n * HOUR) for n in range(500)) == (Standing(), [])
 
 
-def test_disabled_stays_disabled_whatever_still_arrives() -> None:
+def test_disabled_stays_disabled_after_any_late_answer() -> None:
     assert lived([(GONE, 1), (GOOD, 2), (BAD, 10 * PATIENCE)])[0].state == "disabled"
 
 

@@ -37,7 +37,7 @@ async def hooked(client: httpx.AsyncClient, alert: dict[str, Any], url: str, **m
     return await asked(client, f"/v1/alerts/{alert['id']}/destinations", kind="webhook", url=url, **more)
 
 
-async def test_a_bin_gets_what_a_receiver_gets_and_says_that_both_signatures_hold(autojump_clock: object) -> None:
+async def test_a_bin_gets_the_request_of_a_receiver_and_verifies_both_signatures(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:
@@ -131,7 +131,7 @@ async def test_a_request_altered_on_its_way_to_a_bin_is_marked(autojump_clock: o
     assert "the secret is not known here" in stranger["hmac"]["why"]
 
 
-async def test_a_rotation_leaves_what_a_bin_says_of_older_captures(autojump_clock: object) -> None:
+async def test_a_rotation_keeps_the_verdicts_on_older_captures(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:
@@ -159,7 +159,7 @@ async def test_a_bin_that_is_gone_is_an_answer_404_that_is_tried_again(autojump_
     assert "no such bin" in result["detail"]
 
 
-async def test_x17_expired_bins_are_swept_with_what_they_captured(autojump_clock: object) -> None:
+async def test_x17_expired_bins_are_swept_with_their_captures(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:

@@ -54,7 +54,7 @@ async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
     assert answer.delivered is (error is None)
 
 
-async def test_a_kind_whose_file_is_gone_is_no_fault_of_the_receiver() -> None:
+async def test_a_kind_without_its_file_is_no_fault_of_the_receiver() -> None:
     answer = await Sender({}, object(), object()).attempt(a_destination(kind="bottle"), "id", b"{}")  # type: ignore[arg-type]
     assert answer.ours and not answer.delivered and "no kind bottle" in (answer.error or "")
 

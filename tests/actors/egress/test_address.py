@@ -88,7 +88,7 @@ def test_x1_a_network_lets_exactly_its_own_through() -> None:
     check_address("::ffff:10.1.0.1", [ip_network("10.1.0.0/16")])
 
 
-def test_an_opened_nat64_still_guards_what_is_inside() -> None:
+def test_an_opened_nat64_still_guards_the_address_inside() -> None:
     check_address("64:ff9b::808:808", [ip_network("64:ff9b::/96")])
     assert refusal("64:ff9b::a00:1", "64:ff9b::/96").rule == "address-private"
     assert refusal("64:ff9b:1:a00:0:100::", "64:ff9b:1::/48").rule == "address-private"

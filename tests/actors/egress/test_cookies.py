@@ -24,7 +24,7 @@ def sent(jar: cookies.Jar, url: str = URL.text, now: int = NOW) -> str:
     return cookies.header(jar, parse_url(url), now)
 
 
-def test_a_renewed_cookie_stands_in_the_place_of_the_one_that_was_given_whatever_its_scope() -> None:
+def test_a_renewed_cookie_replaces_the_given_one_with_any_scope() -> None:
     assert sent(GIVEN) == "session=old; theme=dark"
     for scope in ("", "; Domain=shop.example", "; Path=/account", "; Domain=.www.shop.example; Secure; HttpOnly"):
         assert sorted(sent(after(f"session=new{scope}")).split("; ")) == ["session=new", "theme=dark"]
@@ -80,7 +80,7 @@ def test_a_cookie_that_a_host_may_not_set_is_left_out(line: str) -> None:
     assert after(line) == GIVEN
 
 
-def test_a_cookie_with_a_kept_prefix_is_taken() -> None:
+def test_a_cookie_that_satisfies_its_prefix_is_accepted() -> None:
     lines = (
         "__Secure-a=1; Secure; Path=/",
         "__Host-b=2; secure; path=/",
@@ -103,7 +103,7 @@ def test_an_address_sets_for_itself_alone() -> None:
     assert sent(after("a=1; Domain=93.184.216.34", url=url, jar=()), url) == "a=1"
 
 
-def test_a_jar_has_a_bound_and_what_the_user_gave_goes_last() -> None:
+def test_a_jar_has_a_bound_and_drops_the_users_cookies_last() -> None:
     many = after(*(f"c{n}={n}; Path=/" for n in range(45)), "session=new; Path=/")
     many = cookies.taken(many, URL, SetCookies(tuple(f"d{n}={n}; Path=/" for n in range(45))), NOW)
     names = {cookie.name for cookie in many}
@@ -119,7 +119,7 @@ def test_a_date_alone_is_no_renewal() -> None:
     assert cookies.is_renewed(one, cookies.written(after("session=newer"))) and cookies.is_renewed("", one)
 
 
-def test_it_is_known_since_when_what_the_user_gave_is_over() -> None:
+def test_a_jar_records_when_the_users_cookie_ended() -> None:
     jar = after("session=new; Max-Age=60", "other=1; Max-Age=90")
     assert cookies.over_since(jar, NOW) is None
     assert cookies.over_since(jar, NOW + DAY) == NOW + 60_000, "nobody signed in with the other one"
@@ -166,7 +166,7 @@ def test_dates_are_read_as_browsers_read_them(text: str, seconds: int | None) ->
 
 
 @drawn(st.lists(st.text(max_size=60), max_size=8), st.text(max_size=40))
-def test_a_jar_of_any_cookies_can_be_kept_and_sent(lines: list[str], given: str) -> None:
+def test_a_jar_of_any_cookies_can_be_stored_and_sent(lines: list[str], given: str) -> None:
     latin = tuple(line.encode("latin-1", "ignore").decode("latin-1") for line in lines)
     plain = "".join(sign for sign in given if " " <= sign <= "~")
     jar = cookies.taken(cookies.given(plain), URL, SetCookies(latin), NOW)

@@ -114,7 +114,7 @@ def test_harmless_labels_and_tails_do_not_make_a_body_unreadable(subtests: pytes
                 assert decode(coding, data, step=step) == FEED
 
 
-def test_a_coding_that_is_unknown_is_refused_for_what_is_no_text() -> None:
+def test_an_unknown_coding_is_refused_for_binary_bodies() -> None:
     with pytest.raises(BadCoding, match="'lz4' was not asked for"):
         decode("lz4", bytes(range(256)))
 

@@ -105,7 +105,7 @@ async def test_deaf_addresses_cost_ten_seconds_at_most(
         (tuple(f"1.1.{n}.1" for n in range(100)), Blame.REMOTE_PERMANENT),
     ],
 )
-async def test_a_name_that_does_not_resolve_fails_by_whose_fault_it_is(
+async def test_an_unresolved_name_is_our_fault_or_the_sources(
     nursery: trio.Nursery, answer: tuple[str, ...] | ResolveFailed, blame: Blame
 ) -> None:
     failed = await failure_of(MemoryNetwork(nursery, names={"a.example": [answer]}))

@@ -32,7 +32,7 @@ NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
         ("\u0661\u0662", None),
     ],
 )
-def test_b4_retry_after_is_kept_unless_past_or_absurd(value: str | None, seconds: float | None) -> None:
+def test_b4_retry_after_is_obeyed_unless_past_or_absurd(value: str | None, seconds: float | None) -> None:
     assert retry_after(value, NOW) == seconds
 
 

@@ -12,7 +12,7 @@ def test_a_name_and_its_www_twin_are_one_when_they_share_an_address() -> None:
     assert twins.one("www.a.example") == twins.one("a.example") == "a.example"
 
 
-def test_twins_that_live_elsewhere_are_two_and_strangers_at_one_address_too() -> None:
+def test_twins_at_two_addresses_are_two_hosts_and_so_are_others_at_one_address() -> None:
     twins = HostAliases()
     for host, address in (("a.example", "1.1.1.1"), ("www.a.example", "1.1.1.2"), ("b.example", "1.1.1.1")):
         twins.met(host, [address])

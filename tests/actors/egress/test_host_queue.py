@@ -48,7 +48,7 @@ def test_a_source_that_somebody_asks_for_while_it_waits_is_moved() -> None:
     assert names(queue)[0] == "s70"
 
 
-def test_a_queue_that_is_absorbed_leaves_nobody_behind_and_keeps_the_order() -> None:
+def test_a_merged_queue_keeps_every_waiter_and_the_order() -> None:
     one, other = Queue(), Queue()
     join(one, Ticket("a", 1.0), Ticket("c", 3.0))
     join(other, Ticket("b", 2.0), Ticket("d", 4.0), Ticket("x", asked=True))

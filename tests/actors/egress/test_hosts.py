@@ -122,7 +122,7 @@ async def test_a_cancelled_wait_gives_up_its_place_and_uses_nothing_up(autojump_
     assert hosts.statistics().waiting == 0
 
 
-async def test_a_host_that_asked_for_quiet_is_left_alone_for_so_long(autojump_clock: Clock, hosts: Hosts) -> None:
+async def test_a_host_with_retry_after_gets_no_request_until_then(autojump_clock: Clock, hosts: Hosts) -> None:
     hosts.hold("a.example", 120.0)
     refused = await refusal(hosts, "a.example")
     assert (refused.blame, refused.retry_after) == (Blame.THROTTLED, 120.0)
@@ -174,7 +174,7 @@ async def test_b2_one_source_alone_never_opens_its_host(autojump_clock: Clock, h
     await refusal(hosts, "a.example")
 
 
-async def test_b2_successes_in_between_start_the_count_anew(autojump_clock: Clock, hosts: Hosts) -> None:
+async def test_b2_a_success_resets_the_count(autojump_clock: Clock, hosts: Hosts) -> None:
     for _ in range(5):
         await fail(hosts, "a.example", "s1", "s2", "s1", "s2")
         hosts.succeeded("a.example")
@@ -308,9 +308,7 @@ async def test_an_interactive_request_is_not_behind_ten_thousand_checks(autojump
     assert hosts.statistics().waiting == 0
 
 
-async def test_an_end_of_our_own_outage_forgives_failures_but_not_what_hosts_asked_for(
-    autojump_clock: Clock, hosts: Hosts
-) -> None:
+async def test_the_end_of_our_outage_forgives_failures_but_no_retry_after(autojump_clock: Clock, hosts: Hosts) -> None:
     await fail(hosts, "a.example", *["s1", "s2"] * 3)
     hosts.hold("b.example", 120.0)
     assert (await refusal(hosts, "a.example")).failing

@@ -65,7 +65,7 @@ def _pages(site: Site, origin: str) -> Callable[[Asked], Answer]:
     return answer
 
 
-async def test_a_check_returns_the_body_and_what_the_headers_say(autojump_clock: Clock, site: Site) -> None:
+async def test_a_check_returns_the_body_and_values_of_the_headers(autojump_clock: Clock, site: Site) -> None:
     headers = {
         "Content-Type": "application/rss+xml",
         "ETag": '"v1"',
@@ -100,7 +100,7 @@ async def test_an_unchanged_page_costs_a_304(autojump_clock: Clock, site: Site) 
     assert (asked.headers["if-none-match"], asked.headers["if-modified-since"]) == ('W/"v\xe4"', "yesterday")
 
 
-async def test_a_304_that_nobody_asked_for_is_a_failure(autojump_clock: Clock, site: Site) -> None:
+async def test_an_unrequested_304_is_a_failure(autojump_clock: Clock, site: Site) -> None:
     site.pages["http://a.example/"] = Answer(304)
     assert (await site.failure("http://a.example/")).blame is Blame.REMOTE_TRANSIENT
 
@@ -165,7 +165,7 @@ async def test_validators_go_to_the_url_that_gave_them(autojump_clock: Clock, si
     assert ["if-none-match" in asked.headers for _, asked in site.seen] == [False, True]
 
 
-async def test_x2_each_connection_is_guarded_anew(autojump_clock: Clock, site: Site) -> None:
+async def test_x2_each_connection_is_guarded(autojump_clock: Clock, site: Site) -> None:
     site.network.names["a.example"] = [(FIRST,), ("127.0.0.1",)]
     site.pages["http://a.example/"] = Answer(200, b"x")
     await site.get("http://a.example/")
@@ -284,7 +284,7 @@ async def test_a_post_brings_any_status_and_follows_nothing(autojump_clock: Cloc
         (200, "https://b.example/x", ""),
     ],
 )
-async def test_a_post_says_where_a_redirect_leads_and_does_not_go_there(
+async def test_a_post_reports_a_redirect_without_following_it(
     autojump_clock: Clock, site: Site, status: int, location: str, moved_to: str
 ) -> None:
     site.pages[HOOK] = Answer(status, b"", {"Location": location.encode().decode("latin-1")})

@@ -91,7 +91,7 @@ async def test_rfc_9309_decides(
     assert (verdict.blame is None) is allowed
 
 
-async def test_a_refusal_says_what_and_is_permanent(autojump_clock: Clock, site: Site) -> None:
+async def test_a_refusal_by_robots_txt_names_the_rule_and_is_permanent(autojump_clock: Clock, site: Site) -> None:
     site.says(OURS)
     failed = (await site.verdict("/no/1")).refusal()
     assert failed.blame is Blame.REMOTE_PERMANENT
@@ -116,7 +116,7 @@ async def test_redirects_are_followed_in_turn_and_endless_ones_allow_all(autojum
     assert trio.current_time() == pytest.approx(5.0)
 
 
-async def test_another_hosts_robots_txt_counts_where_a_redirect_leads_to_it_in_that_hosts_turn(
+async def test_a_redirect_obeys_the_robots_txt_of_its_target_in_that_hosts_turn(
     autojump_clock: Clock, site: Site
 ) -> None:
     asked = [trio.current_time()]
@@ -205,7 +205,7 @@ async def test_an_older_copy_serves_while_the_site_is_unreachable(autojump_clock
     assert len(site.asked) == 2
 
 
-async def test_a_copy_is_kept_a_day_or_as_long_as_it_says(autojump_clock: Clock, site: Site) -> None:
+async def test_a_copy_is_cached_for_a_day_or_its_own_lifetime(autojump_clock: Clock, site: Site) -> None:
     site.says(OURS)
     await site.verdict()
     await trio.sleep(23 * 3600)

@@ -183,7 +183,7 @@ async def test_d9_the_certificate_is_checked_for_the_host(
         assert caught.value.blame is blame
 
 
-async def test_a8_an_authority_of_ones_own_is_trusted_beside_the_public_ones(
+async def test_a8_an_own_authority_is_trusted_in_addition_to_the_public_ones(
     nursery: trio.Nursery, certificate: tuple[str, str]
 ) -> None:
     ours, theirs = trio.testing.memory_stream_pair()

@@ -24,7 +24,7 @@ async def test_watching_and_delivering_have_their_own_private_networks(
     await egress.aclose()
 
 
-async def test_d9_without_tls_nothing_but_opened_networks_is_delivered_to_whatever_the_name_means_by_now(
+async def test_d9_plain_http_is_delivered_to_opened_networks_only_even_if_the_name_moves(
     nursery: trio.Nursery, autojump_clock: Clock
 ) -> None:
     network = MemoryNetwork(nursery)
@@ -73,7 +73,7 @@ async def test_an_idle_connection_is_closed_with_the_bundle(nursery: trio.Nurser
     assert network.open_streams == 0
 
 
-async def test_x1_callbacks_of_strangers_reach_public_addresses_whatever_else_is_opened(
+async def test_x1_callbacks_of_unknown_subscribers_reach_public_addresses_only(
     nursery: trio.Nursery, autojump_clock: Clock
 ) -> None:
     network = MemoryNetwork(nursery)

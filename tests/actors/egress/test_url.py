@@ -57,7 +57,7 @@ def test_every_url_has_one_spelling(text: str, spelling: str) -> None:
     assert parse_url(text).text == spelling
 
 
-def test_the_parts_are_what_goes_onto_the_wire() -> None:
+def test_a_parsed_url_has_the_parts_sent_on_the_wire() -> None:
     url = parse_url("https://[2606:4700::1111]:8443/a?b")
     assert (url.host, url.port, url.target) == ("2606:4700::1111", 8443, "/a?b")
     assert (url.authority, url.origin, url.secure) == ("[2606:4700::1111]:8443", "https://[2606:4700::1111]:8443", True)

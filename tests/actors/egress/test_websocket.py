@@ -77,7 +77,7 @@ async def taken(frames: Frames, count: int) -> list[str]:
     return found
 
 
-async def test_frames_come_in_order_and_bytes_as_text_where_they_are(
+async def test_frames_arrive_in_order_and_utf_8_bytes_as_text(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery
 ) -> None:
     async def session(connection: WebSocketConnection) -> None:
@@ -117,7 +117,7 @@ async def test_a_frame_over_the_cap_ends_the_session_as_content(
         (4000, Blame.REMOTE_TRANSIENT),
     ],
 )
-async def test_the_close_code_says_whose_fault_it_is(
+async def test_the_close_code_decides_the_fault(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, code: int, blame: Blame
 ) -> None:
     failed = await failure_of(nursery, accepting(lambda connection: connection.aclose(code, "because")))
@@ -180,7 +180,9 @@ class Unclosable(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
 
-async def test_a_quiet_link_that_answers_pings_lives_on(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+async def test_a_quiet_connection_that_answers_pings_stays_open(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
     async def session(connection: WebSocketConnection) -> None:
         await trio.sleep(3600)
         await connection.send_message("at last")
@@ -276,7 +278,7 @@ async def test_an_exception_of_the_block_comes_out_unwrapped(
 
 
 @pytest.mark.parametrize(("status", "blame"), [(301, Blame.REMOTE_PERMANENT), (302, Blame.REMOTE_TRANSIENT)])
-async def test_a_redirected_handshake_is_not_followed_and_says_where_it_leads(
+async def test_a_redirected_handshake_is_not_followed_and_names_its_target(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, status: int, blame: Blame
 ) -> None:
     network = a_network(nursery, rejecting(status, {"Location": "ws://inner.example/frames"}))
@@ -379,7 +381,9 @@ async def test_a_session_that_is_closed_keeps_a_bounded_part_of_a_compressed_flo
     assert sum(map(len, frames.left())) <= MOST_LEFT + 2 * FRAME_LIMIT
 
 
-async def test_a_handshake_that_wants_more_says_what(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:
+async def test_a_handshake_that_requires_an_extension_names_it(
+    autojump_clock: trio.abc.Clock, nursery: trio.Nursery
+) -> None:
     failed = await failure_of(nursery, rejecting(400, {}))
     assert "`subprotocols`, or `headers` such as an Origin" in failed.reason
 

@@ -65,7 +65,7 @@ def request(task: str, body: bytes) -> bytes:
     return msgspec.msgpack.encode(made(body, "text/xml" if task == "look_feed" else "text/html", URL))
 
 
-async def test_x6_x8_whatever_is_fed_to_the_worker_ends_in_time_and_holds_nothing_up() -> None:
+async def test_x6_x8_any_input_to_the_worker_ends_in_time_and_delays_nothing() -> None:
     settings, calls, ticks, ended = Settings(), 0, 0, dict[str, str]()
 
     async def tick() -> None:
@@ -150,7 +150,7 @@ async def test_x6_no_document_makes_the_worker_open_a_file_or_a_connection(lures
     assert lures.callers == 0
 
 
-async def test_x9_a_page_deeper_than_is_read_is_partial_and_no_news() -> None:
+async def test_x9_a_page_below_the_depth_limit_is_partial_and_no_change() -> None:
     text = f"<p>{WORDS}One.</p><p>{WORDS}Two.</p><p>{WORDS}Three.</p>"
     last = f"<p>{WORDS}Four.</p>"
     plain = f"<html><body><h1>Title</h1>{text}{last}</body></html>".encode()

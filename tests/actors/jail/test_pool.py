@@ -301,7 +301,7 @@ async def test_a_worker_of_another_build_is_not_talked_to() -> None:
             await jail.call("echo", b"")
 
 
-async def test_a_parent_whose_socket_is_still_open_elsewhere_is_buried() -> None:
+async def test_a_dead_parent_with_a_leaked_socket_is_cleaned_up() -> None:
     ours, theirs = trio.socket.socketpair()
     parent = Nursery(await trio.lowlevel.open_process(["true"]), ours)
     with theirs:

@@ -48,7 +48,7 @@ def test_times_are_shown_by_the_readers_clock_but_not_those_in_names() -> None:
     )
 
 
-def test_a_record_has_the_text_for_older_readers_and_the_values_beside_it() -> None:
+def test_a_record_has_the_text_for_older_readers_and_the_values() -> None:
     health = Health(score=0.5).explained(FAILED)
     stored = msgspec.msgpack.encode(health)
     assert msgspec.msgpack.decode(stored)["reason"] == "The last check failed: answered 503"

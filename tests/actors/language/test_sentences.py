@@ -45,7 +45,7 @@ IN_SWEDISH: tuple[tuple[str | Message, str], ...] = (
 
 
 @pytest.mark.parametrize(("english", "swedish"), IN_SWEDISH)
-def test_a_sentence_is_known_again_with_what_it_names(english: str | Message, swedish: str) -> None:
+def test_a_sentence_is_recognised_with_its_values(english: str | Message, swedish: str) -> None:
     with speaking("sv"):
         assert translated(english) == swedish
     assert translated(english) == str(english)
@@ -61,7 +61,7 @@ def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0))
     return said(Coverage(Millis(0), week, looks, 1, None, None, Gap(Millis(0), Millis(5_460_000)), unknown, 0))
 
 
-def test_a_receipt_is_said_whatever_is_unknown() -> None:
+def test_a_receipt_with_any_unknown_is_translated() -> None:
     with speaking("sv"):
         assert translated(_receipt()) == (
             "1\u00a0204 läsningar lyckades, 3 misslyckades, det längsta uppehållet var 1 tim 31 min; inget är okänt."
@@ -94,7 +94,7 @@ def _english(text: str, words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("owes", "status"), [("destination_failing", 500), ("destination_disabled", 410)])
-def test_the_notice_of_a_destination_is_said(owes: Notice, status: int) -> None:
+def test_the_notice_of_a_destination_is_translated(owes: Notice, status: int) -> None:
     hook = Destination("d", "a", "webhook", "https://10.0.0.9/", "instant", "x.test", (), Millis(0), Millis(0))
     last = Attempt("d", "e", 1, "retry", Millis(0), status, 12, None, None)
     told = of_destination(replace(hook, owes=owes, failing_since=Millis(0)), last, "https://me.test", Millis(0))
@@ -113,7 +113,7 @@ def test_each_line_of_ours_is_translated() -> None:
 @pytest.mark.parametrize(
     "text", ["", "Nobody wrote this pattern.", "answered", "It pauses until then. Nobody knows this."]
 )
-def test_a_sentence_that_nobody_knows_stays_as_it_is(text: str) -> None:
+def test_an_unknown_sentence_stays_unchanged(text: str) -> None:
     with speaking("sv"):
         assert translated(text) == text
 

@@ -31,7 +31,7 @@ def a_language(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_a_text_is_said_in_the_language_and_one_that_it_lacks_in_english() -> None:
+def test_a_text_is_translated_and_a_missing_one_stays_english() -> None:
     assert (say("Paused."), say("Resumed.")) == ("Stannad.", "Resumed.")
     assert say("Key %(name)s", name="50 %") == "Nyckeln 50 %"
 
@@ -48,7 +48,7 @@ def test_figures_days_and_distances_are_written_as_the_language_does() -> None:
     assert (dated(3, 5), distance(7_200_000)) == ("3 maj", "för 2 tim sedan")
 
 
-def test_a_text_that_means_two_things_is_distinguished_by_what_it_is() -> None:
+def test_a_text_with_two_meanings_is_distinguished_by_context() -> None:
     assert (say_as("month", "May"), say("May")) == ("maj", "May")
 
 

@@ -101,7 +101,7 @@ async def test_events_beyond_the_tail_are_read_from_the_log() -> None:
         assert rig.outbox() == {"alert-hook": ["price 1", "price 2"]}
 
 
-async def test_a_tail_that_begins_above_what_is_left_of_the_log_is_not_waited_for() -> None:
+async def test_a_tail_that_begins_after_a_pruned_log_does_not_block() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     rig.storage.tail.since = lambda after: None  # type: ignore[method-assign]
@@ -206,7 +206,7 @@ async def test_notices_go_to_the_alerts_that_ask_for_them_and_are_never_matched_
         assert rig.outbox() == {"asks-hook": ["price"], "here-hook": ["price"]}
 
 
-async def test_a_heartbeat_goes_to_whoever_names_it_whatever_the_alert_is_over() -> None:
+async def test_a_heartbeat_goes_to_each_alert_that_names_it_for_any_sources() -> None:
     rig = Rig()
     await rig.prepare(
         an_alert("text", "price"),
@@ -266,7 +266,7 @@ async def test_all_rows_of_one_event_are_written_however_many_they_are() -> None
         assert rig.points.count("matcher/after advance") == 1
 
 
-async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> None:
+async def test_a_cursor_moved_by_an_earlier_process_is_read_again() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     async with running(rig):
@@ -278,7 +278,7 @@ async def test_a_cursor_that_was_moved_by_an_earlier_life_is_read_again() -> Non
         assert await rig.is_settled()
 
 
-async def test_destinations_with_rows_are_nudged_at_the_start_in_case_an_earlier_life_could_not() -> None:
+async def test_destinations_with_rows_are_nudged_at_the_start() -> None:
     rig = Rig()
     await rig.prepare(an_alert("a"), an_alert("b"))
     (event,) = await rig.commit("plain")
@@ -320,7 +320,7 @@ async def a_life(rig: Rig, stop_at: int) -> bool:
     return done
 
 
-async def test_ended_at_any_step_and_begun_again_no_row_is_lost_and_none_is_there_twice() -> None:
+async def test_a_restart_at_any_step_loses_and_duplicates_no_row() -> None:
     """A cancellation sweep: it cuts off each run one step later, until a run finishes."""
     titles = [f"price {number}" for number in range(8)]
     for stop_at in range(1, 500):

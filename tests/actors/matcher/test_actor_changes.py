@@ -11,7 +11,7 @@ from tests.actors.matcher.test_actor import changed, running
 from tests.support.build import a_draft
 
 
-async def test_an_alert_on_the_change_meets_what_came_or_went_and_one_on_the_page_all_that_stands_there() -> None:
+async def test_an_alert_on_the_change_reads_the_change_and_one_on_the_page_reads_all_of_it() -> None:
     rig = Rig()
     matches = ("change", "added", "removed", "page")
     await rig.prepare(*(an_alert(match, "arbitration", match=match) for match in matches))

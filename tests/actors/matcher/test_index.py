@@ -38,7 +38,7 @@ ALERTS = st.lists(st.tuples(QUERY, st.sampled_from(["sv", "en", "simple"]), SCOP
 
 @settings(max_examples=300, deadline=None)
 @given(ALERTS, st.lists(TEXT, min_size=1, max_size=4), st.data())
-def test_the_index_finds_what_a_scan_of_all_queries_finds(
+def test_the_index_finds_the_same_as_a_scan_of_all_queries(
     alerts: list[tuple[str, str, tuple[str, ...]]], texts: list[str], data: st.DataObject
 ) -> None:
     """Removed queries and reused ids leave nothing behind."""

@@ -18,7 +18,7 @@ def at(second: float) -> Millis:
     return Millis(NOW + round(1000 * second))
 
 
-async def test_r2_the_lag_counts_what_waits_and_takes_the_age_of_the_oldest() -> None:
+async def test_r2_the_lag_counts_waiting_events_and_the_age_of_the_oldest() -> None:
     rig, tail = Rig(), Tail()
     rig.mint.last = seq(0)
     await rig.prepare()

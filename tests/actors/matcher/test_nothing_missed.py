@@ -47,7 +47,7 @@ async def test_r6_an_event_during_a_busy_matcher_is_matched_without_another_one(
         assert await rig.is_settled()
 
 
-async def test_r2_a_backlog_that_nobody_wants_delays_no_start_and_is_not_read_twice(
+async def test_r2_a_backlog_without_alerts_delays_no_start_and_is_not_read_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("actors.matcher.actor.MOST_EVENTS", 3)
@@ -72,7 +72,7 @@ async def test_r9_events_deleted_before_matching_are_reported(autojump_clock: ob
         assert rig.outbox() == {"alert-hook": ["price 3"]}
 
 
-async def test_a_matcher_that_begins_again_where_it_was_has_missed_nothing_and_says_nothing() -> None:
+async def test_a_matcher_that_resumes_at_its_cursor_reports_no_gap() -> None:
     rig = Rig()
     await rig.prepare(an_alert())
     for title in ("price 1", "price 2"):

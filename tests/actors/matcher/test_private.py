@@ -42,7 +42,7 @@ async def test_an_alert_reports_nothing_of_a_source_that_becomes_private_until_i
         assert bool(asked) is (over in ("all", "a tag", "all, made when it was private"))  # none names it
 
 
-async def test_a_story_first_seen_privately_is_reported_by_the_next_source() -> None:
+async def test_a_story_first_seen_in_a_private_source_is_reported_by_the_next_source() -> None:
     rig = Rig()
 
     async def private_since(source: str) -> Millis | None:

@@ -14,7 +14,7 @@ async def told_again(rig: Rig, first: Stored, *titles: str, by: int = 2) -> None
     await wait_all_tasks_blocked()
 
 
-async def test_a_story_is_met_once_over_restarts_and_within_one_transaction() -> None:
+async def test_a_story_matches_once_across_restarts_and_within_one_transaction() -> None:
     rig = Rig()
     await rig.prepare(an_alert("once", once_per_story=True), an_alert("every"))
     (first,) = await rig.commit("price 1")
@@ -31,7 +31,7 @@ async def test_a_story_is_met_once_over_restarts_and_within_one_transaction() ->
     assert counts == {"once": 2, "every": 5}
 
 
-async def test_an_alert_meets_the_first_event_that_it_matches_not_the_first_of_the_story() -> None:
+async def test_an_alert_gets_its_first_match_not_the_first_event_of_the_story() -> None:
     rig = Rig()
     two = an_alert("two", source_ids=(a_source_id(2),), once_per_story=True)
     await rig.prepare(an_alert("any", once_per_story=True), two)
@@ -55,7 +55,7 @@ async def test_an_alert_that_was_off_or_met_every_event_skips_no_story() -> None
         assert rig.outbox() == {"off-hook": ["price 2"], "all-hook": ["price 1", "price 2"]}
 
 
-async def test_ended_at_any_step_and_begun_again_each_story_is_there_once() -> None:
+async def test_a_restart_at_any_step_duplicates_no_story() -> None:
     for stop_at in range(1, 500):
         rig = Rig()
         await rig.prepare(an_alert("a", once_per_story=True))

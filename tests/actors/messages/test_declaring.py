@@ -53,7 +53,7 @@ class Shape(Declared, frozen=True):
 STORED = Stored("a", NOON, None, 600, Inner(NOON), (Inner(Millis(0)), Inner(NOON)))
 
 
-def test_times_schedules_and_nested_records_become_what_the_shape_says() -> None:
+def test_times_schedules_and_nested_records_are_converted_by_the_shape() -> None:
     assert msgspec.to_builtins(made_of(Shape, STORED)) == {
         "id": "a",
         "made_at": "1970-01-01T12:00:00.000Z",

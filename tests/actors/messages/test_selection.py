@@ -33,7 +33,7 @@ def test_each_condition_holds_by_one_of_its_values_and_all_words_do(where: dict[
     assert picks(SourceSelection(**where), WELL) is meant
 
 
-def test_state_and_health_are_selected_apart_and_no_health_of_what_is_paused() -> None:
+def test_state_and_health_are_separate_filters_and_paused_sources_have_no_health() -> None:
     hot = SourceRuntime(health=Health(0.2, "rotten"), breaker=BreakerState("open", failures=4))
     view = SourceView(a_source(), hot, overdue=True)
     assert picks(SourceSelection(states=("resting",), flags=("rotten",)), view)

@@ -77,7 +77,7 @@ def test_a_change_comes_first(before: str, after: str, title: str, says: str) ->
     assert headline(event) == says
 
 
-def test_the_heaviest_change_is_told_and_the_others_are_in_the_summary() -> None:
+def test_the_headline_has_the_heaviest_change_and_the_summary_the_others() -> None:
     places = [Context(row="Team", column="Seats"), Context(), Context()]
     event = a_change(
         ["10", "A text that stays", "Terms of May apply here"],

@@ -42,7 +42,7 @@ def refused(template: str, told: Notification | None = None, limits: TextLimits 
     return caught.value.reason
 
 
-def test_a_person_writes_what_they_want_to_read() -> None:
+def test_a_template_renders_its_values() -> None:
     diff = a_diff(("29 kr", "31 kr"), added=("A night ferry",), removed=("The old bridge",))
     told = notification_of("0190", an_event(diff=diff, tags=["prices", "ferry"]))
     template = """
@@ -61,7 +61,7 @@ def test_a_person_writes_what_they_want_to_read() -> None:
     ]
 
 
-def test_changes_come_by_kind_and_what_is_of_another_version_does_not_come() -> None:
+def test_changes_come_by_kind_without_those_of_another_version() -> None:
     price = {"kind": "price", "label": "Adult", "before": {"text": "29 kr"}, "after": {"text": "31 kr\x1b[2J"}}
     template = "{% for one in kinds %}{{ one.kind }} {{ one.label }}: {{ one.before }} > {{ one.after }};{% endfor %}"
     told = notification_of("0190", an_event(changes=[price, {"kind": "added", "after": {"text": "A night ferry"}}]))
@@ -188,7 +188,7 @@ def test_a_value_that_is_not_there_writes_nothing() -> None:
     assert made("{{ changed[0].after | default('none') }}, {{ author | default('nobody', true) }}") == "none, nobody"
 
 
-def test_a_line_with_a_tag_alone_is_no_line_and_a_tag_beside_text_leaves_the_line_as_it_is() -> None:
+def test_a_line_with_only_a_tag_disappears_and_a_tag_next_to_text_keeps_its_line() -> None:
     template = "one\n  {% if count %}\n{# a note #}\ntwo{% if host %}!{% endif %}\n{% endif %}\nthree"
     assert made(template) == "one\ntwo!\nthree"
     assert "line 4: there is no value named oops" in refused("{% if count %}\n\n{% endif %}\n{{ title.oops }}")
@@ -236,7 +236,7 @@ def test_a_mention_split_over_two_values_has_no_effect(name: DialectName, templa
         assert called not in written or (name == "slack" and called == "&lt;"), written
 
 
-def test_the_plain_text_beside_a_template_in_html_is_without_its_tags() -> None:
+def test_the_plain_text_of_an_html_template_has_no_tags() -> None:
     told = notification_of("0190", an_event(title="<i>1 < 2</i>"))
     limits = TextLimits(text=4000, dialect="html")
     written = made("<b>{{ title }}</b>\n&amp; more", told, limits)

@@ -39,7 +39,7 @@ async def test_the_orders_of_a_tree(autojump_clock: object) -> None:
     assert await orders.get(Asked("worst", "kind:part")) == ["log"]
 
 
-async def test_an_order_is_shared_for_a_while_and_then_made_anew(autojump_clock: object) -> None:
+async def test_a_sort_order_is_cached_for_a_while_and_then_rebuilt(autojump_clock: object) -> None:
     tree = Tree(*TREE)
     orders = Orders(tree.slices)
     async with trio.open_nursery() as nursery:
@@ -66,7 +66,7 @@ async def test_an_action_while_an_order_is_made_shows_in_the_next(autojump_clock
     assert tree.walks == 2
 
 
-async def test_only_a_few_orders_are_kept(autojump_clock: object) -> None:
+async def test_only_a_few_sort_orders_are_cached(autojump_clock: object) -> None:
     orders = Orders(Tree(*TREE).slices)
     for number in range(MOST * 3):
         await orders.get(Asked(filter=f"word{number}"))

@@ -95,7 +95,7 @@ async def test_a_source_in_quarantine_is_the_worst_says_why_and_can_be_released(
             assert (await client.post(f"/v1/admin/tree/{path}/release")).status_code == 409
 
 
-async def test_a_restart_of_a_part_takes_along_what_depends_on_it_and_loses_nothing(autojump_clock: object) -> None:
+async def test_a_restart_of_a_part_restarts_its_dependants_and_loses_nothing(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:

@@ -114,14 +114,14 @@ def test_a_condition_is_met_or_not(query: str, change: TypedChange, met: bool) -
     assert query.startswith("-") or holds(query, change, match="added") == met
 
 
-def test_where_limits_its_conditions_to_one_change() -> None:
+def test_the_where_operator_limits_its_conditions_to_one_change() -> None:
     assert holds("label:Team price<300", DROP, RISE)
     assert not holds("label:Max price>300", TypedChange("price", "Team", after=money(400)), RISE)
     assert holds("label:Max kind:price kind:availability", RISE, GONE)
     assert holds("words label:Max", RISE) and not holds("nothing label:Max", RISE)
 
 
-def test_conditions_stand_beside_words_and_in_groups() -> None:
+def test_conditions_combine_with_words_and_groups() -> None:
     assert holds("plans (price<300 OR kind:availability) -kind:removed", GONE)
     assert not holds("plans (price<300 OR kind:availability) -kind:removed", GONE, OUT)
     assert not holds("careers price<300", DROP)
@@ -132,7 +132,7 @@ def test_events_that_say_nothing_of_it_meet_no_condition() -> None:
 
 
 @given(st.decimals(0, 10**7, places=2), st.decimals(0, 10**7, places=3), st.sampled_from(["<", "<=", ">", ">=", "="]))
-def test_a_threshold_is_what_decimals_say(price: Decimal, bar: Decimal, sign: str) -> None:
+def test_thresholds_compare_as_decimals(price: Decimal, bar: Decimal, sign: str) -> None:
     change = TypedChange("price", after=money(int(price.scaleb(2)), 2))
     asked = {"<": price < bar, "<=": price <= bar, ">": price > bar, ">=": price >= bar, "=": price == bar}
     written = f"{bar:f}"
@@ -159,7 +159,7 @@ def test_a_threshold_is_what_decimals_say(price: Decimal, bar: Decimal, sign: st
         ('label:"x', "this quotation mark is not closed"),
     ],
 )
-def test_a_condition_that_cannot_be_read_says_what_to_write(query: str, says: str) -> None:
+def test_an_invalid_condition_says_how_to_write_it(query: str, says: str) -> None:
     with pytest.raises(QueryError, match=says.replace(".", r"\.").replace("(", r"\(")):
         parse(f"word {query}", "en")
 

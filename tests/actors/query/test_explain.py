@@ -104,7 +104,9 @@ QUERY = st.sampled_from(
 
 @settings(max_examples=200)
 @given(TEXT, TEXT, QUERY)
-def test_marks_lie_in_their_excerpts_in_order_and_hold_what_was_asked_for(title: str, content: str, query: str) -> None:
+def test_marks_are_inside_their_excerpts_in_order_and_cover_the_matched_words(
+    title: str, content: str, query: str
+) -> None:
     parsed = parse(query, "simple")
     text = Analysed(title, content)
     if not matches(parsed, text):

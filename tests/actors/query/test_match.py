@@ -101,7 +101,7 @@ def test_swedish_is_found_by_stem_and_without_accents(query: str, text: str) -> 
         ('"chief exec*"', "executive chief", False),
     ],
 )
-def test_words_are_what_people_take_them_for(query: str, text: str, found: bool) -> None:
+def test_words_match_as_people_expect(query: str, text: str, found: bool) -> None:
     assert finds(query, text, "simple") is found
 
 
@@ -126,7 +126,7 @@ def test_words_are_what_people_take_them_for(query: str, text: str, found: bool)
         ("NOT missing AND price", True),
     ],
 )
-def test_the_operators_mean_what_they_say(query: str, found: bool) -> None:
+def test_and_or_not_and_phrases_match(query: str, found: bool) -> None:
     assert finds(query, "A new price for every plan", "en") is found
 
 

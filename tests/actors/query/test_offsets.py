@@ -33,7 +33,7 @@ def row(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_a_words_place_is_that_of_what_was_written(text: str, places: list[str]) -> None:
+def test_a_words_offset_is_that_in_the_original_text(text: str, places: list[str]) -> None:
     assert found(text) == places
 
 

@@ -73,7 +73,7 @@ def test_the_storage_and_the_queries_know_the_same_choices() -> None:
         ("(acme 5) OR (ticket arbitration)", ["change", "removed", "page"]),
     ],
 )
-def test_a_query_is_met_by_what_it_is_about(query: str, expected: list[str]) -> None:
+def test_a_query_matches_in_its_own_part_only(query: str, expected: list[str]) -> None:
     assert modes(CHANGE, query) == expected
 
 
@@ -93,7 +93,7 @@ def test_an_empty_side_matches_no_query() -> None:
     assert not met(a_change(changed=({"before": "gone", "after": " "},)), "", "added")
 
 
-def test_the_content_stands_in_for_what_a_cut_diff_does_not_have() -> None:
+def test_the_content_replaces_a_truncated_diff() -> None:
     told = a_change(content="far below: price", added=("one",), removed=("two",), truncated=True)
     assert modes(told, "price") == ["change", "added", "page"]
 
@@ -104,7 +104,7 @@ def test_an_event_without_diff_is_matched_by_title_and_content(source_type: str)
     assert modes(told, "acme price") == list(get_args(Match))
 
 
-def test_each_text_is_made_once_and_one_for_all_where_there_is_no_diff() -> None:
+def test_each_text_is_built_once_and_one_text_serves_all_parts_without_a_diff() -> None:
     texts = Texts(CHANGE)
     assert texts.of("change") is texts.of("change") is not texts.of("page")
     plain = Texts(EventView(title="a", content="b"))

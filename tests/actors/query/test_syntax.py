@@ -64,7 +64,7 @@ def test_a_query_is_understood_as_written(text: str, understood: str) -> None:
         ("(" * 33 + "a" + ")" * 33, 32, "at most 32 deep"),
     ],
 )
-def test_an_error_says_in_words_what_is_wrong_and_where(text: str, position: int, says: str) -> None:
+def test_a_syntax_error_names_the_problem_and_the_position(text: str, position: int, says: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse(text, "en")
     assert says in caught.value.reason
@@ -98,7 +98,7 @@ def test_any_text_is_a_query_or_an_error_inside_it(text: str, code: str) -> None
         assert 0 <= error.position <= len(text)
 
 
-def test_a_word_with_a_hyphen_is_shown_as_what_finds_both_readings_again() -> None:
+def test_a_word_with_a_hyphen_is_printed_so_that_it_parses_back() -> None:
     for typed, shown in (("e-post", '"e-post"'), ('"ny e-post idag"', '"ny e-post idag"'), ("U.S.", '"u-s"')):
         query = parse(typed, "sv")
         assert str(query) == shown

@@ -165,7 +165,7 @@ async def test_a_harvest_of_a_deleted_source_is_skipped_and_the_others_keep_thei
         assert await bench.titles() == ["of 2"]
 
 
-async def test_a_full_disk_is_reported_to_the_senders_and_the_recorder_lives_on(autojump_clock: object) -> None:
+async def test_a_full_disk_is_reported_to_the_senders_and_the_recorder_survives(autojump_clock: object) -> None:
     disk = Disk()
     await trio.sleep(86_400)  # the process has run for a while
     async with running(disk=disk) as bench:
@@ -268,7 +268,7 @@ async def test_states_without_a_harvest_are_saved_too() -> None:
         assert watched is not None and watched.hot.looks == 9
 
 
-async def test_a_polite_stop_commits_what_waits() -> None:
+async def test_a_polite_stop_commits_waiting_harvests() -> None:
     disk = Disk()
     async with running(disk=disk) as bench:
         for number in range(3):
@@ -336,7 +336,7 @@ async def test_any_refusal_of_storage_reaches_the_asker_and_the_recorder_restart
         assert await bench.titles() == ["b"]
 
 
-async def test_a_polite_stop_first_commits_what_waits(autojump_clock: object) -> None:
+async def test_a_polite_stop_first_commits_waiting_harvests(autojump_clock: object) -> None:
     async def sync() -> None:
         await trio.sleep(1)
 

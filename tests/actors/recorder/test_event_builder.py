@@ -74,6 +74,6 @@ def test_emitted_is_never_before_fetched_even_when_the_clock_steps_back() -> Non
     assert event["fetched_at"] == event["emitted_at"]
 
 
-def test_truncation_and_alert_type_are_said_only_when_they_hold() -> None:
+def test_truncation_and_alert_type_are_present_only_when_true() -> None:
     event = wire(content_truncated=True, alert_type="source_quiet")
     assert (event["content_truncated"], event["alert_type"]) == (True, "source_quiet")

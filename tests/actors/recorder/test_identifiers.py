@@ -33,7 +33,7 @@ def test_an_id_names_its_own_position(clock: list[int]) -> None:
     assert (UUID(text).version, UUID(text).variant) == (7, "specified in RFC 4122")
 
 
-def test_nothing_is_minted_at_or_below_the_floor() -> None:
+def test_no_id_is_made_at_or_below_the_floor() -> None:
     mint = identifiers([5])
     mint.raise_floor(Seq(10_000_000))
     assert mint.mint()[0] == 10_000_001

@@ -41,7 +41,7 @@ async def test_the_first_event_names_the_story_of_copies_and_others_have_their_o
     assert await stories((1, news(1)), (2, news(2)), (3, other), (3, news(3))) == ["0", "0", "2", "0"]
 
 
-async def test_one_link_is_one_story_though_the_text_is_cut() -> None:
+async def test_one_link_is_one_story_even_with_cut_text() -> None:
     again = news(1, "The council approved the new …", url="http://www.paper1.example/news/1/?utm_source=x")
     assert await stories((1, news(1)), (2, again)) == ["0", "0"]
 
@@ -51,7 +51,7 @@ async def test_a_sources_repeats_and_edits_are_stories_of_their_own() -> None:
     assert await stories((1, news(1)), (1, edited), (2, edited), (1, news(1))) == ["0", "1", "2", "3"]
 
 
-async def test_changes_of_pages_are_compared_by_what_was_added() -> None:
+async def test_changes_of_pages_are_compared_by_their_added_text() -> None:
     def changed(number: int, *added: str) -> Draft:
         page = f"https://paper{number}.example/"
         return news(number, "Menu. " * 90, url=page, source_url=page, tags=(UPDATED,), diff=Diff(added, (), ()))
@@ -67,6 +67,6 @@ async def test_changes_of_pages_are_compared_by_what_was_added() -> None:
     ]
 
 
-async def test_notices_practice_and_what_is_held_take_no_part() -> None:
+async def test_notices_practice_and_held_events_join_no_story() -> None:
     notice = news(2, alert_type="source_failing")
     assert await stories((1, notice), (2, news(2)), (3, news(3, practice=True)), (1, news(1))) == ["", "1", "2", "1"]

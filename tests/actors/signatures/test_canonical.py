@@ -25,7 +25,7 @@ def test_control_characters_separators_and_emoji_are_written_as_the_scheme_says(
     assert canonical(event) == rfc8785.dumps(json.loads(msgspec.json.encode(event)))
 
 
-def test_the_signature_is_not_part_of_what_is_signed_but_key_and_time_are() -> None:
+def test_the_signed_form_has_key_and_time_but_no_signature() -> None:
     signed = canonical(an_event(signature="x", key_id="k", signed_at="t"))
     assert b'"signature"' not in signed
     assert b'"key_id":"k"' in signed

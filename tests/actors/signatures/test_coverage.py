@@ -41,7 +41,7 @@ def test_it_verifies_as_an_event_does() -> None:
     assert not check({**document, "answered": 1_205}, jwks([KEY])).valid
 
 
-def test_it_says_in_a_sentence_what_is_known() -> None:
+def test_a_receipt_has_a_summary_sentence() -> None:
     assert str(said(known())) == ("1,204 checks succeeded, 3 failed, the longest pause was 12 min; nothing is unknown.")
     hole = Span(START, Millis(START + 1_860_000), "crash")
     assert str(said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
@@ -52,7 +52,7 @@ def test_it_says_in_a_sentence_what_is_known() -> None:
     assert str(said(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
 
 
-def test_a_receipt_says_what_it_proves_and_what_not() -> None:
+def test_a_receipt_states_its_proof_and_the_limits() -> None:
     quiet = known(Span(START, Millis(START + 1000), "clock"), looks=(5, 0, 0, 0, 0, 0, 0, 0))
     lines = list(explained(decode(signed(quiet))))
     assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")

@@ -75,7 +75,7 @@ def test_an_envelope_of_something_else_is_something_else() -> None:
 @pytest.mark.parametrize("body", [BODY, DIGEST], ids=["event", "digest"])
 @pytest.mark.parametrize("keys", [KEYS, None], ids=["with a key set", "without"])
 @pytest.mark.parametrize("how", [{"indent": 2}, {"sort_keys": True}, {"ensure_ascii": False}])
-def test_a_body_that_was_only_written_anew_is_named_as_that(body: bytes, keys: KeySet | None, how: Any) -> None:
+def test_a_reserialised_body_is_reported_as_reserialised(body: bytes, keys: KeySet | None, how: Any) -> None:
     rewritten = json.dumps(json.loads(body), **how).encode()
     found = received(rewritten, headers(body), keys)
     assert found.webhook.cause is Cause.RESERIALISED

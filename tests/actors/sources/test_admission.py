@@ -64,7 +64,7 @@ def test_word_queries_cost_one_lookup_a_language() -> None:
     assert (wanted().nothing, wanted("").nothing, wanted("a").nothing) == (True, False, False)
 
 
-def test_the_sources_own_filter_counts_beside_the_alerts() -> None:
+def test_the_sources_own_filter_counts_in_addition_to_the_alerts() -> None:
     admission = Admission(Alerts())  # type: ignore[arg-type]  # it is the whole interface
     filtered = a_source(1, type="push", filter="pris")
     assert admission.wanted(filtered).admits("", "Pris")

@@ -45,7 +45,7 @@ def test_the_order_survives_so_that_the_oldest_still_goes_first() -> None:
     assert (mark(0) in window, mark(1) in window, window.last_id) == (False, True, f"id {SPAN - 1}")
 
 
-def test_notes_of_listening_lie_beside_the_marks_and_are_to_be_saved() -> None:
+def test_notes_of_listening_are_stored_with_the_marks() -> None:
     window = filled(3)
     window.encode(3)
     assert window.is_saved
@@ -58,5 +58,5 @@ def test_notes_of_listening_lie_beside_the_marks_and_are_to_be_saved() -> None:
 
 
 @pytest.mark.parametrize("memory", [b"", b"\x90", b"\xff\xff", b"\x92\xc4\x07abcdefg\xa1x", b"\x93\xa1a\xa1b\xa1c"])
-def test_other_bytes_are_an_empty_memory_or_what_can_be_read_of_it(memory: bytes) -> None:
+def test_damaged_bytes_are_an_empty_memory_or_its_readable_part(memory: bytes) -> None:
     assert len(decode(memory)) <= 1

@@ -145,7 +145,7 @@ WAYS: dict[str, Way] = {
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
-async def test_x1_no_way_out_leads_to_what_is_not_public(autojump_clock: object, kind: str) -> None:
+async def test_x1_no_outgoing_path_reaches_a_private_address(autojump_clock: object, kind: str) -> None:
     for name, way in WAYS.items():
         async with watching() as (service, _):
             service.network.names["evil.example"] = list(ANSWERS[kind])
@@ -175,7 +175,7 @@ async def test_x2_a_name_that_moves_inside_after_the_check_is_not_followed_by_an
         assert reached.count(PUBLIC) <= service.network.resolved.count("evil.example")
 
 
-async def test_x2_a_source_whose_name_moves_inside_fails_from_then_on(autojump_clock: object) -> None:
+async def test_x2_a_source_with_a_name_that_moves_to_a_private_address_fails(autojump_clock: object) -> None:
     async with watching() as (service, _):
         service.network.add("evil.example", PUBLIC, web(lambda asked: Answer(200, rss("a"))), 443)
         service.network.names["evil.example"] = [(PUBLIC,), ("192.168.1.1",)]

@@ -24,7 +24,7 @@ async def teach(service: Watching, source: SourceId, *texts: str, noise: bool = 
     return await service.registry_box.ask(lambda reply: Teach(source, texts, noise, reply))
 
 
-async def test_an_ignored_block_is_reported_no_more_and_other_news_is(autojump_clock: object) -> None:
+async def test_an_ignored_block_is_never_reported_again_and_other_changes_are(autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, origin):
         origin.bodies["/page"] = page(*PROSE)

@@ -85,7 +85,7 @@ async def test_a_full_library_ends_the_list(house: House) -> None:
     assert len(house.registry.seen) <= importing.AT_ONCE and done.rows[-1].says == importing.STOPPED
 
 
-async def test_r5_a_url_refused_for_a_full_lane_is_asked_again(house: House) -> None:
+async def test_r5_a_url_refused_for_a_full_lane_is_retried(house: House) -> None:
     url = "https://a.test/"
     house.registry.refusals[url] = Busy("32 questions are under way")
     await begin(house, lines(url))

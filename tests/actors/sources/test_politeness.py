@@ -163,7 +163,7 @@ async def test_hosts_that_redirect_to_each_other_do_not_hold_each_other_up(autoj
         assert len(service.registry.table) == 8
 
 
-async def test_the_robots_txt_of_the_host_that_a_page_redirects_to_is_heeded(autojump_clock: object) -> None:
+async def test_the_robots_txt_of_a_redirects_target_is_obeyed(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(TEXT)
         source = (await service.add(f"https://{SITE}/page")).view.source.id

@@ -43,7 +43,7 @@ async def test_own_headers_borrowed_ones_and_opened_networks_make_a_source_priva
         assert site.asked
 
 
-async def test_a_source_that_becomes_private_is_logged_once_with_what_it_leaves(autojump_clock: object) -> None:
+async def test_a_source_that_becomes_private_is_logged_once_with_the_alerts_it_leaves(autojump_clock: object) -> None:
     async with watching() as (run, _):
         Site(run)
         source = (await run.add(URL)).view.source.id

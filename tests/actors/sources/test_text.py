@@ -85,7 +85,7 @@ async def looked(service: Watching, source: Any) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wished", [None, "html"])
-async def test_news_in_a_document_is_reported_with_its_diff(form: str, wished: Any, autojump_clock: object) -> None:
+async def test_a_change_in_a_document_is_reported_with_its_diff(form: str, wished: Any, autojump_clock: object) -> None:
     before, after, evidence, news = FORMS[form]
     async with watching() as (service, origin):
         origin.bodies["/document"] = as_bytes(before)

@@ -179,7 +179,7 @@ async def other_part(service: Watching, source: SourceId, **part: Any) -> None:
 
 @pytest.mark.parametrize("seconds", [0, 8])
 @pytest.mark.parametrize("part", [{"selector": "main"}, {"ignore": (".advert",)}])
-async def test_another_part_of_a_page_whose_change_waits_behind_a_slow_commit_swallows_no_change(
+async def test_a_new_part_during_a_slow_commit_swallows_no_change(
     autojump_clock: object, seconds: float, part: dict[str, Any]
 ) -> None:
     first = "A first paragraph that is long enough to be text of the page in any case."
@@ -245,7 +245,7 @@ async def test_a_harvest_committed_without_an_answer_is_read_back_and_reported_o
         assert len(unanswered) == 1  # it read the truth back: no later harvest started from another version
 
 
-async def test_an_edit_keeps_unstored_state_of_checks_without_news(
+async def test_an_edit_keeps_unstored_state_of_checks_without_changes(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):

@@ -253,7 +253,7 @@ async def test_s2_hijacked_names_are_refused_by_the_guard_and_heal_by_themselves
         assert {view.hot.breaker.state for view in views} == {"closed"}
 
 
-async def test_a1_a_refusal_by_the_guard_stays_one_whatever_our_line_is(autojump_clock: object) -> None:
+async def test_a1_a_refusal_by_the_guard_stays_one_with_any_uplink_state(autojump_clock: object) -> None:
     library = Library(60, every=60.0)
     async with watching(disk=library.disk, **MORE) as (service, _):
         library.join(service.network)

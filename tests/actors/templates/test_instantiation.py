@@ -47,7 +47,7 @@ async def test_pages_that_do_not_exist_are_reported_and_the_others_attach(autoju
         assert tags == ("page:pricing", "company:a.example", TAG)
 
 
-async def test_the_same_call_again_finds_what_is_there_and_attaches_what_has_come(autojump_clock: object) -> None:
+async def test_a_repeated_call_finds_existing_sources_and_attaches_new_ones(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example", without=("careers",))
         first = await market.attach("a.example")
@@ -185,7 +185,7 @@ async def test_a_slow_host_does_not_hold_up_the_others(autojump_clock: object) -
             assert len(origin.asked) <= 5, "four pages and robots.txt"
 
 
-async def test_no_more_than_some_sources_are_asked_for_at_once_by_all_calls(autojump_clock: object) -> None:
+async def test_all_calls_together_add_only_a_few_sources_at_once(autojump_clock: object) -> None:
     async with a_market(max_sources=1) as market:
         asked = most = 0
         ask = market.service.registry_box.ask
@@ -287,7 +287,7 @@ async def test_the_owners_changes_to_an_alert_stay(autojump_clock: object) -> No
         assert kept is not None and {name: getattr(kept, name) for name in mine} == mine
 
 
-async def test_an_alert_that_was_deleted_is_made_anew(autojump_clock: object) -> None:
+async def test_a_deleted_alert_is_created_again(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example")
         first = (await market.attach("a.example")).alerts[0].alert
@@ -297,7 +297,7 @@ async def test_an_alert_that_was_deleted_is_made_anew(autojump_clock: object) ->
         assert [one.status for one in again.alerts] == ["created", "exists"]
 
 
-async def test_a_source_that_was_deleted_is_attached_anew(autojump_clock: object) -> None:
+async def test_a_deleted_source_is_attached_again(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example")
         source = (await market.attach("a.example")).sources[1].source
@@ -342,7 +342,7 @@ async def test_a_full_disk_is_a_reason_and_the_next_call_does_the_rest(autojump_
         assert (await market.attach("a.example")).complete
 
 
-async def test_a_preview_finds_what_is_there_and_touches_nothing(autojump_clock: object) -> None:
+async def test_a_preview_finds_existing_sources_and_changes_nothing(autojump_clock: object) -> None:
     async with a_market() as market:
         market.site("a.example")
         await market.attach("a.example")

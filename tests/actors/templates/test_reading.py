@@ -24,7 +24,7 @@ def flaws(text: str) -> list[str]:
     return [str(flaw) for flaw in caught.value.flaws]
 
 
-def test_a_template_is_what_its_file_says() -> None:
+def test_a_template_is_read_from_its_file() -> None:
     template = a_template(SITE + "\nmax = 4", OF_SITE, ALERT + '\nlanguage = "sv"\nchannel = "mine"')
     assert (template.id, template.version, template.name, template.category) == ("own", 3, "Own", "tests")
     assert (template.parameters[0].min, template.parameters[0].max) == (1, 4)
@@ -90,7 +90,7 @@ def test_an_unreadable_template_names_its_line(text: str, flaw: str) -> None:
         ((PAGE, ALERT + '\nchannel = "own"'), 15, "alerts[0].channel: own is a channel already"),
     ],
 )
-def test_a_wrong_template_names_its_line_and_what_to_do(tables: tuple[str, ...], line: int, says: str) -> None:
+def test_an_invalid_template_names_its_line_and_the_fix(tables: tuple[str, ...], line: int, says: str) -> None:
     (flaw,) = flaws(a_text(*tables))
     assert flaw.startswith(f"own.toml:{line}: {says}"), flaw
 

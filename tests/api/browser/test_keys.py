@@ -51,7 +51,7 @@ def test_keys_search_go_and_explain_themselves(tab: Tab) -> None:
     tab.page.wait_for_url("**/stream?*keyword=g+s*")
 
 
-def test_after_a_form_that_is_refused_the_focus_is_at_what_is_wrong(tab: Tab) -> None:
+def test_after_a_refused_form_the_focus_is_at_the_error(tab: Tab) -> None:
     tab.open("/keys/new").fill(name="Newsroom", rate="much").page.keyboard.press("Enter")
     tab.sees("Please check these fields:")
     assert tab.run(FOCUS) == "faults"

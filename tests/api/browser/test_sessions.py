@@ -35,7 +35,7 @@ def test_a_page_of_another_site_can_frame_none_of_ours(new_tab: NewTab, service:
     assert {*ours, f"{service.url}/keys"} <= {*asked}
 
 
-def test_x14_a_session_that_is_ended_elsewhere_asks_for_the_password_again(new_tab: NewTab) -> None:
+def test_x14_a_session_ended_in_another_browser_asks_for_the_password(new_tab: NewTab) -> None:
     here, there = new_tab(), signed_in(new_tab(stranger=True))
     here.open("/settings").sees("2 browsers")
     here.press("Sign out all others").sees("Every other browser has been signed out.")

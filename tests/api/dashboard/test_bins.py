@@ -34,7 +34,7 @@ async def an_alert(house: House, id: str = "019db0a4-7d20-7000-8000-0000000000b1
     return alert
 
 
-async def test_without_a_bin_the_list_says_what_one_is_for(browser: Browser) -> None:
+async def test_the_empty_list_of_bins_explains_them(browser: Browser) -> None:
     await browser.get("/webhook-bins")
     assert "No bin yet" in browser.text
     assert "Make a bin" in browser.text
@@ -68,7 +68,7 @@ async def test_a_page_beyond_the_last_leads_back(browser: Browser) -> None:
     assert "To the first page" in browser.text
 
 
-async def test_a_capture_shows_headers_body_and_what_both_signatures_are_worth(browser: Browser, house: House) -> None:
+async def test_a_capture_shows_headers_body_and_the_verdict_on_both_signatures(browser: Browser, house: House) -> None:
     bin = await minted(browser)
     await send(house, bin, b'{"a":1}', behind="/in?x=1", **{"X-Note": "it's"})
     await browser.get(f"/webhook-bins/{bin.id}")
@@ -138,12 +138,12 @@ async def test_an_alert_is_given_the_bin_and_its_secret_is_shown_once(browser: B
     assert "Send a sample" in browser.text
 
 
-async def test_without_an_alert_the_bin_says_where_to_make_one(browser: Browser) -> None:
+async def test_without_an_alert_the_bin_links_to_the_alert_form(browser: Browser) -> None:
     await minted(browser)
     assert browser.page.xpath("//a[@href='/alerts/new']")
 
 
-async def test_a_missing_choice_is_reported_beside_the_field(browser: Browser, house: House) -> None:
+async def test_a_missing_choice_is_reported_next_to_the_field(browser: Browser, house: House) -> None:
     bin = await minted(browser)
     await an_alert(house)
     await browser.get(f"/webhook-bins/{bin.id}")

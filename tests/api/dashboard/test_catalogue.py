@@ -20,7 +20,7 @@ async def previewed(browser: Browser, domain: str) -> None:
     await browser.submit(f"{WATCH}/preview", {"params.domain": domain})
 
 
-async def test_the_catalogue_says_of_each_template_what_it_attaches_and_takes(browser: Browser) -> None:
+async def test_the_catalogue_lists_the_sources_and_parameters_of_each_template(browser: Browser) -> None:
     await browser.get("/templates")
     assert len(browser.page.xpath("//section[@class='card']")) == 3
     assert "4 sources for each domain that you name." in browser.text
@@ -41,7 +41,7 @@ async def test_a_template_that_is_not_there_is_404(browser: Browser) -> None:
     assert (await browser.get("/templates/nothing")).status_code == 404
 
 
-async def test_the_preview_says_what_is_new_and_what_is_there_and_does_nothing(browser: Browser, house: House) -> None:
+async def test_the_preview_lists_new_and_existing_sources_and_changes_nothing(browser: Browser, house: House) -> None:
     await previewed(browser, domain="example.com\nexample.org\n")
     assert "8 new sources; 2 new alerts." in browser.text
     assert "https://example.org/careers" in browser.text
@@ -76,7 +76,7 @@ async def test_without_alerts_none_are_previewed(browser: Browser) -> None:
         ("localhost\n10.0.0.1", "value 2 "),
     ],
 )
-async def test_errors_appear_beside_their_fields_and_the_input_is_kept(browser: Browser, typed: str, says: str) -> None:
+async def test_errors_appear_next_to_their_fields_and_the_input_stays(browser: Browser, typed: str, says: str) -> None:
     await previewed(browser, domain=typed)
     assert browser.answer.status_code == 422
     assert says in browser.page.xpath("//*[@id='e-params.domain']")[0].text_content()
@@ -98,7 +98,7 @@ async def test_attaching_reports_on_each_source_and_each_alert(browser: Browser,
     assert house.matcher.changes == 1
 
 
-async def test_attaching_again_does_what_is_left(browser: Browser, house: House) -> None:
+async def test_attaching_again_does_the_rest(browser: Browser, house: House) -> None:
     house.registry.refusals["https://example.com/careers"] = Unprocessable("not now", "body.url")
     await previewed(browser, domain="example.com")
     await browser.submit(f"{WATCH}/attach")

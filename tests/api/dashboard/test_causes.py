@@ -22,14 +22,14 @@ def test_numbers_and_addresses_are_no_cause(one: str, other: str) -> None:
     assert (group.attempts, group.deliveries) == (2, 2)
 
 
-def test_a_status_is_a_cause_whatever_was_said() -> None:
+def test_a_status_is_a_cause_with_any_body() -> None:
     busy = an_attempt("a", "retry", status=503, error="HTTP 503 busy")
     asleep = an_attempt("b", "given_up", status=503, error="HTTP 503 asleep")
     (group,) = causes([asleep, busy])
     assert (group.name, group.given_up, group.example) == ("HTTP 503", 1, asleep)
 
 
-def test_the_heaviest_comes_first_and_what_arrived_has_none() -> None:
+def test_the_heaviest_cause_comes_first_and_an_accepted_delivery_has_none() -> None:
     lines = [an_attempt("a"), an_attempt("b", "retry", status=500), *[an_attempt("c", "retry")] * 2]
     assert [(cause.name, cause.attempts, cause.deliveries) for cause in causes(lines)] == [
         ("HTTP 503", 2, 1),

@@ -187,9 +187,7 @@ async def test_a_bin_is_wired_and_the_delivery_waited_for(
     assert browser.page.xpath(f"//a[@href='/webhook-bins/{bin.id}']")
 
 
-async def test_a_bin_that_can_not_be_wired_says_what_to_do_and_is_not_left_behind(
-    browser: Browser, house: House
-) -> None:
+async def test_a_bin_that_cannot_be_connected_names_the_fix_and_is_deleted(browser: Browser, house: House) -> None:
     """This happens when another window ends the practice: the page shows sources that storage no longer has."""
     await browser.get(PATH)
     await changed(browser)

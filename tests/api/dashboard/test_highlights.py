@@ -10,7 +10,7 @@ marks = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)).map(lambda 
 
 
 @given(st.text(max_size=50), marks, st.integers(0, 10))
-def test_pieces_make_up_the_text_whatever_the_marks_are(text: str, marks: list[tuple[int, int]], start: int) -> None:
+def test_pieces_make_up_the_text_with_any_marks(text: str, marks: list[tuple[int, int]], start: int) -> None:
     assert "".join(piece.text for piece in pieces(text, marks, start)) == text
 
 

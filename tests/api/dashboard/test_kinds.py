@@ -98,7 +98,7 @@ async def test_a_destination_without_its_values_names_the_missing_ones(house: Ho
     assert found is not None and found.was_enabled is None and found.address.endswith("/again")
 
 
-async def test_one_whose_kind_is_gone_is_shown_and_edited_all_the_same(house: House, browser: Browser) -> None:
+async def test_a_destination_of_a_removed_kind_is_still_shown_and_edited(house: House, browser: Browser) -> None:
     await a_hook(house, kind="tide-table")
     await browser.get(f"/destinations/{HOOK}")
     assert "There is no kind tide-table" in browser.text
@@ -114,7 +114,7 @@ async def test_an_alert_for_a_person_leads_to_the_kinds(house: House, browser: B
     assert "Choose who to notify" in browser.text and "Telegram" in browser.text
 
 
-async def test_a_message_is_shown_before_it_is_kept_and_while_it_is_written(house: House, browser: Browser) -> None:
+async def test_a_message_is_shown_before_it_is_saved_and_while_it_is_written(house: House, browser: Browser) -> None:
     await a_hook(house)
     await house.publish("price of ferries")
     await browser.get(f"{NEW}&kind=slack")
@@ -137,7 +137,7 @@ async def test_a_message_is_shown_before_it_is_kept_and_while_it_is_written(hous
     assert found is not None and "message" not in found.options
 
 
-async def test_a_webhook_is_asked_for_no_message(house: House, browser: Browser) -> None:
+async def test_a_webhooks_form_has_no_message(house: House, browser: Browser) -> None:
     await a_hook(house)
     await browser.get(f"{NEW}&kind=webhook")
     assert not browser.page.xpath("//textarea[@name='options.message']") and "Message" not in browser.text

@@ -22,7 +22,7 @@ def test_an_invalid_preference_is_left_to_the_browser(cookies: dict[str, str], k
     assert preferences_of(cookies) == kept
 
 
-async def test_the_settings_are_kept_and_hold_at_once(browser: Browser) -> None:
+async def test_the_settings_are_saved_and_apply_at_once(browser: Browser) -> None:
     await browser.get("/settings")
     await browser.submit("/settings/wishes", WISHES)
     page = browser.page

@@ -46,7 +46,7 @@ async def newest(house: House) -> list[Stored]:
     return [one.stored for one in recent]
 
 
-async def test_a_list_says_of_a_changed_page_what_changed(house: House, browser: Browser) -> None:
+async def test_the_list_summarises_the_change_of_a_page(house: House, browser: Browser) -> None:
     summary = "Ropes: 19 → 17"
     await house.publish(replace(a_changed_page("The rope is cheaper"), summary=summary))
     for path in ("/", "/stream"):
@@ -350,7 +350,7 @@ async def test_an_unknown_path_is_a_page_in_a_browser_and_a_problem_in_the_api(s
             assert answer.status_code == 404 and answer.headers["Content-Type"].startswith(kind)
 
 
-async def test_static_files_may_be_kept_for_ever_under_the_url_of_their_content(stranger: Browser) -> None:
+async def test_static_files_may_be_cached_for_ever_under_the_url_of_their_content(stranger: Browser) -> None:
     for name in ("style.css", "dashboard.js", "live.js", "icon.svg", "touch-icon.png"):
         answer = await stranger.client.get(asset(name).url)
         assert answer.status_code == 200 and answer.content == asset(name).body
@@ -393,7 +393,7 @@ async def test_while_the_service_stops_pages_say_so(house: House, browser: Brows
     assert (await browser.get("/keys")).status_code == 503
 
 
-async def test_s3_a_strangers_form_without_an_end_is_refused_as_soon_as_it_is_too_large(house: House) -> None:
+async def test_s3_an_unauthenticated_form_without_an_end_is_refused_once_it_is_too_large(house: House) -> None:
     head = b"POST /sign-in HTTP/1.1\r\nHost: sanderling.test\r\nOrigin: http://sanderling.test\r\n"
     kind = b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
     stream = await house.raw(head + kind + b"11170\r\n" + b"x" * 70_000 + b"\r\n")

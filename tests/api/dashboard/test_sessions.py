@@ -68,7 +68,7 @@ async def test_x14_a_new_password_ends_all_other_sessions_and_renews_this_one(ho
         assert "That is not the password" in other.text
 
 
-async def test_x14_a_session_ended_elsewhere_is_refused_at_its_very_next_request(
+async def test_x14_a_session_ended_in_another_browser_is_refused_at_its_next_request(
     house: House, browser: Browser
 ) -> None:
     other = await signed_in(house)

@@ -72,7 +72,7 @@ async def test_a_source_that_is_called_so_is_meant_and_not_those_that_also_have_
     assert asked_of_stream(browser) == [a_source_id(1)]
 
 
-async def test_too_many_or_unknown_sources_are_reported_beside_the_field(house: House, browser: Browser) -> None:
+async def test_too_many_or_unknown_sources_are_reported_next_to_the_field(house: House, browser: Browser) -> None:
     for number in range(51):
         put(house, number + 1)
     await browser.get("/stream?source=test/feed")

@@ -121,7 +121,7 @@ def _reads(text: str) -> bool:
     return bool(re.match(r"[A-Z(✓]", text) and PHRASE.search(text)) and not _WRITTEN.search(text)
 
 
-def test_text_that_is_not_said_is_found() -> None:
+def test_untranslated_text_is_found() -> None:
     source = '<p class="card">Paused.</p>{{ ui.empty("Nothing is here", say("Nothing at all")) }}<i>{{ say("Go") }}</i>'
     assert plain(environment(), source) == ["Nothing is here", "Paused."]
     module = '"""Doc of it."""\nx = say("All is well")\ny = Go("/", f"Not {x} at all")'

@@ -81,7 +81,7 @@ def told(browser: Browser, answer: httpx.Response) -> str:
     return "" if browser.page.xpath("//*[@role='alert'] | //main//p") else "nothing is said"
 
 
-async def test_no_form_however_wrong_is_an_error_of_ours_and_words_stand_beside_its_fields(
+async def test_no_invalid_form_is_a_500_and_each_error_appears_next_to_its_field(
     house: House, browser: Browser, autojump_clock: object
 ) -> None:
     await furnished(house)
@@ -98,7 +98,9 @@ async def test_no_form_however_wrong_is_an_error_of_ours_and_words_stand_beside_
     assert not wrong and sent > 250
 
 
-async def test_the_ways_in_answer_a_stranger_so_too(house: House, stranger: Browser, autojump_clock: object) -> None:
+async def test_the_sign_in_forms_answer_an_unauthenticated_client_likewise(
+    house: House, stranger: Browser, autojump_clock: object
+) -> None:
     set_password(house.storage.disk, Password("hash of it", NOW))
     wrong: list[tuple[str, str, str]] = []
     for screen in CHANGES:

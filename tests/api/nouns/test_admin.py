@@ -73,7 +73,7 @@ async def test_rows_are_flat_and_paused_sources_are_among_them(house: House, cli
     }
 
 
-async def test_a_page_is_a_window_of_what_the_filter_admits(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_page_is_a_window_of_the_filtered_rows(house: House, client: httpx.AsyncClient) -> None:
     paths = [watch(house, number) for number in range(30)]
     query = {"sort": "path", "start": 25, "limit": 10}
     answer = (await client.get("/v1/admin/tree", params=query)).json()
@@ -82,7 +82,7 @@ async def test_a_page_is_a_window_of_what_the_filter_admits(house: House, client
     assert (found["total"], [row["path"] for row in found["rows"]]) == (1, [paths[7]])
 
 
-async def test_rows_of_named_parts_come_in_that_order_and_what_is_gone_does_not(
+async def test_rows_of_named_parts_come_in_that_order_without_removed_parts(
     house: House, client: httpx.AsyncClient
 ) -> None:
     paths = [watch(house, number) for number in range(3)]
@@ -268,7 +268,7 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
     assert answer["matching"] == {"behind": 0, "seconds": 0.0, "says": ""}
 
 
-async def test_the_feed_sends_news_each_second(house: House, autojump_clock: object) -> None:
+async def test_the_feed_sends_updates_each_second(house: House, autojump_clock: object) -> None:
     async with listening(house, "/v1/admin/feed", key=await house.key("admin")) as feed:
         assert [name for name, _ in await said(feed, 1)] == ["counts"]
         change = Change("sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad"))

@@ -27,7 +27,9 @@ async def previewed(client: httpx.AsyncClient, query: str = "price", **more: Any
     return found
 
 
-async def test_matches_come_newest_first_with_what_was_found_and_where(house: House, client: httpx.AsyncClient) -> None:
+async def test_matches_come_newest_first_with_the_matched_text_and_position(
+    house: House, client: httpx.AsyncClient
+) -> None:
     first, _, last = await house.publish(
         a_draft("Old prices", content="All of them."),
         a_draft("Weather"),
@@ -155,7 +157,7 @@ def with_jail(jail: Any) -> House:
     return house
 
 
-async def test_it_ends_after_its_time_and_says_how_far_it_came(autojump_clock: object) -> None:
+async def test_a_preview_ends_at_its_deadline_and_says_how_far_it_got(autojump_clock: object) -> None:
     async with running(with_jail(SlowJail(WITHIN / 2))) as house, await house.client() as client:
         await house.publish(*(f"price {number}" for number in range(AT_ONCE * 4)))
         began = trio.current_time()
@@ -180,9 +182,7 @@ async def test_a_worker_that_dies_is_503(autojump_clock: object) -> None:
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
 
 
-async def test_a_preview_reads_the_alerts_part_and_says_where_the_words_are(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_a_preview_reads_the_alerts_part_and_marks_the_words(house: House, client: httpx.AsyncClient) -> None:
     diff = Diff(("Fees rise",), ("No fees",), (Change("5 euros", "6 euros"),))
     await house.publish(a_draft("Terms", content="Arbitration. Fees rise", source_type="html", diff=diff))
     for match, found in (("change", 0), ("page", 1)):

@@ -70,7 +70,7 @@ async def test_an_alert_is_made_of_a_query_a_language_and_sources_and_has_every_
     assert house.matcher.changes == 1
 
 
-async def test_a_new_alert_over_several_sources_meets_each_story_once(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_new_alert_over_several_sources_gets_each_story_once(house: House, client: httpx.AsyncClient) -> None:
     await house.publish("source 1 is known by this")
     await house.publish("and source 2 by this", source=2)
     one, two = str(a_source_id(1)), str(a_source_id(2))
@@ -216,7 +216,7 @@ async def test_well_formed_nonsense_is_422(client: httpx.AsyncClient, change: di
         ({**PRICES, "name": ""}, "body.name"),
     ],
 )
-async def test_a_malformed_alert_is_400_and_says_where(
+async def test_a_malformed_alert_is_400_with_the_field(
     client: httpx.AsyncClient, body: dict[str, Any], where: str
 ) -> None:
     answer = await client.post("/v1/alerts", json=body)

@@ -119,7 +119,7 @@ async def test_few_are_under_way_at_once_and_begin_in_order(house: House, client
     assert sorted(begun[: batches.AT_ONCE]) == sorted(url(n) for n in range(batches.AT_ONCE))
 
 
-async def test_an_answer_comes_in_time_and_names_what_is_unknown(
+async def test_an_answer_comes_in_time_and_names_unknown_sources(
     house: House, client: httpx.AsyncClient, autojump_clock: object
 ) -> None:
     """Each URL has a deadline, and so has the batch; a later call finds the URLs added since."""

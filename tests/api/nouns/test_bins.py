@@ -191,7 +191,7 @@ async def test_x17_a_long_body_is_cut_and_a_very_long_one_is_not_read_to_its_end
     assert "was cut" in longer["signature_check"]["ed25519"]["why"]
 
 
-async def test_a_chunked_body_and_one_that_waits_to_be_asked_for_are_captured_whole(
+async def test_a_chunked_body_and_one_that_expects_100_continue_are_captured_whole(
     house: House, autojump_clock: object
 ) -> None:
     client, bin = await minted(house)
@@ -209,7 +209,7 @@ async def test_a_chunked_body_and_one_that_waits_to_be_asked_for_are_captured_wh
     assert ["transfer-encoding", "chunked"] in found["headers"]
 
 
-async def test_x21_a_body_that_comes_too_slowly_ends_and_what_came_of_it_is_kept(
+async def test_x21_a_body_that_arrives_too_slowly_is_cut_and_the_received_part_is_stored(
     house: House, autojump_clock: object
 ) -> None:
     _, bin = await minted(house)
@@ -275,7 +275,7 @@ async def test_no_log_line_holds_a_bins_token(house: House) -> None:
 
 
 @pytest.mark.parametrize("base_url", ["http://127.0.0.1:8080", "https://pub.test", "http://10.1.2.3:9000/base"])
-async def test_a_bin_of_this_service_may_be_a_destination_wherever_it_runs_and_nothing_else_of_it(
+async def test_a_bin_of_this_service_may_be_a_destination_at_any_address_and_nothing_else_of_it(
     autojump_clock: object, base_url: str
 ) -> None:
     house = make_house(base_url=base_url)

@@ -43,7 +43,7 @@ async def receipt(client: httpx.AsyncClient, **query: str) -> dict[str, Any]:
     return dict(answer.json())
 
 
-async def test_a_receipt_verifies_and_says_what_is_unknown(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_receipt_verifies_and_names_its_gaps(house: House, client: httpx.AsyncClient) -> None:
     await watched(house)
     found = await receipt(client)
     assert check(found, KEYS).valid

@@ -112,7 +112,9 @@ async def test_enabling_restores_a_paused_or_disabled_destination(house: House, 
     assert stored is not None and stored.failing_since is None
 
 
-async def test_a_failing_destination_that_moves_begins_anew(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_failing_destination_with_a_new_address_is_active_again(
+    house: House, client: httpx.AsyncClient
+) -> None:
     record = await hooked(client)
     failing = a_destination(record["id"], record["alert_id"], state="failing", failing_since=NOW)
     await house.storage.alerts.put_destination(failing)
@@ -377,7 +379,7 @@ async def test_an_imported_destination_can_resume_once_it_has_a_known_secret(
     assert (await client.patch(path, json={"enabled": True})).json()["state"] == "active"
 
 
-def test_d11_at_most_five_secrets_sign_and_those_whose_time_is_over_leave() -> None:
+def test_d11_at_most_five_secrets_sign_and_expired_ones_are_dropped() -> None:
     secrets: tuple[Secret, ...] = (Secret("0"),)
     for number in range(1, 8):
         secrets = rotated(secrets, str(number), Millis(NOW + number))

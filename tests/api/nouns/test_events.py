@@ -97,7 +97,7 @@ async def test_a_next_cursor_as_from_is_410_once_retention_has_overtaken_it(
     assert (await client.get(f"/v1/events?limit=1&from={cursor}")).status_code == 410
 
 
-async def test_from_earliest_begins_with_what_is_kept(house: House, client: httpx.AsyncClient) -> None:
+async def test_from_earliest_begins_with_the_oldest_stored_event(house: House, client: httpx.AsyncClient) -> None:
     events = await house.publish(*"abc")
     await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
     (page,) = await pages(client, "from=earliest")
@@ -173,15 +173,13 @@ async def test_a_cursor_of_the_other_order_is_400(house: House, client: httpx.As
     assert (await client.get(f"/v1/events?limit=1&order=desc&cursor={cursor}")).status_code == 400
 
 
-async def test_the_answer_is_json_whatever_the_events_hold(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_answer_is_json_for_any_events(house: House, client: httpx.AsyncClient) -> None:
     await house.publish(a_draft('quote " \\ \u2028', content="\x00"))
     page = msgspec.json.decode((await client.get("/v1/events")).content)
     assert page["events"][0]["title"] == 'quote " \\ \u2028'
 
 
-async def test_a_bare_word_as_tag_is_a_label_as_where_sources_get_theirs(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_a_bare_word_as_tag_is_a_label_as_for_sources(house: House, client: httpx.AsyncClient) -> None:
     """`tag=prices` silently never found a source with the tag `prices`."""
     await house.publish(a_draft("told", tags=("label:prices",)))
     await house.publish(a_draft("other", tags=("label:other", "topic:prices")))
@@ -190,7 +188,7 @@ async def test_a_bare_word_as_tag_is_a_label_as_where_sources_get_theirs(
     assert titles(await pages(client, "tag=prices,other")) == ["told", "other"]
 
 
-async def test_heartbeats_are_nowhere_unless_they_are_asked_for(house: House, client: httpx.AsyncClient) -> None:
+async def test_heartbeats_are_nowhere_unless_requested(house: House, client: httpx.AsyncClient) -> None:
     await house.publish("a")
     await house.beat()
     await house.publish("b", source=2)

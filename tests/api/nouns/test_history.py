@@ -117,7 +117,7 @@ def check_descending(pages: Pages, shared: Shared, wanted: list[Stored]) -> None
     deeds=st.lists(DEEDS, max_size=30),
 )
 @settings(max_examples=150, deadline=None)
-def test_pages_put_together_are_the_filtered_log_whatever_is_appended_or_pruned_meanwhile(
+def test_all_pages_together_are_the_filtered_log_during_appends_and_pruning(
     order: str, length: int, limit: int, tag: str, deeds: list[Deed | None]
 ) -> None:
     async def main() -> None:

@@ -50,7 +50,7 @@ async def test_without_events_it_shows_samples(client: httpx.AsyncClient) -> Non
     assert messages[0]["text"] == "Fares https://example.com/fares"
 
 
-async def test_a_template_that_fails_on_what_is_there_says_so_and_shows_the_usual_message(
+async def test_a_template_that_fails_on_an_event_says_so_and_shows_the_usual_message(
     house: House, client: httpx.AsyncClient
 ) -> None:
     await house.publish("Fares now")
@@ -78,7 +78,7 @@ async def test_each_error_is_named(
     assert (answer.status_code, error["location"], says in error["message"]) == (status, where, True), answer.text
 
 
-async def test_a_destination_with_a_bad_template_is_refused_and_a_good_one_is_kept(
+async def test_a_destination_with_a_bad_template_is_refused_and_a_good_one_is_stored(
     house: House, client: httpx.AsyncClient
 ) -> None:
     alert = (await client.post("/v1/alerts", json={"filter_query": ""})).json()

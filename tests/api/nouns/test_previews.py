@@ -64,7 +64,7 @@ async def test_detection_passes_on_every_wish_and_shows_the_preview(house: House
     assert (answer["source_id"], answer["supported"]) == (None, True)
 
 
-async def test_x20_a_detection_hides_the_secrets_of_where_it_was_led_but_not_what_was_asked_for(
+async def test_x20_a_detection_hides_the_secrets_of_a_redirects_target_but_not_of_the_requested_url(
     house: House, client: httpx.AsyncClient
 ) -> None:
     own = "https://a.test/?token=mine"
@@ -75,7 +75,7 @@ async def test_x20_a_detection_hides_the_secrets_of_where_it_was_led_but_not_wha
     assert answers == ["https://b.test/in?page=2&session_id=REDACTED", own]
 
 
-async def test_a_preview_takes_what_is_left_out_from_the_source_and_null_as_the_whole_page(
+async def test_a_preview_takes_omitted_fields_from_the_source_and_null_as_the_whole_page(
     house: House, client: httpx.AsyncClient
 ) -> None:
     new = {"url": "https://a.test/", "selector": "main", "ignore": [".ad"]}

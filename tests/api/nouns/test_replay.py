@@ -47,7 +47,7 @@ async def test_d13_a_replay_queues_matches_under_their_ids_and_wakes_the_actor(
     assert await waiting(house, hook) == [events[2], events[3]]
 
 
-async def test_d13_since_a_time_includes_it_and_what_waits_already_is_not_added(
+async def test_d13_a_replay_since_a_time_includes_it_and_skips_waiting_rows(
     house: House, client: httpx.AsyncClient
 ) -> None:
     hook, _ = await prepared(house, client)
@@ -110,7 +110,7 @@ async def missed(client: httpx.AsyncClient, hook: str) -> Any:
     return (await client.get(f"/v1/destinations/{hook}")).json()["replay_from"]
 
 
-async def test_d6_enabling_a_destination_offers_a_replay_from_what_it_first_missed(
+async def test_d6_enabling_a_destination_offers_a_replay_from_its_first_missed_event(
     house: House, client: httpx.AsyncClient
 ) -> None:
     hook, _ = await prepared(house, client)
@@ -154,7 +154,7 @@ async def test_d1_given_up_deliveries_are_listed_until_replayed_or_declined(
     assert (await client.patch(path, json={"replay_from": None})).json()["replay_from"] is None
 
 
-async def test_d6_a_replay_by_ids_moves_on_what_is_offered_from_match_to_match(
+async def test_d6_a_replay_by_ids_advances_the_offer_by_one_match(
     house: House, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook, _ = await prepared(house, client)

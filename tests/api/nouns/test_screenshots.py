@@ -65,7 +65,7 @@ async def test_a_screenshot_needs_a_key_or_a_session(house: House) -> None:
         assert (await stranger.get(path)).status_code in (303, 401)
 
 
-async def test_the_setting_is_kept_shown_and_changed(house: House, client: httpx.AsyncClient) -> None:
+async def test_the_setting_is_stored_shown_and_changed(house: House, client: httpx.AsyncClient) -> None:
     new = {"url": "https://a.test/", "type": "html", "render": "always", "screenshots": True}
     made = (await client.post("/v1/sources", json=new)).json()
     assert made["screenshots"] is True

@@ -140,7 +140,9 @@ def test_every_field_of_a_change_is_tried() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for id, kind in KINDS.items() if id != WEBPUSH], ids=lambda kind: kind.id)
-async def test_no_field_of_a_destination_sends_what_is_sealed_elsewhere(house: House, kind: DestinationKind) -> None:
+async def test_no_field_of_a_destination_sends_a_sealed_value_to_another_host(
+    house: House, kind: DestinationKind
+) -> None:
     browser = await signed_in(house)
     async with await house.client() as client:
         for name, change in writes(kind).items():
@@ -221,7 +223,7 @@ def test_every_field_of_a_source_is_tried() -> None:
     assert {*WISHES, "headers"} == set(SourcePatch.__struct_fields__)
 
 
-async def test_no_field_of_a_source_sends_its_headers_elsewhere(house: House) -> None:
+async def test_no_field_of_a_source_sends_its_headers_to_another_host(house: House) -> None:
     new = NewSource("https://members.test/", type="html", headers=f"Cookie: {LETTERS}", headers_for=("members.test",))
     added = await house.registry.mailbox.ask(lambda reply: AddSource(new, reply))
     id, browser = added.view.source.id, await signed_in(house)

@@ -31,7 +31,7 @@ async def test_healthz_fails_when_the_writer_makes_no_progress(house: House, aut
     assert (sick.status_code, sick.json()["errors"][0]["location"]) == (503, "writer")
 
 
-async def test_s5_readyz_says_where_the_kernel_does_not_hold_the_workers(house: House) -> None:
+async def test_s5_readyz_reports_workers_without_a_kernel_sandbox(house: House) -> None:
     house.context.world.jail.lacks = lambda: "no Landlock (Function not implemented)"  # type: ignore[method-assign]
     async with house.stranger() as client:
         answer = await client.get("/readyz")

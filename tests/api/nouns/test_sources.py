@@ -58,7 +58,7 @@ async def test_the_request_reaches_the_registry(house: House, client: httpx.Asyn
     assert (answer["mode"], answer["ignore"]) == ("poll", [".ad"])
 
 
-async def test_headers_of_a_source_are_kept_and_never_shown(house: House, client: httpx.AsyncClient) -> None:
+async def test_headers_of_a_source_are_stored_and_never_shown(house: House, client: httpx.AsyncClient) -> None:
     made = await client.post("/v1/sources", json={"url": "https://a.test/", "headers": "Cookie: s3cret=1"})
     assert made.json()["has_headers"] is True and house.registry.seen[0].new.headers == "Cookie: s3cret=1"
     changed = await client.patch(f"/v1/sources/{made.json()['id']}", json={"headers": None})
@@ -68,7 +68,7 @@ async def test_headers_of_a_source_are_kept_and_never_shown(house: House, client
     assert "s3cret" not in made.text + changed.text + refused.text + repr(house.registry.seen)
 
 
-async def test_x20_a_source_hides_the_secrets_of_where_it_leads_but_not_of_its_own_address(
+async def test_x20_a_source_hides_the_secrets_of_a_redirects_target_but_not_of_its_own_url(
     house: House, client: httpx.AsyncClient
 ) -> None:
     made = (await client.post("/v1/sources", json={"url": "https://a.test/?token=mine"})).json()
@@ -80,7 +80,7 @@ async def test_x20_a_source_hides_the_secrets_of_where_it_leads_but_not_of_its_o
     assert shown["detection"]["final_url"] == "https://REDACTED@b.test/?sig=REDACTED&page=2"
 
 
-async def test_a_source_follows_its_new_links_when_that_is_asked_for(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_source_follows_its_new_links_on_request(house: House, client: httpx.AsyncClient) -> None:
     made = (await client.post("/v1/sources", json={"url": "https://a.test/", "follow": "new_links"})).json()
     assert (made["follow"], made["follow_one_hop"]) == ("new_links", True)
     changed = (await client.patch(f"/v1/sources/{made['id']}", json={"follow": "none"})).json()

@@ -31,7 +31,7 @@ async def test_a_stream_begins_live_with_its_headers_and_its_two_opening_frames(
         assert await client.frame() == f"event: feed\ndata: {body}\nid: {ids([new])[0]}".encode()
 
 
-async def test_since_replays_what_came_after_and_nothing_twice(house: House) -> None:
+async def test_since_replays_later_events_once(house: House) -> None:
     """The reader has seen the event of its cursor, so replay begins with the next one."""
     events = ids(await house.publish("a", "b", "c"))
     async with listening(house, f"/v1/stream?since={events[0]}") as client:
@@ -41,7 +41,7 @@ async def test_since_replays_what_came_after_and_nothing_twice(house: House) -> 
         assert await client.titles(1) == ["d"]
 
 
-async def test_since_earliest_begins_with_what_is_kept(house: House) -> None:
+async def test_since_earliest_begins_with_the_oldest_stored_event(house: House) -> None:
     events = await house.publish("a", "b", "c")
     async with listening(house, "/v1/stream?since=earliest") as client:
         assert await client.titles(3) == ["a", "b", "c"]
@@ -61,7 +61,7 @@ async def test_last_event_id_wins_over_since(house: House) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["x", "1", "019e7044-8800-4000-8800-00000000002a", "0" * 36, "Earliest", "latest"])
-async def test_a_malformed_cursor_is_400_and_says_where(house: House, cursor: str) -> None:
+async def test_a_malformed_cursor_is_400_with_the_parameter(house: House, cursor: str) -> None:
     async with await house.client() as client:
         by_query = await client.get("/v1/stream", params={"since": cursor})
         by_header = await client.get("/v1/stream", headers={"Last-Event-ID": cursor})
@@ -70,7 +70,7 @@ async def test_a_malformed_cursor_is_400_and_says_where(house: House, cursor: st
     assert by_query.json()["errors"][0]["value"] == cursor
 
 
-async def test_a_cursor_older_than_what_is_kept_is_410(house: House) -> None:
+async def test_a_cursor_older_than_the_log_is_410(house: House) -> None:
     events = await house.publish("a", "b", "c")
     await house.storage.log.retain(events[2].seq, 10, house.storage.lease)
     async with await house.client() as client:
@@ -181,7 +181,7 @@ async def test_channels_restrict_to_a_tier_or_to_notices(house: House) -> None:
         ("tag=%ff", "query"),
     ],
 )
-async def test_a_bad_filter_is_400_and_says_where(house: House, query: str, location: str) -> None:
+async def test_a_bad_filter_is_400_with_the_position(house: House, query: str, location: str) -> None:
     async with await house.client() as client:
         answer = await client.get(f"/v1/stream?{query}")
     assert (answer.status_code, answer.json()["errors"][0]["location"]) == (400, location)
@@ -290,7 +290,7 @@ async def test_a_channel_carries_its_alerts_part_and_a_keyword_reads_the_whole_p
         assert await client.titles(3) == ["came", "other", "feed"]
 
 
-async def test_alerts_that_share_a_channel_carry_what_any_of_them_matches_on_its_own_sources(house: House) -> None:
+async def test_a_shared_channel_carries_the_matches_of_each_of_its_alerts(house: House) -> None:
     await house.storage.alerts.put(an_alert("a", "price", channel="both", source_ids=(a_source_id(1),)))
     await house.storage.alerts.put(an_alert("b", "plan", channel="both"))
     await house.storage.alerts.put(an_alert("c", "", channel="both", enabled=False))
@@ -300,7 +300,7 @@ async def test_alerts_that_share_a_channel_carry_what_any_of_them_matches_on_its
         assert await client.titles(2) == ["price of one", "plan of two"]
 
 
-async def test_notices_are_on_a_channel_whose_alert_asks_for_them(house: House) -> None:
+async def test_notices_are_on_the_channels_of_alerts_that_request_them(house: House) -> None:
     await house.storage.alerts.put(an_alert("a", "", channel="mine", notices=("source_failing",)))
     async with listening(house, "/v1/streams/mine") as client:
         quiet, failing = (a_draft(name, alert_type=name) for name in ("source_quiet", "source_failing"))
@@ -377,7 +377,7 @@ async def test_heartbeats_are_on_no_stream_but_theirs_and_those_that_ask_for_the
         assert await asking.titles(2) == ["Heartbeat", "live"]
 
 
-async def test_an_alerts_channel_has_heartbeats_when_the_alert_names_them_whatever_it_is_over(house: House) -> None:
+async def test_an_alerts_channel_has_heartbeats_when_the_alert_names_them_for_any_sources(house: House) -> None:
     named = ("heartbeat",)
     await house.storage.alerts.put(an_alert("a", "price", channel="with", notices=named, source_ids=(a_source_id(2),)))
     await house.storage.alerts.put(an_alert("b", "price", channel="without"))
@@ -388,7 +388,7 @@ async def test_an_alerts_channel_has_heartbeats_when_the_alert_names_them_whatev
             assert await client.titles(1) == [expected]
 
 
-async def test_a_key_for_one_channel_gets_no_heartbeats_beside_it(house: House) -> None:
+async def test_a_key_for_one_channel_gets_no_other_heartbeats(house: House) -> None:
     async with await house.client("stream:read:feed") as client:
         answer = await client.get("/v1/streams/feed?heartbeats=true")
         assert (answer.status_code, "stream:read:heartbeats" in answer.text) == (403, True)

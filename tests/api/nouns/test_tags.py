@@ -155,7 +155,7 @@ async def test_errors_are_reported_and_nothing_is_stored(
     assert not await house.storage.tag_defaults.all()
 
 
-async def test_a_source_says_what_holds_for_it_and_from_which_tag() -> None:
+async def test_a_source_shows_its_effective_values_and_their_tags() -> None:
     source = a_source(1, type="html", tags=("label:prices",), bar=0.6, ignore=("p",))
     by_tag = {"label:prices": TagDefaults("label:prices", NOW, schedule=900, bar=0.4, ignore=("nav",))}
     record = record_of(SourceView(source, SourceRuntime(), inheriting=effective(source, by_tag)))

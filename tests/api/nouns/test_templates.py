@@ -19,7 +19,7 @@ INSTANTIATE, PREVIEW = f"/v1/templates/{ID}/instantiate", f"/v1/templates/{ID}/p
 ONE = {"params": {"domain": ["acme.example"]}, "alerts": True}
 
 
-async def test_templates_are_listed_with_what_they_take(client: httpx.AsyncClient) -> None:
+async def test_templates_are_listed_with_their_parameters(client: httpx.AsyncClient) -> None:
     answer = await client.get("/v1/templates")
     assert answer.status_code == 200
     assert [(each["slug"], each["version"], each["source_count"]) for each in answer.json()] == [
@@ -33,7 +33,7 @@ async def test_templates_are_listed_with_what_they_take(client: httpx.AsyncClien
     assert answer.json()[2]["parameters"] == []
 
 
-async def test_one_template_says_what_each_parameter_takes_in_words_and_as_a_schema(client: httpx.AsyncClient) -> None:
+async def test_a_template_describes_each_parameter_in_text_and_as_a_schema(client: httpx.AsyncClient) -> None:
     record = (await client.get(f"/v1/templates/{ID}")).json()
     (parameter,) = record["parameters"]
     assert parameter["key"] == "domain" and parameter["type"] == "domain" and parameter["repeatable"]
@@ -185,7 +185,9 @@ async def test_a_registry_that_does_not_answer_is_a_timeout_of_the_source(
     assert report["summary"]["attached"] == 3 and report["alerts"][0]["source_count"] == 3
 
 
-async def test_a_preview_shows_what_would_be_attached_and_does_nothing(house: House, client: httpx.AsyncClient) -> None:
+async def test_a_preview_of_a_template_lists_its_sources_and_changes_nothing(
+    house: House, client: httpx.AsyncClient
+) -> None:
     answer = await client.post(PREVIEW, json=ONE)
     assert answer.status_code == 200
     preview = answer.json()
@@ -245,7 +247,7 @@ async def test_an_invalid_parameter_is_400_at_its_place(
     assert house.registry.seen == []
 
 
-async def test_every_wrong_value_is_named_with_what_was_there(client: httpx.AsyncClient) -> None:
+async def test_every_wrong_value_is_named_with_its_input(client: httpx.AsyncClient) -> None:
     domains = ["acme.example", "localhost", "192.0.2.1", "*.acme.example", "acme.example:80"]
     problem = (await client.post(INSTANTIATE, json={"params": {"domain": domains}})).json()
     assert [(error["location"], error["value"]) for error in problem["errors"]] == [

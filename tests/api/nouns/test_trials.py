@@ -10,7 +10,7 @@ from tests.api.calls import a_call
 from tests.api.house import House, ids
 
 
-async def test_only_the_asked_range_is_checked(house: House) -> None:
+async def test_only_the_requested_range_is_checked(house: House) -> None:
     events = await house.publish(*(f"price {number}" for number in range(10)))
     call = a_call(house, "/", ListQuery)
     found = await trial(call, AlertPreviewRequest("price"), Scope((), ()), Stretch(events[2].seq, events[8].seq))

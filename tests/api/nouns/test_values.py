@@ -178,7 +178,7 @@ async def test_a_removed_value_has_its_end(house: House, client: httpx.AsyncClie
     assert (await ended())["Boat · Price"] is None, "it may be among the values that are not kept"
 
 
-async def test_states_versions_and_dates_are_series_with_what_the_page_wrote(
+async def test_states_versions_and_dates_are_series_in_the_pages_own_words(
     house: House, client: httpx.AsyncClient
 ) -> None:
     stock = [Value(text, "availability", value=value) for text, value in (("Ja", "in_stock"), ("Slut", "out_of_stock"))]

@@ -67,7 +67,7 @@ async def test_each_change_left_a_version_and_so_did_the_first_check(house: Hous
     assert found[-1]["at"] is None and found[0]["at"] == rfc3339(Millis(NOW + 2000))
 
 
-async def test_two_versions_differ_by_what_changed_between_them_in_whatever_order(
+async def test_two_versions_in_any_order_differ_by_the_changes_between_them(
     house: House, client: httpx.AsyncClient
 ) -> None:
     _, second = await told(house)
@@ -112,7 +112,7 @@ async def test_a_cut_difference_is_not_guessed(house: House, client: httpx.Async
     assert CONTENT_CAP < 192 * 1024, "memory keeps more than an event"
 
 
-async def test_a_page_that_never_changed_has_one_version_and_what_is_no_page_none(
+async def test_an_unchanged_page_has_one_version_and_other_tiers_have_none(
     house: House, client: httpx.AsyncClient
 ) -> None:
     house.registry.views[a_source_id()] = SourceView(a_source(type="html"), SourceRuntime())
@@ -121,9 +121,7 @@ async def test_a_page_that_never_changed_has_one_version_and_what_is_no_page_non
     assert [one["version"] for one in (await asked(client, f"{HERE}/versions"))["versions"]] == ["now"]
 
 
-async def test_a_version_that_is_not_kept_and_an_unknown_source_are_not_found(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_a_pruned_version_and_an_unknown_source_are_404(house: House, client: httpx.AsyncClient) -> None:
     await told(house)
     missing = await asked(client, f"{HERE}/compare?from=start&to=019db0a4-6a10-7000-8000-0000000000a7", 404)
     assert "no longer kept" in missing["detail"]

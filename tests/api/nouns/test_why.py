@@ -60,9 +60,7 @@ async def why(client: httpx.AsyncClient, event: Stored) -> dict[str, Any]:
     return dict(answer.json())
 
 
-async def test_a_pages_event_says_what_weighed_and_with_what_it_was_compared(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_why_gives_the_weights_of_a_pages_event_and_its_baseline(house: House, client: httpx.AsyncClient) -> None:
     first = Note(NOW, "baseline", "First check: 7 blocks.")
     told = Note(LATER, "told", "2 blocks came.", NOW, 0.8, 0.5, (NEWS, TIME))
     (event,) = await commit(house, a_page_draft(), notes=(first, told))
@@ -78,9 +76,7 @@ async def test_a_pages_event_says_what_weighed_and_with_what_it_was_compared(
     assert answer["compared_with"] == "2026-05-28T20:26:40.000Z" and answer["compared_with_event"] is None
 
 
-async def test_an_event_whose_note_is_gone_says_so_and_what_it_has_itself(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_why_without_a_note_says_so_and_uses_the_event(house: House, client: httpx.AsyncClient) -> None:
     before, event = await commit(house, a_page_draft(NOW), a_page_draft())
     answer = await why(client, event)
     assert not answer["noted"] and answer["score"] is None and answer["weighed"] == []
@@ -118,7 +114,7 @@ async def test_a_notice_says_that_it_is_one_and_alerts_are_named(house: House, c
     assert set(answer["alerts"]["names"]) == {"prices", "troubles"}  # both ask for notices, which is the default
 
 
-async def test_an_alert_that_had_the_story_from_another_event_is_named_apart(
+async def test_an_alert_that_got_the_story_from_another_event_is_listed_separately(
     house: House, client: httpx.AsyncClient
 ) -> None:
     for id in ("once", "every"):
@@ -155,7 +151,7 @@ async def test_feedback_teaches_every_text_of_the_difference(house: House, clien
     assert "no longer noise" in answer.json()["says"] and not house.registry.seen[-1].noise
 
 
-async def test_feedback_on_what_is_no_page_is_refused_with_what_to_do(house: House, client: httpx.AsyncClient) -> None:
+async def test_feedback_on_another_tier_is_refused_with_advice(house: House, client: httpx.AsyncClient) -> None:
     feed, notice = await commit(house, a_draft(), a_draft("x", alert_type="source_quiet"), type="feed")
     for event, words in ((feed, "an alert's query"), (notice, "notices")):
         answer = await client.post(f"/v1/events/{id_in(event)}/feedback", json={"verdict": "noise"})

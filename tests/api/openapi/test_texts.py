@@ -55,7 +55,7 @@ def test_the_example_of_a_type_is_shown_or_is_part_of_one() -> None:
     assert [name for name in examples("types") if name not in TYPES and f'"{{{name}}}"' not in named] == []
 
 
-def test_an_example_may_leave_out_what_has_a_default_and_nothing_else() -> None:
+def test_an_example_may_omit_only_fields_with_a_default() -> None:
     said = filled(examples("types")["SourceRecord"])
     assert "bar" in said and example_of(SourceRecord) == msgspec.to_builtins(msgspec.convert(said, SourceRecord))
     with pytest.raises(msgspec.ValidationError, match="url"):
@@ -83,7 +83,7 @@ def test_the_example_of_an_export_is_written_as_exports_are() -> None:
     assert text("GET /v1/events/export", "application/x-ndjson") == f"{EVENT.decode()}\n"
 
 
-def test_the_example_of_practice_is_what_the_service_serves() -> None:
+def test_the_practice_example_is_the_served_answer() -> None:
     assert text("GET /practice/{what}", "text/html") == practice.page_at(1).decode()
     assert text("GET /practice/{what}", "application/rss+xml") == practice.feed_at(1).decode()
     change = examples("types")["PracticeChange"]

@@ -168,7 +168,7 @@ def body_of(pieces: list[bytes]) -> bytes | None:
 
 
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=8), st.data())
-def test_chunks_are_read_wherever_they_are_cut(chunks: list[bytes], data: st.DataObject) -> None:
+def test_chunks_are_read_at_any_cut(chunks: list[bytes], data: st.DataObject) -> None:
     framed = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
     raw = b"POST / HTTP/1.1\r\n" + HOST + CHUNKED + framed
     cuts = sorted(data.draw(st.lists(st.integers(1, len(raw) - 1), max_size=6)))

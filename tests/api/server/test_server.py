@@ -74,9 +74,7 @@ async def test_x21_a_head_that_trickles_in_is_cut_after_ten_seconds(house: House
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/v1/status"])
-async def test_a_kept_connection_that_asks_for_nothing_more_is_closed(
-    house: House, path: str, autojump_clock: object
-) -> None:
+async def test_an_idle_keep_alive_connection_is_closed(house: House, path: str, autojump_clock: object) -> None:
     """The end of a request cancels its handler, whose last send marks the connection as idle."""
     for _ in range(20):  # it depended on the order of two tasks
         stream = await house.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -124,7 +122,7 @@ async def test_a_connection_that_is_reset_before_its_request_is_no_fault(autojum
         assert [event for event, _ in house.logs if event == "http.fault"] == []
 
 
-async def test_a_stop_does_not_wait_for_kept_connections(autojump_clock: object) -> None:
+async def test_a_stop_does_not_wait_for_keep_alive_connections(autojump_clock: object) -> None:
     house = make_house(drain=3)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(house.registry.run)
@@ -175,7 +173,7 @@ async def test_too_many_connections_are_turned_away_with_503(
         await trio.aclose_forcefully(second)
 
 
-async def test_f5_a_reader_that_takes_nothing_is_cut_and_delays_nobody(autojump_clock: object) -> None:
+async def test_f5_a_reader_that_takes_nothing_is_cut_and_delays_no_other(autojump_clock: object) -> None:
     """Ten clients never read: an eleventh gets each event at once, and the deadline ends the ten."""
     async with running(make_house(lockstep_stream_pair)) as house:
         stalled = []

@@ -135,7 +135,7 @@ async def test_a_clamped_export_is_reported(house: House, client: httpx.AsyncCli
     assert answer.headers["sanderling-retention-clamped"] == "true" and len(answer.json()) == 1
 
 
-async def test_it_holds_a_page_of_events_however_long_the_log_is_and_whatever_the_filter() -> None:
+async def test_an_export_holds_one_page_of_events_for_any_log_and_filter() -> None:
     """It counts rows, not bytes: each step holds at most a page, and a piece is bounded."""
     house = make_house()
     await fill(house, 5_000, size=200)

@@ -104,7 +104,7 @@ async def test_a_stream_without_chunks_and_one_of_lines_are_parked_too(house: Ho
     await trio.aclose_forcefully(old)
 
 
-async def test_a_replay_ends_where_the_parked_stream_continues(house: House) -> None:
+async def test_a_parked_stream_continues_at_the_end_of_its_replay(house: House) -> None:
     events = await house.publish(*map(str, range(700)))
     async with listening(house, f"/v1/stream?since={ids(events)[0]}") as client:
         assert await client.titles(699) == [str(number) for number in range(1, 700)]
@@ -221,7 +221,7 @@ async def test_a_request_behind_a_stream_does_not_hide_that_the_peer_goes(house:
     assert places(house) == (0, 0, 0)
 
 
-async def test_f5_a_reader_that_takes_nothing_is_cut_at_the_deadline_and_delays_nobody(house: House) -> None:
+async def test_f5_a_reader_that_takes_nothing_is_cut_at_the_deadline_and_delays_no_other(house: House) -> None:
     async with parked(house) as stalled, parked(house) as reader:
         for number in range(20):
             began = trio.current_time()

@@ -111,7 +111,7 @@ async def test_s1_a_replay_and_an_export_have_long_texts_searched_in_the_workers
     assert max(jail.sizes) <= PIECE and texts.longest <= SHORT
 
 
-async def test_s1_a_worker_finds_what_the_loop_finds(house: House) -> None:
+async def test_s1_a_worker_finds_the_same_as_the_loop(house: House) -> None:
     events = await house.publish(*[a_draft(str(n), content=("pris " if n % 3 else "") + LONG[:5000]) for n in range(6)])
     sifted = []
     for texts in (Texts(InlineJail()), Texts()):

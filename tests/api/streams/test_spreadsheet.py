@@ -47,7 +47,7 @@ def test_a_difference_has_columns_of_its_own_and_absent_values_are_empty() -> No
     assert cells["published_at"] == cells["summary"] == ""
 
 
-def test_a_summary_comes_last_where_no_script_counts_on_another_column() -> None:
+def test_the_summary_is_the_last_column() -> None:
     assert COLUMNS[-1] == "summary"
     assert cells_of({"summary": "Team · Seats: 10 → 12"})["summary"] == "Team · Seats: 10 → 12"
     assert cells_of({"summary": "+ x"})["summary"] == "'+ x"

@@ -51,7 +51,7 @@ def test_a_body_of_other_making_is_decoded() -> None:
     assert event_frame(body) == b"event: html\ndata: " + body + b"\nid: 019e\n\n"
 
 
-def test_the_opening_hints_at_the_retry_and_says_where_replay_began() -> None:
+def test_the_opening_has_the_retry_and_the_first_replayed_id() -> None:
     assert opening("sse", "abc") == b"retry: 3000\n\n: replay-from abc\n\n"
     assert opening("ndjson", "abc") == b""
 

@@ -20,7 +20,7 @@ from tests.support.build import a_draft
 ZERO = id_of(START, 0)
 
 
-async def test_signs_of_life_after_one_event_to_all_do_not_come_at_one_moment(
+async def test_keep_alives_after_one_event_to_all_are_spread_out(
     house: House, autojump_clock: object, nursery: trio.Nursery
 ) -> None:
     """Each stream draws an interval from 10 to 15 seconds, so keepalives spread evenly over five."""
@@ -43,7 +43,7 @@ async def test_signs_of_life_after_one_event_to_all_do_not_come_at_one_moment(
     assert max(sum(at <= other < at + 0.5 for other in times) for at in times) <= 8, "five were even"
 
 
-async def test_signs_of_life_under_load_carry_the_newest_id(
+async def test_keep_alives_under_load_have_the_newest_id(
     house: House, autojump_clock: object, nursery: trio.Nursery
 ) -> None:
     """The id shows a reader of rare events that it has missed none of the common ones."""
@@ -153,7 +153,7 @@ async def test_fifty_values_of_a_filter_are_taken(house: House) -> None:
         assert await client.titles(1) == ["yes"]
 
 
-async def test_a_replay_of_ndjson_is_byte_for_byte_what_is_stored(house: House) -> None:
+async def test_a_replay_as_ndjson_has_the_stored_bytes(house: House) -> None:
     """Both forms escape only the separators that some readers take for line ends."""
     (event,) = await house.publish(a_draft("a\u2028b", content="c\u0085d\u2029"))
     line = event.body.replace("\u2028".encode(), rb"\u2028").replace("\u0085".encode(), rb"\u0085")

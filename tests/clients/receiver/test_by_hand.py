@@ -44,7 +44,7 @@ def keep(folder: Path, body: bytes = BODY, *secrets: str) -> None:
     (folder / "body").write_bytes(body)
 
 
-def test_a_kept_delivery_is_checked_with_openssl(tmp_path: Path) -> None:
+def test_a_stored_delivery_is_verified_with_openssl(tmp_path: Path) -> None:
     body = a_body(content=TEXT)
     keep(tmp_path, body)
     done = run(tmp_path, "check.sh", SECRET, "headers", "body")
@@ -84,7 +84,7 @@ async def test_a_delivery_signed_by_hand_verifies_in_our_receiver(tmp_path: Path
     assert bad.stdout.split()[-1] == b"400"
 
 
-def test_kept_events_are_checked_offline(tmp_path: Path) -> None:
+def test_stored_events_are_verified_offline(tmp_path: Path) -> None:
     (tmp_path / "jwks.json").write_bytes(KEYS)
     events = [BODY, a_body(content=TEXT, title=TEXT)]
     assert run(tmp_path, "check_events.py", "jwks.json", stdin=b"\n".join(events)).returncode == 0

@@ -31,7 +31,7 @@ def test_d15_the_library_accepts_our_headers_and_we_accept_its(body: str, entrop
     assert theirs == ours.split(" ")[1]
 
 
-def test_d15_the_library_refuses_what_we_refuse() -> None:
+def test_d15_the_library_refuses_the_same_requests() -> None:
     at = int(wall())
     headers = {
         "webhook-id": ID,

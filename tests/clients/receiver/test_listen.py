@@ -113,7 +113,7 @@ async def test_a_digest_is_shown_event_by_event_and_names_the_one_that_fails(tmp
         ({"source_type": "html"}, "html event"),
     ],
 )
-async def test_it_says_what_kind_of_event_it_is(tmp_path: Path, changes: dict[str, object], kind: str) -> None:
+async def test_the_listener_prints_the_kind_of_event(tmp_path: Path, changes: dict[str, object], kind: str) -> None:
     rig = Rig(tmp_path)
     await rig.take(a_capture(a_body(**changes)))
     assert rig.lines[0].split("  ")[2] == kind
@@ -132,7 +132,7 @@ async def test_x18_nothing_that_was_sent_reaches_the_terminal_as_it_is(tmp_path:
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b"[]", b"7", b"[" * 100_000, b'{"events":[1]}', b"{}"])
-async def test_a_body_that_is_no_event_is_said_to_be_none(tmp_path: Path, body: bytes) -> None:
+async def test_a_body_that_is_no_event_is_reported_as_none(tmp_path: Path, body: bytes) -> None:
     rig = Rig(tmp_path)
     assert await rig.take(a_capture(body)) == 400
     assert rig.lines[0].split("  ")[2] == "something else"
@@ -173,7 +173,7 @@ async def test_deliveries_that_come_while_the_set_is_read_wait_for_it(tmp_path: 
     assert (statuses, asked) == ([200] * 4, 2)
 
 
-async def test_the_receiver_answers_as_told(tmp_path: Path, autojump_clock: object) -> None:
+async def test_the_receiver_answers_with_the_configured_status(tmp_path: Path, autojump_clock: object) -> None:
     rig = Rig(tmp_path, answers=Answers(503, fail_every=3), delay=2.0)
     assert [await rig.take(a_capture()) for _ in range(6)] == [200, 200, 503, 200, 200, 503]
     assert trio.current_time() == pytest.approx(12)

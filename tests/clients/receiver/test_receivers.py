@@ -125,7 +125,7 @@ async def test_the_probe_gives_it_an_a(receiver: tuple[str, int, Path], monkeypa
     assert line(results[-1]).endswith(f"signature is {'' if name in BOTH else 'not '}looked at")
 
 
-def test_a_repeated_delivery_is_kept_once(tmp_path: Path) -> None:
+def test_a_repeated_delivery_is_stored_once(tmp_path: Path) -> None:
     with running(tmp_path, "receiver.py", WEBHOOK_SECRET=SECRET) as port:
         wire = Wire(port)
         assert [wire.post(headers(), BODY) for _ in range(3)] == [200] * 3

@@ -61,7 +61,7 @@ def checked(data: bytes, *, now: int = NOW, json_lines: bool = False) -> tuple[C
         "mixed lines",
     ],
 )
-def test_every_form_in_which_events_are_kept_is_read(data: bytes, events: int) -> None:
+def test_every_stored_form_of_events_is_read(data: bytes, events: int) -> None:
     counts, lines = checked(data)
     assert counts == {"verified": events}, lines
 
@@ -80,7 +80,7 @@ def test_a_broken_line_is_named_and_the_rest_is_checked() -> None:
     assert "line 3" in lines[2] and "a number" in lines[2]
 
 
-def test_a_kept_capture_does_not_go_stale_but_one_without_a_time_does() -> None:
+def test_a_stored_capture_does_not_go_stale_but_one_without_a_time_does() -> None:
     assert checked(CAPTURE, now=NOW + 10**6)[0] == {"verified": 1}
     timeless = json.dumps({"headers": headers(), "body": BODY.decode()}).encode()
     assert checked(timeless, now=NOW + 299)[0] == {"verified": 1}

@@ -30,7 +30,7 @@ async def test_a_client_begins_lists_and_calls(house: House) -> None:
         assert told["result"]["content"][0]["text"].startswith("Nothing new.")
 
 
-async def test_a_tool_may_do_what_the_key_may_do_and_no_more(house: House) -> None:
+async def test_a_tool_has_the_rights_of_its_key(house: House) -> None:
     async with await house.client("stream:read") as client:
         told = await sent(client, "tools/call", name="watch", arguments={"url": "https://a.example/"})
     assert told["result"]["isError"] and "lacks the scope sources:write" in told["result"]["content"][0]["text"]

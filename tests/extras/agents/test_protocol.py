@@ -85,7 +85,7 @@ async def test_tool_refusals_reach_the_model_and_unknown_tools_the_program() -> 
     assert (await asked("sampling/createMessage"))["error"]["code"] == -32601
 
 
-async def test_subscriptions_are_taken_and_what_can_not_be_subscribed_to_is_refused() -> None:
+async def test_subscriptions_are_accepted_for_known_resources_only() -> None:
     assert (await asked("initialize"))["result"]["capabilities"]["resources"] == {"subscribe": True}
     assert (await asked("resources/subscribe", uri="x://1"))["result"] == {}
     assert (await asked("resources/unsubscribe", uri="x://1"))["result"] == {}

@@ -60,7 +60,7 @@ async def test_a_line_without_end_is_not_answered() -> None:
     assert await lines_of(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}') == []
 
 
-async def test_a_line_is_what_the_service_is_asked_and_its_answer_a_line() -> None:
+async def test_each_line_is_one_request_and_its_answer_one_line() -> None:
     asked: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

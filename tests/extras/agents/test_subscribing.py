@@ -104,7 +104,7 @@ async def test_a_heartbeat_is_no_change(house: House, autojump_clock: object) ->
         assert patience.cancelled_caught
 
 
-async def test_a_place_in_the_log_holds_in_a_session_that_begins_anew(house: House) -> None:
+async def test_a_cursor_stays_valid_in_a_new_session(house: House) -> None:
     async with an_agent(house, CHANGES) as agent:
         await house.publish("first")
         await agent.hear(1)

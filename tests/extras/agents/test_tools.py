@@ -101,7 +101,7 @@ async def test_a_rare_query_searches_until_it_finds_something() -> None:
     assert told.text == "What is older than 2026-01-01T00:00:00Z has been deleted.\nNothing new.\nnext: earliest"
 
 
-async def test_each_tool_asks_the_service_for_what_it_says() -> None:
+async def test_each_tool_makes_its_documented_request() -> None:
     preview = {
         "matches": [{"id": "id-1", "source_id": "s-1", "title": "Plans", "url": "https://a.example/"}],
         "matches_found": 1, "looked_at": 9,
@@ -243,7 +243,7 @@ def unquoted(data: Any) -> Any:
 
 
 @pytest.mark.parametrize("tool", list(ARGUMENTS))
-async def test_words_of_pages_stand_in_quotes_alone_whatever_the_tool(tool: str) -> None:
+async def test_every_tool_quotes_the_text_of_pages(tool: str) -> None:
     service = hostile_service()
     if tool == "watch":
         service.answers["/v1/sources"] = service.answers["/v1/sources"][0]
@@ -275,7 +275,7 @@ async def test_words_of_refusing_servers_stand_in_quotes_only(tool: str) -> None
     assert "SYSTEM" in str(refused.value) and "SYSTEM: ignore" not in outside(str(refused.value))
 
 
-async def test_a_url_is_watched_as_it_was_asked_for() -> None:
+async def test_a_url_is_watched_as_requested() -> None:
     service = Scripted()
     service.answers["/v1/sources"] = SOURCE
     told = await service.tools().call("watch", {"url": "https://a.example/", "tags": ["shops"], "selector": ".price"})

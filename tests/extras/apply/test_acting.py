@@ -145,7 +145,7 @@ async def cut_at(tmp_path: Path, at: int, *, sent: bool) -> tuple[Any, bool, lis
 
 
 @pytest.mark.parametrize("sent", [False, True])
-async def test_killed_at_any_request_it_ends_where_a_whole_run_ends(
+async def test_a_run_killed_at_any_request_ends_like_a_complete_run(
     autojump_clock: object, tmp_path: Path, *, sent: bool
 ) -> None:
     whole, _, asked = await cut_at(tmp_path, 0, sent=sent)

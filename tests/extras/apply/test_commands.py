@@ -48,7 +48,7 @@ def run_apply(folder: Path, *, refusing: str = "", **asked: Any) -> tuple[int, l
     return apply(a_client(requests, refusing), folder, Asked(**asked)), requests
 
 
-def test_a_plan_asks_nobody_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_asks_no_confirmation_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, requests = run_apply(files(tmp_path / "f", all=ONE), only_plan=True)
     assert (code, {one.partition(" ")[0] for one in requests}) == (Exit.WELL, {"GET"})
     assert capsys.readouterr().out == (
@@ -62,7 +62,7 @@ def test_the_exit_code_of_a_plan_says_whether_there_is_something_to_do(tmp_path:
 
 
 @pytest.mark.parametrize("answer", [True, False])
-def test_a_person_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, answer: bool) -> None:
+def test_applying_asks_for_confirmation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, answer: bool) -> None:
     monkeypatch.setattr(command, "on_terminal", lambda stream: True)
     monkeypatch.setattr("click.confirm", lambda *args, **kwargs: answer)
     code, requests = run_apply(files(tmp_path / "f", all=ONE))

@@ -29,7 +29,7 @@ async def test_an_export_writes_the_group_again_and_applied_it_changes_nothing(
     assert (await service.plan(tmp_path / "two")).empty
 
 
-async def test_deviations_from_the_template_are_written_beside_it(service: Service, tmp_path: Path) -> None:
+async def test_deviations_from_the_template_are_written_next_to_it(service: Service, tmp_path: Path) -> None:
     own = '[alerts.some]\nquery = "x"\nsources = ["rivals:acme.example/blog"]\n'
     await service.apply(files(tmp_path / "one", rivals=RIVALS, own=own))
     found = {one["url"]: one["id"] for one in await service.ask("GET", "/v1/sources")}
@@ -48,7 +48,7 @@ async def test_deviations_from_the_template_are_written_beside_it(service: Servi
     assert before["sources"] == after["sources"] and before["alerts"] == after["alerts"]
 
 
-def test_a_group_whose_urls_come_of_no_parameters_stays_as_its_sources() -> None:
+def test_a_group_without_matching_parameters_is_written_as_sources() -> None:
     tables = {"sources": [Table("tides:1", {"url": "https://elsewhere.example/a"}, "1")], "alerts": []}
     template = TemplateSeen("tides", (), ())
     folded(tables, {"1": ["tides"]}, {"tides": template})

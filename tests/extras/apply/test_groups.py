@@ -55,7 +55,7 @@ async def test_a_group_becomes_its_sources_with_the_tag_of_the_template_and_its_
     assert asked.count(f"POST /v1/templates/{ID}/instantiate") == 1
 
 
-async def test_after_kill_9_at_any_request_the_next_run_ends_where_one_alone_would(
+async def test_after_kill_9_at_any_request_the_next_run_completes_the_plan(
     autojump_clock: object, tmp_path: Path
 ) -> None:
     """At every second request, alternately before it is sent and before its answer."""
@@ -94,9 +94,7 @@ async def test_drift_is_shown_and_reset_and_unmanaged_objects_stay(service: Serv
     assert await service.ask("GET", "/v1/alerts") == []
 
 
-async def test_a_group_that_is_attached_by_hand_is_taken_over_only_when_that_is_said(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_a_group_attached_by_hand_is_taken_over_only_on_request(service: Service, tmp_path: Path) -> None:
     await service.ask("POST", f"/v1/templates/{ID}/instantiate", json={"params": {"domain": ["acme.example"]}})
     folder = files(tmp_path, rivals=f'[templates.rivals]\ntemplate = "{ID}"\nparams.domain = ["acme.example"]')
     plan = await service.plan(folder)

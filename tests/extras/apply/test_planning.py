@@ -60,7 +60,7 @@ async def test_unmanaged_objects_are_adopted_on_request_only(service: Service, t
     assert (await service.plan(folder)).empty
 
 
-async def test_files_of_another_workspace_keep_what_is_theirs(service: Service, tmp_path: Path) -> None:
+async def test_files_of_another_workspace_keep_their_objects(service: Service, tmp_path: Path) -> None:
     await service.apply(files(tmp_path / "a", all=ONE))
     other = files(tmp_path / "b", all='workspace = "other"\n[sources.x]\nurl = "https://shore.test/tickets"\n')
     for options in ({}, {"adopt": True}):
@@ -315,7 +315,7 @@ async def test_colours_are_for_terminals(service: Service, tmp_path: Path, *, on
     assert ("\x1b[32m+" in "\n".join(lines_of(plan, colour=on))) is on
 
 
-async def test_the_files_alone_decide_destinations_whatever_a_tags_defaults(service: Service, tmp_path: Path) -> None:
+async def test_the_files_alone_decide_destinations_with_any_defaults_of_tags(service: Service, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=ONE)
     await service.apply(folder)
     hook = await of(service, "destinations")

@@ -34,7 +34,7 @@ def flaws(folder: Path) -> list[str]:
     return [str(flaw) for flaw in caught.value.flaws]
 
 
-def test_a_folder_becomes_what_is_wanted_in_one_spelling(tmp_path: Path) -> None:
+def test_a_folder_is_read_into_one_normal_form(tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=GOOD)
     (folder / "secrets").mkdir()
     (folder / "secrets/hook").write_text("https://hooks.slack.com/T0\n")
@@ -53,7 +53,7 @@ def test_a_folder_becomes_what_is_wanted_in_one_spelling(tmp_path: Path) -> None
     )
 
 
-def test_a_missing_variable_or_file_names_where_it_was_sought(
+def test_a_missing_variable_or_file_is_named_with_its_place(
     tmp_path: Path,
 ) -> None:
     wish = read_folder(files(tmp_path / "f", all=GOOD), {"HEADERS": "  "})
@@ -62,12 +62,12 @@ def test_a_missing_variable_or_file_names_where_it_was_sought(
     assert (hook.secrets["url"].value, hook.secrets["url"].says) == (None, "the file secrets/hook")
 
 
-def test_no_value_of_a_secret_is_in_what_is_printed_of_it(tmp_path: Path) -> None:
+def test_no_printed_form_contains_a_secret(tmp_path: Path) -> None:
     wish = read_folder(files(tmp_path / "f", all=GOOD), {"HEADERS": "Cookie: id=very-secret"})
     assert "very-secret" not in repr(wish)
 
 
-def test_all_flaws_of_all_files_are_reported_at_once_with_line_key_and_what_to_write(tmp_path: Path) -> None:
+def test_all_errors_of_all_files_are_reported_at_once_with_line_key_and_fix(tmp_path: Path) -> None:
     folder = files(
         tmp_path / "f",
         a="""
@@ -150,7 +150,7 @@ def test_an_empty_folder_is_refused_unless_the_workspace_is_named(tmp_path: Path
     assert not any(read_folder(tmp_path, {}, "shop").wanted.values())
 
 
-def test_files_that_say_no_workspace_are_refused_unless_it_is_said_elsewhere(tmp_path: Path) -> None:
+def test_files_without_a_workspace_are_refused_unless_an_option_names_it(tmp_path: Path) -> None:
     folder = tmp_path / "f"
     folder.mkdir()
     (folder / "a.toml").write_text('[sources.x]\nurl = "https://shore.test/"\n')

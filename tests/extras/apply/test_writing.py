@@ -130,9 +130,7 @@ def parts_of(found: dict[str, list[dict[str, object]]]) -> object:
     return [[one.get(name) for name in names] for one in records]
 
 
-async def test_no_secret_is_in_an_export_and_what_other_files_describe_is_not_either(
-    service: Service, tmp_path: Path
-) -> None:
+async def test_an_export_has_no_secret_and_no_object_of_other_files(service: Service, tmp_path: Path) -> None:
     await fill(service)
     theirs = 'workspace = "theirs"\n[sources.theirs]\nurl = "https://theirs.test/"\n'
     await service.apply(files(tmp_path / "theirs", all=theirs))

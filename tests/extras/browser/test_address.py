@@ -16,7 +16,7 @@ from extras.browser.remote import is_remote, read_remote, told_target
         ("http://[fd00::7]:9222", "http://[fd00::7]:9222", "/json/version"),
     ],
 )
-def test_an_endpoint_is_asked_below_its_path_with_its_query(setting: str, shown: str, version: str) -> None:
+def test_an_endpoint_is_called_below_its_path_with_its_query(setting: str, shown: str, version: str) -> None:
     address = read_remote(setting)
     assert (address.asks, address.shown, address.version) == (True, shown, version)
 

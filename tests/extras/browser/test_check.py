@@ -29,7 +29,7 @@ async def test_a_browser_that_does_not_start_is_found(tmp_path: Path) -> None:
     assert found[-1].level == "warn" and "rendered-pages.md" in found[-1].do
 
 
-def test_the_check_says_what_confines_a_browser_and_what_prevents_it() -> None:
+def test_the_check_names_the_sandbox_of_a_browser_or_its_obstacle() -> None:
     assert held("Chrome/1", Walls(namespace=False, sandbox=True)).level == "ok"
     bare = held("Chrome/1", Walls(namespace=True, sandbox=False))
     assert bare.level == "warn" and "without its own sandbox" in bare.says

@@ -169,7 +169,7 @@ async def test_x26_refused_requests_get_our_marker_and_no_connection(
     assert house.lease.refused == 1
 
 
-async def test_a_host_that_does_not_answer_is_no_refusal_and_its_trouble_is_kept(
+async def test_a_host_that_does_not_answer_is_no_refusal_and_its_error_is_recorded(
     nursery: trio.Nursery, network: MemoryNetwork
 ) -> None:
     network.names["a.example"] = [(PUBLIC,)]

@@ -264,7 +264,7 @@ def test_given_headers_go_to_the_origin_alone_also_behind_a_redirect() -> None:
         ("T", "XHR", {"networkId": "strayed"}, "none"),
     ],
 )
-def test_x26_a_sources_credentials_go_where_its_own_documents_ask(
+def test_x26_a_sources_credentials_are_sent_to_its_own_documents_only(
     frame: str, kind: str, given: dict[str, Any], whose: str
 ) -> None:
     script = Script(headers=(("Authorization", "secret"), ("Cookie", "s=1"))).opened().loaded()
@@ -294,7 +294,7 @@ def test_x26_a_tab_at_another_origin_has_no_credentials_until_it_is_back() -> No
     assert lent(script, headers={"Referer": URL})["Authorization"] == "secret"
 
 
-def test_a_refusal_of_the_proxy_is_a_refusal_whatever_the_browser_makes_of_it() -> None:
+def test_a_refusal_by_the_proxy_is_a_refusal_under_any_browser_error() -> None:
     refused = Trouble("refused", "10.0.0.1 is not public")
     plain = Script().opened()
     plain.troubles["inside.example", 80] = refused
@@ -349,7 +349,7 @@ def test_a_pages_dialogs_are_answered_or_end_its_check() -> None:
     assert failure(script)[0] == "remote" and "crashed" in failure(script)[1]
 
 
-def test_a_page_that_loads_itself_anew_for_ever_is_ended() -> None:
+def test_a_page_that_reloads_itself_for_ever_is_ended() -> None:
     script = Script().opened().loaded()
     for _ in range(MOST_NAVIGATIONS):
         script.say("Page.frameNavigated", frame={"id": "T", "url": URL})
@@ -365,7 +365,7 @@ def test_frames_inside_are_not_the_page() -> None:
     assert read_twice(script).look.status == 200
 
 
-def test_a_page_that_moves_on_while_it_is_read_is_read_where_it_comes_to_rest() -> None:
+def test_a_page_that_navigates_while_read_is_read_at_its_last_url() -> None:
     script = Script().opened().loaded()
     script.wait(1)
     script.world()
@@ -393,7 +393,7 @@ def test_a_page_that_is_too_large_is_not_taken() -> None:
     ("upto", "blame", "says"),
     [("nothing", "local", "did not open"), ("opened", "remote", "TIMED_OUT"), ("loaded", "remote", "come to rest")],
 )
-def test_at_the_deadline_it_is_said_what_kept_the_page(upto: str, blame: str, says: str) -> None:
+def test_at_the_deadline_the_error_names_the_step_that_hung(upto: str, blame: str, says: str) -> None:
     script = Script(deadline=5.0)
     if upto != "nothing":
         script.opened()
@@ -415,7 +415,7 @@ def test_text_read_before_the_deadline_counts() -> None:
     assert script.look.failure is None and script.look.html == "<p>one</p>" and not script.look.settled
 
 
-def test_a_picture_is_made_of_what_was_read() -> None:
+def test_a_screenshot_shows_the_text_that_was_read() -> None:
     script = Script(screenshot=True).opened().loaded()
     read_twice(script)
     assert script.sent[-1].params["clip"]["height"] == 900 and not script.look.over
@@ -453,7 +453,7 @@ def test_a_context_that_comes_after_the_end_is_thrown_away_too() -> None:
     assert script.look.end()[-1].params == {"browserContextId": "late"}
 
 
-def test_given_cookies_are_the_browsers_and_the_page_goes_on_with_what_its_answers_have_set() -> None:
+def test_the_browser_gets_the_cookies_and_the_answers_update_them() -> None:
     script = Script(headers=(("Cookie", "session=old; theme=a=b"),)).opened().loaded()
     methods = [command.method for command in script.sent]
     assert methods.index("Storage.setCookies") < methods.index("Target.createTarget")
@@ -465,13 +465,13 @@ def test_given_cookies_are_the_browsers_and_the_page_goes_on_with_what_its_answe
     assert Script().opened().count("Storage.setCookies") == 0
 
 
-def test_a_cookie_that_the_browser_does_not_take_is_said() -> None:
+def test_a_cookie_that_the_browser_rejects_is_reported() -> None:
     script = Script(headers=(("Cookie", "session=old"),)).opened()
     script.answer("given", failed="Invalid cookie fields")
     assert failure(script) == ("remote", "the browser takes no such cookie: Invalid cookie fields")
 
 
-def test_the_browser_is_asked_at_the_end_what_has_become_of_given_cookies_and_of_no_others() -> None:
+def test_given_cookies_are_read_back_at_the_end_and_no_others() -> None:
     script = read_twice(Script(headers=(("cookie", "session=old"),)).opened().loaded())
     assert not script.look.over and script.last("Storage.getCookies").params == {"browserContextId": "C"}
     kept = {"name": "session", "value": "new", "domain": "a.example", "path": "/p", "session": True, "secure": True}
@@ -504,7 +504,7 @@ def test_a_broken_off_document_fails_and_still_yields_its_cookies(
     assert script.look.set_cookies == (("session=new; Path=/",) if says else ())
 
 
-def test_a_browser_that_does_not_say_what_became_of_cookies_costs_no_page() -> None:
+def test_a_browser_that_returns_no_cookies_still_gives_the_page() -> None:
     for silent in (True, False):
         script = read_twice(Script(headers=(("Cookie", "session=old"),)).opened().loaded())
         if silent:

@@ -132,7 +132,7 @@ async def failure_of(pool: ChromiumPool) -> RenderFailed:
     return caught.value
 
 
-async def test_no_browser_is_started_before_a_page_is_wanted_and_none_is_kept_when_nobody_calls(
+async def test_a_browser_starts_with_the_first_page_and_ends_when_idle(
     browsers: Browsers, autojump_clock: trio.abc.Clock
 ) -> None:
     async with a_pool() as pool:
@@ -236,7 +236,7 @@ async def test_x26_a_browser_that_does_not_show_whether_datagrams_leave_is_given
         assert "did not show whether" in (await failure_of(pool)).reason
 
 
-async def test_in_a_network_of_its_own_no_browser_is_asked_for_datagrams(
+async def test_in_its_own_network_a_browser_is_not_tested_for_datagrams(
     browsers: Browsers, autojump_clock: trio.abc.Clock
 ) -> None:
     browsers.datagrams[True] = "some"

@@ -72,7 +72,7 @@ async def test_a_request_with_a_pages_token_belongs_to_its_lease(house: House) -
         "X: y\n Proxy-Authorization" + shown(SECRET).removeprefix("Proxy-Authorization"),
     ],
 )
-async def test_x26_a_stranger_is_let_out_to_nowhere(house: House, headers: str) -> None:
+async def test_x26_an_unknown_client_reaches_nothing(house: House, headers: str) -> None:
     lease = a_lease()
     with house.gate.let(SECRET, lease):
         answer = await house.ask(asked(headers))
@@ -115,7 +115,7 @@ async def test_a_head_comes_in_pieces_and_a_tunnel_goes_on_behind_it(nursery: tr
         assert await all_of(stream) == b"HTTP/1.1 200 \r\n\r\n<hello>"
 
 
-async def test_x26_silent_or_flooding_strangers_are_cut_and_few_may_wait(
+async def test_x26_silent_or_flooding_unknown_clients_are_cut_and_few_may_wait(
     house: House, autojump_clock: trio.abc.Clock
 ) -> None:
     assert await house.ask(b"GET http://a.example/ HTTP/1.1\r\nX: " + b"y" * 70_000) == b""

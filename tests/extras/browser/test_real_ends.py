@@ -173,7 +173,7 @@ async def test_when_the_service_is_killed_its_browser_ends_with_it() -> None:
     await until(lambda: not any(map(is_there, below)) and not folder.exists())
 
 
-def test_a_folder_whose_holder_was_killed_is_swept_and_one_in_use_is_not() -> None:
+def test_the_folder_of_a_killed_browser_is_swept_and_one_in_use_is_not() -> None:
     left = Path(tempfile.mkdtemp(prefix=PREFIX))
     (left / "Default").mkdir()
     used = subprocess.Popen(

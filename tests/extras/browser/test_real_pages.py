@@ -127,7 +127,7 @@ def test_a_page_finds_a_whole_window_and_frames_although_hardly_any_of_it_is_dra
         assert 'title="frame"' in html and 'title="true"' in html
 
 
-def test_a_page_is_what_its_scripts_make_of_it_and_names_the_json_that_filled_it(
+def test_a_page_has_the_text_its_scripts_made_and_names_its_json(
     evening: tuple[Web, Mapping[str, Any]],
 ) -> None:
     site, outcomes = evening
@@ -173,7 +173,7 @@ def test_a_page_that_keeps_changing_is_reported_unsettled(outcomes: Mapping[str,
     assert not outcomes["clock"].settled and 'id="c"' in html_of(outcomes["clock"])
 
 
-def test_x26_a_pages_scripts_can_not_bend_what_is_read(outcomes: Mapping[str, Any]) -> None:
+def test_x26_a_pages_scripts_cannot_falsify_its_text(outcomes: Mapping[str, Any]) -> None:
     assert "<p>real</p>" in html_of(outcomes["tampered"])
 
 

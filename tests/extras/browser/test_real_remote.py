@@ -62,7 +62,7 @@ async def test_a_host_that_asks_for_a_password_shows_its_own_page() -> None:
         assert isinstance(outcome, Rendered) and outcome.status == 401 and b"members only" in outcome.html
 
 
-async def test_x26_a_browser_whose_pages_send_datagrams_past_the_proxy_is_given_no_page(
+async def test_x26_a_browser_that_sends_datagrams_past_the_proxy_gets_no_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("extras.browser.pool.HOPELESS", 1)
@@ -107,7 +107,7 @@ trio.run(main)
 """
 
 
-async def test_when_the_service_is_killed_the_browser_throws_away_what_it_has_for_it() -> None:
+async def test_when_the_service_is_killed_the_browser_drops_its_contexts() -> None:
     async with a_remote(*SILENT) as (address, _):
         service = await trio.lowlevel.open_process([sys.executable, "-c", SERVICE, address], stdout=subprocess.PIPE)
         assert service.stdout is not None
@@ -122,7 +122,7 @@ async def test_when_the_service_is_killed_the_browser_throws_away_what_it_has_fo
                 await trio.sleep(0.05)
 
 
-async def test_x26_no_page_of_a_browser_elsewhere_reaches_what_the_guard_does_not_let_it() -> None:
+async def test_x26_no_page_of_a_remote_browser_passes_the_guard() -> None:
     """A few ways out, each through another part of a browser; the full list of 385 runs by hand."""
     async with a_remote(*SILENT) as (address, _), a_web(tricks.STREAM_PORTS, tricks.DATAGRAM_PORTS) as (site, ports):
         pages = tricks.pages(f"127.0.0.1:{site.canary}", site.canary, ports)

@@ -61,7 +61,7 @@ async def failure_of(pool: ChromiumPool) -> RenderFailed:
     return caught.value
 
 
-async def test_a_page_is_shown_and_what_was_made_for_it_is_thrown_away(elsewhere: Elsewhere) -> None:
+async def test_a_page_is_rendered_and_its_context_closed(elsewhere: Elsewhere) -> None:
     async with a_pool(elsewhere) as pool:
         assert (await pool.render(PAGE)).html == b"<p>tide</p>"
         assert elsewhere.targets == ["/json/version", "/devtools/browser/one"]
@@ -70,7 +70,7 @@ async def test_a_page_is_shown_and_what_was_made_for_it_is_thrown_away(elsewhere
         assert pool.walls is not None and pool.walls.remote and pool.statistics().name == "Fake/1"
 
 
-async def test_it_is_hung_up_when_nobody_calls_and_asked_anew_for_the_next_page(elsewhere: Elsewhere) -> None:
+async def test_an_idle_connection_is_closed_and_made_again_for_the_next_page(elsewhere: Elsewhere) -> None:
     async with a_pool(elsewhere, idle=60.0) as pool:
         await pool.render(PAGE)
         await trio.sleep(90)
@@ -80,7 +80,7 @@ async def test_it_is_hung_up_when_nobody_calls_and_asked_anew_for_the_next_page(
         assert elsewhere.targets[-2:] == ["/json/version", "/devtools/browser/two"]
 
 
-async def test_a_browser_that_takes_no_names_is_asked_as_localhost(elsewhere: Elsewhere) -> None:
+async def test_a_browser_that_refuses_host_names_is_called_as_localhost(elsewhere: Elsewhere) -> None:
     elsewhere.by_address_only = True
     for address in ("http://chrome:9222", "ws://chrome:9222/devtools/browser/one"):
         async with a_pool(elsewhere, address) as pool:

@@ -202,7 +202,7 @@ def test_an_unfinished_step_is_found_until_done(tmp_path: Path) -> None:
     assert look(SYSTEM, tmp_path).owed == ""
 
 
-def test_the_first_start_that_failed_gives_its_set_up_link_when_said_again(
+def test_after_a_failed_first_start_a_repeated_install_gives_the_set_up_link(
     frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As one user, with a service manager that fails once."""
@@ -293,7 +293,7 @@ def test_without_a_browser_to_confine_it_says_so_and_does_nothing(
     assert not root.exists()
 
 
-def test_beside_a_package_a_browser_is_held_and_nothing_is_laid_out(
+def test_with_a_package_a_browser_is_set_up_and_nothing_else_installed(
     shell: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/lib/sanderling/sanderling")

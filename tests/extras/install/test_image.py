@@ -28,7 +28,7 @@ def said(word: str) -> list[str]:
     return [rest for first, rest in LINES if first == word]
 
 
-def test_the_image_runs_as_nobody_and_is_asked_how_it_is() -> None:
+def test_the_image_runs_as_user_nobody_and_has_a_health_check() -> None:
     assert said("USER") == ["10001:10001"] and LINES.index(["USER", "10001:10001"]) > LINES.index(["VOLUME", "/data"])
     assert said("COPY")[1] == "--chown=10001:10001 data/ /", "the folder in it has a mode of its own"
     assert 'mkdir -m 700 "$DIST/image/data/data"' in (ROOT / "release/package.sh").read_text("utf-8")
@@ -95,7 +95,7 @@ def test_the_database_of_the_example_is_the_one_of_several_nodes() -> None:
     assert {key: value for key, value in SERVICES["postgres"].items() if key != "profiles"} == NODES["postgres"]
 
 
-def test_the_service_of_the_example_believes_its_proxy_and_nobody_else() -> None:
+def test_the_service_of_the_example_trusts_only_its_proxy() -> None:
     address = SERVICES["proxy"]["networks"]["default"]["ipv4_address"]
     assert {SERVICES[name]["environment"]["SANDERLING_TRUSTED_PROXIES"] for name in OURS} == {f"{address}/32"}
     (network,) = COMPOSED["networks"]["default"]["ipam"]["config"]

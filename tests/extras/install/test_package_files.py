@@ -69,7 +69,7 @@ def test_the_zipped_pages_carry_no_time(written: Path) -> None:
         assert data[4:8] == bytes(4) and gzip.decompress(data)
 
 
-def test_no_file_reveals_where_it_was_made(written: Path) -> None:
+def test_no_file_has_a_path_of_the_build_machine(written: Path) -> None:
     for path in written.iterdir():
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         assert str(ROOT).encode() not in data and str(Path.home()).encode() + b"/" not in data, path.name

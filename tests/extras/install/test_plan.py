@@ -91,7 +91,7 @@ def test_again_only_sees_that_it_runs() -> None:
     assert commands(plan)[-1] == "systemctl start sanderling.service"
 
 
-def test_an_upgrade_is_laid_out_beside_the_old_one_and_then_pointed_at() -> None:
+def test_an_upgrade_is_installed_next_to_the_old_version_and_then_linked() -> None:
     plan = installing(SYSTEM, VERSION, replace(INSTALLED, versions=("1.0.0-old",), current="1.0.0-old"))
     assert plan[:4] == (
         LayOut(Path("/opt/sanderling/1.2.3-abc")),
@@ -145,13 +145,13 @@ def test_the_present_and_the_previous_version_are_never_removed(found: FoundInst
     assert not {path.name for path in removed} - set(found.versions)
 
 
-def test_an_edited_unit_is_kept_and_the_new_one_put_beside_it() -> None:
+def test_an_edited_unit_stays_and_the_new_one_is_written_next_to_it() -> None:
     plan = installing(SYSTEM, VERSION, replace(INSTALLED, unit=UNIT.replace("60s", "90s")))
     assert [act.path for act in plan if isinstance(act, Write)] == [Path(f"{SYSTEM.unit}.new")]
     assert commands(plan)[-1] == "systemctl start sanderling.service", "the same program with the same unit runs on"
 
 
-def test_an_older_unit_that_nobody_edited_is_replaced() -> None:
+def test_an_older_unedited_unit_is_replaced() -> None:
     older = sealed(unit_text(SYSTEM).replace("60s", "90s"))
     plan = installing(SYSTEM, VERSION, replace(INSTALLED, unit=older))
     assert Write(SYSTEM.unit, UNIT) in plan
@@ -159,7 +159,7 @@ def test_an_older_unit_that_nobody_edited_is_replaced() -> None:
 
 
 @given(FOUND)
-def test_settings_and_edits_survive_whatever_is_found(found: FoundInstallation) -> None:
+def test_settings_and_edits_survive_in_every_state_of_the_machine(found: FoundInstallation) -> None:
     for plan in (
         installing(SYSTEM, VERSION, found),
         installing(SYSTEM, VERSION, found, browser=SHELL),
@@ -201,7 +201,7 @@ def test_a_users_installation_needs_no_account_and_asks_the_users_manager() -> N
     assert all(str(act.path).startswith("/users/me/") for act in plan if isinstance(act, Write))
 
 
-def test_removing_keeps_the_data_unless_asked() -> None:
+def test_removing_keeps_the_data_unless_a_purge_is_requested() -> None:
     kept = removing(SYSTEM, INSTALLED, purge=False)
     assert {act.path for act in kept if isinstance(act, Keep)} == {SYSTEM.data, SYSTEM.settings}
     gone = {act.path for act in removing(SYSTEM, INSTALLED, purge=True) if isinstance(act, Remove)}
@@ -222,7 +222,7 @@ def test_a_master_key_that_is_put_there_later_changes_the_unit_and_goes_with_a_p
     assert any("master key" in act.says for act in removing(SYSTEM, found, purge=True))
 
 
-def test_a_purge_removes_a_link_to_the_data_and_says_where_they_stay() -> None:
+def test_a_purge_removes_a_link_to_the_data_and_names_the_target() -> None:
     plan = removing(SYSTEM, replace(INSTALLED, data_link="/mnt/disk"), purge=True)
     assert Remove(SYSTEM.data, "only a link") in plan
     assert [str(act.path) for act in plan if isinstance(act, Keep)] == ["/mnt/disk"]
@@ -277,7 +277,7 @@ def test_another_browser_takes_the_place_of_the_one_that_is_held() -> None:
     assert "browser-holder /usr/bin/chromium\n" in unit.text
 
 
-def test_beside_a_package_nothing_but_the_browser_is_laid_out() -> None:
+def test_with_a_package_only_the_browser_is_installed() -> None:
     found = replace(INSTALLED, versions=(), current="", command="", unit=None)
     plan = holding(BESIDE_PACKAGE, found, SHELL)
     service = next(act.text for act in plan if isinstance(act, Write) and act.path == SYSTEM.browser_service)
@@ -306,5 +306,5 @@ def test_letting_go_of_a_browser_takes_its_units_and_its_line_and_nothing_else()
     assert HELD.keys() <= gone
 
 
-def test_removing_what_is_not_there_is_nothing() -> None:
+def test_removing_without_an_installation_does_nothing() -> None:
     assert removing(SYSTEM, FoundInstallation(), purge=True) == ()

@@ -23,7 +23,7 @@ def analyze(*arguments: str) -> str:
 
 @pytest.mark.real
 @needs_systemd
-def test_the_exposure_of_the_systems_unit_is_at_most_one_and_a_half_and_what_the_manual_says(tmp_path: Path) -> None:
+def test_the_exposure_of_the_system_unit_is_at_most_one_and_a_half_and_as_documented(tmp_path: Path) -> None:
     (tmp_path / "sanderling.service").write_text(unit_text(SYSTEM))
     told = analyze("security", "--offline=yes", "--no-pager", str(tmp_path / "sanderling.service"))
     found = re.search(r"Overall exposure level for \S+: ([\d.]+)", told)
@@ -65,7 +65,7 @@ def test_a_wrong_setting_and_a_bad_data_folder_are_not_tried_again() -> None:
     assert "RestartPreventExitStatus=64 78" in unit_text(SYSTEM)
 
 
-def test_x20_the_master_key_is_given_as_a_credential_where_its_file_is_there_only() -> None:
+def test_x20_the_master_key_is_a_credential_only_if_its_file_exists() -> None:
     for key, line in (
         ("plain", "LoadCredential=sanderling.master-key:/etc/sanderling/master.key"),
         ("encrypted", "LoadCredentialEncrypted=sanderling.master-key:/etc/sanderling/master.key.cred"),

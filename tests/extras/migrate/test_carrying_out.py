@@ -76,7 +76,7 @@ async def test_a_source_that_its_owner_has_changed_stays_as_it_is() -> None:
     assert service.sources["https://a.test/"]["enabled"]
 
 
-async def test_that_a_source_which_was_there_is_paused_is_said() -> None:
+async def test_an_existing_paused_source_is_reported_as_paused() -> None:
     service = FakeService()
     await done(service, Plan("urls", sources("https://a.test/")))
     (told,) = await done(service, Plan("urls", sources("https://a.test/", enabled=False)))
@@ -113,7 +113,7 @@ async def test_a_url_that_takes_long_is_sent_again_a_few_times() -> None:
     assert service.hosts().count("slow.test") == TRIES
 
 
-async def test_a_full_library_is_not_asked_again() -> None:
+async def test_after_a_full_library_no_more_sources_are_sent() -> None:
     service = FakeService()
     service.becomes = lambda _url: "library-full"
     told = await done(service, Plan("urls", sources(*(f"https://a.test/{n}" for n in range(500)))))
@@ -154,7 +154,7 @@ async def test_a_service_that_was_never_there_is_not_waited_for() -> None:
     assert caught.value.code is Exit.UNREACHABLE
 
 
-async def test_a_service_that_stays_away_ends_it_with_what_was_done(autojump_clock: object) -> None:
+async def test_an_unreachable_service_ends_the_import_with_a_report(autojump_clock: object) -> None:
     service = FakeService()
     service.fails = lambda number: httpx.Response(503, json={"detail": "down"}) if number > 3 else None
     with pytest.raises(CommandFailed, match=r"Down\.\n60 sources added\. Run the same command again") as caught:
@@ -182,7 +182,7 @@ async def test_an_alert_is_found_again_and_widened_to_the_sources_that_it_lacks(
     assert [one["source_ids"] for one in service.alerts] == [["s0", "s1"]]
 
 
-async def test_an_alert_of_the_same_name_that_sends_elsewhere_is_left_as_it_is() -> None:
+async def test_an_alert_of_the_same_name_with_other_destinations_is_left_unchanged() -> None:
     """Two files of one program: the first one's receiver must not get the second one's watches."""
     service = FakeService()
     await done(service, Plan("urls", sources("https://a.test/"), (alert("https://a.test/"),)))
@@ -214,7 +214,7 @@ def told_by(service: FakeService) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-async def test_alerts_of_one_name_are_found_again_in_whatever_order_they_come_and_go(order: Sequence[int]) -> None:
+async def test_alerts_of_one_name_are_found_again_in_any_order(order: Sequence[int]) -> None:
     """The file has the first of them, then all, then only the last."""
     shared = DestinationBody("https://shared.example/in")
     every = [

@@ -75,7 +75,7 @@ def test_each_refusal_has_a_line_and_sets_the_exit_code(
 
 
 @pytest.mark.parametrize(("answer", "asked"), [("y\n", 1), ("n\n", 0), ("\n", 0)])
-def test_on_a_terminal_the_report_is_shown_and_a_person_asked(
+def test_on_a_terminal_the_report_is_shown_before_the_confirmation(
     service: FakeService,
     file: str,
     answer: str,

@@ -130,7 +130,7 @@ def test_no_secret_of_a_file_is_shown(plan: Plan) -> None:
     assert "aGlkZGVu" not in shown and "Authorization" not in shown
 
 
-def test_an_interval_of_before_there_was_one_for_all_is_kept() -> None:
+def test_an_interval_from_before_the_global_one_is_imported() -> None:
     watch = {"url": "https://tides.example/", "time_between_check": {"hours": 2, "minutes": None}}
     (source,) = read_changedetection(json.dumps({"watching": {"a": watch}}).encode()).sources
     assert source.body.schedule == "2h"
@@ -173,7 +173,7 @@ def test_reporters_of_urlwatch_are_named_and_not_read() -> None:
     assert "s3cret" not in repr(plan.findings)
 
 
-def test_an_xpath_and_a_css_selector_of_one_address_join() -> None:
+def test_an_xpath_and_a_css_selector_of_one_url_join() -> None:
     jobs = b"url: https://a.example/\nfilter: xpath://h1\n---\nurl: https://a.example/\nfilter: css:h2\n"
     (source,) = read_urlwatch(jobs).sources
     assert source.body.selector == "xpath://h1 | descendant-or-self::h2"

@@ -46,7 +46,7 @@ def test_a_watch_that_a_browser_fetches_is_rendered_by_its_own_setting_or_that_o
     assert ("fetch_backend" in grades(plan)) is rendered
 
 
-def test_a_watch_that_posts_is_not_rendered_and_that_is_said() -> None:
+def test_a_watch_that_posts_is_not_rendered_and_the_report_says_so() -> None:
     plan = of_watch({"fetch_backend": "html_webdriver", "method": "POST", "body": "q=1"})
     assert (plan.sources[0].body.render, grades(plan)["fetch_backend"]) == (None, "approximated")
 

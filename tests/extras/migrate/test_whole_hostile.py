@@ -196,7 +196,7 @@ def test_without_a_terminal_nothing_is_done(data: bytes, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_s18_before_the_yes_it_is_said_whose_keys_an_import_will_publish(
+def test_s18_the_confirmation_names_the_instances_whose_keys_an_import_publishes(
     data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     take_over(io.BytesIO(data), "F", Settings(data=str(tmp_path)), dry_run=True, yes=False, as_json=False)

@@ -121,7 +121,7 @@ def test_days_of_old_macintosh_workbooks_begin_in_1904() -> None:
     assert "2026-03-01" in reading(archive({**parts, "xl/workbook.xml": main})).blocks
 
 
-def test_an_open_document_is_read_without_what_was_deleted_or_noted() -> None:
+def test_an_open_document_is_read_without_deletions_and_notes() -> None:
     inside = (
         "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes>"
         '<text:h text:outline-level="1">Avis</text:h><text:p>Le port<text:s text:c="3"/>est '
@@ -155,7 +155,7 @@ def test_another_price_in_a_file_is_reported_with_its_row_and_column() -> None:
         assert (change.context.row, change.context.column) == ("Team", "Preis")
 
 
-def test_the_same_text_saved_anew_is_no_change() -> None:
+def test_the_same_text_saved_again_is_no_change() -> None:
     rows = [*FEES, ("Verein", "19,00 €")]
     parts = docx_parts("Sie gelten für alle Boote.", word_table(rows))
     anew = {**parts, "docProps/core.xml": "<x>2026-11-25T10:00:00Z</x>", "word/media/a.png": "\x89PNG"}
@@ -239,7 +239,7 @@ def test_titles_above_a_table_are_paragraphs_however_many() -> None:
     assert found.blocks[1] == "title 0" and found.places[-1] == ("Team", "Price")
 
 
-def test_a_long_sheet_is_cut_and_that_is_said() -> None:
+def test_a_long_sheet_is_cut_and_marked_as_cut() -> None:
     found = reading(xlsx({"a": [["n"], *([n] for n in range(MOST_ROWS + 5))]}))
     assert found.partial and len(found.blocks) <= MOST_ROWS
     assert reading(xlsx({"a": [[f"c{n}" for n in range(26)]]})).partial is False

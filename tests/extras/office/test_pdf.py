@@ -107,7 +107,7 @@ def test_another_price_is_reported_with_its_page() -> None:
     assert isinstance(change.context, Context) and change.context.row == "page 2"
 
 
-def test_the_same_text_saved_anew_is_no_change() -> None:
+def test_the_same_text_saved_again_is_no_change() -> None:
     texts = paragraphs(random.Random(3), 12)
     lines = [line for text in texts for line in wrapped(text)]
     assert changed(pdf([lines]), pdf([lines], packed=True)).kind == "unchanged"
@@ -184,7 +184,7 @@ def test_a_bomb_is_not_unpacked() -> None:
         reading(pdf([["x"]], more={5: bomb}))
 
 
-def test_a_long_one_is_read_to_a_bound_and_that_is_said() -> None:
+def test_a_long_document_is_read_up_to_a_limit_and_marked_as_cut() -> None:
     found = reading(pdf([[f"This is the text of page {'abcdefghij'[n % 10]} {n}."] for n in range(MOST_PAGES + 1)]))
     assert found.partial and len(found.blocks) == MOST_PAGES
 

@@ -25,7 +25,7 @@ async def of_source(service: Watching, source: Any, wish: PickWish) -> Picked:
     return await service.registry_box.ask(lambda reply: PickFromSource(source, wish, reply))
 
 
-async def test_a_url_is_shown_as_a_page_also_where_it_advertises_a_feed_and_nothing_is_added(
+async def test_a_url_that_advertises_a_feed_is_shown_as_a_page_and_not_added(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -52,7 +52,7 @@ async def test_a_feed_has_no_parts(autojump_clock: object) -> None:
             await of_source(service, added.view.source.id, PickWish())
 
 
-async def test_a_source_shows_its_page_and_what_is_watched_of_it(autojump_clock: object) -> None:
+async def test_a_source_shows_its_page_and_its_watched_part(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
         added = await service.add(PAGE, type="html", selector="#story")

@@ -37,7 +37,7 @@ def at(found: JsonReaches, text: str) -> int:
     return found.blocks.texts.index(text)
 
 
-def test_an_item_is_named_by_what_it_is_called_and_survives_another_order() -> None:
+def test_an_item_is_selected_by_its_name_and_survives_another_order() -> None:
     found = reaches(PLANS)
     path = found.this(at(found, '"price": 29'))
     assert path == '$.plans[?@.name=="Team"].price'

@@ -43,7 +43,7 @@ def test_a_block_is_distinguished_by_attribute_then_element_then_number() -> Non
     assert alike.this(3) == "/r/it[2]/d"
 
 
-def test_each_selector_chooses_what_a_check_chooses() -> None:
+def test_each_selector_selects_as_a_check_does() -> None:
     found = reaches(PLANS)
     for at, text in enumerate(found.blocks.texts):
         for way in found.ways(at):

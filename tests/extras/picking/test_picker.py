@@ -36,7 +36,7 @@ def press(text: str, act: ActName = "only", reach: ReachName = "this", body: byt
     return PressedBlock(block.number, block.mark, act, reach)
 
 
-def test_each_block_says_what_it_is_where_it_stands_and_what_it_holds() -> None:
+def test_each_block_has_its_kind_position_and_text() -> None:
     page = picked(PickWish(selectors=True))
     price = next(one for one in page.blocks if one.text == "14.50 €")
     assert (price.kind, price.heading, price.row, price.column, price.watched) == (
@@ -60,7 +60,7 @@ def test_each_block_says_what_it_is_where_it_stands_and_what_it_holds() -> None:
     assert page.listed == 3
 
 
-def test_pressing_a_block_says_how_far_it_may_reach_and_what_would_remain() -> None:
+def test_pressing_a_block_lists_its_selectors_and_their_result() -> None:
     choice = picked(PickWish(press=press("7 €"))).choice
     assert choice is not None
     assert choice.kept is not None
@@ -87,7 +87,7 @@ def test_an_excluded_block_is_taken_from_the_rest() -> None:
 
 
 @pytest.mark.parametrize("present", ["h1", "//h1"])
-def test_a_block_more_is_added_to_what_is_chosen_in_the_same_kind_of_selector(present: str) -> None:
+def test_another_block_is_added_with_the_same_kind_of_selector(present: str) -> None:
     choice = picked(PickWish(selector=present, press=press("7 €", "also"))).choice
     assert choice is not None
     assert choice.kept is not None
@@ -104,7 +104,7 @@ def test_the_present_choice_is_marked_and_an_empty_one_reported() -> None:
     assert not any(one.watched for one in gone.blocks)
 
 
-def test_a_block_is_known_again_at_another_place_and_missed_where_it_is_gone() -> None:
+def test_a_moved_block_is_found_again_and_a_removed_one_is_missed() -> None:
     pressed = press("7 €")
     moved = picked(
         PickWish(press=pressed), PAGE.replace(b"<h2>Prices", b"<p>Summer is here again, at last.</p><h2>Prices")
@@ -116,7 +116,7 @@ def test_a_block_is_known_again_at_another_place_and_missed_where_it_is_gone() -
     assert picked(PickWish(press=PressedBlock(9999, "x"))).gone
 
 
-def test_a_digest_reports_whether_the_same_is_kept() -> None:
+def test_a_digest_shows_whether_a_selector_keeps_the_same_blocks() -> None:
     def digest(body: bytes) -> str:
         now = picked(PickWish(selector="table"), body).now
         assert now is not None

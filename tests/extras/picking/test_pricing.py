@@ -66,7 +66,7 @@ async def test_a_price_leads_to_an_alert_over_its_source(house: House, browser: 
     assert not edits(house), "the whole page is still watched"
 
 
-async def test_the_price_alone_is_watched_where_nothing_names_its_place(house: House, browser: Browser) -> None:
+async def test_only_the_price_is_watched_without_a_name_for_its_place(house: House, browser: Browser) -> None:
     unnamed = replace(BLOCKS[1], values=(replace(PRICE, place=""),))
     id = await opened(house, browser)
     assert PRESSED.choice is not None
@@ -77,7 +77,7 @@ async def test_the_price_alone_is_watched_where_nothing_names_its_place(house: H
     assert edits(house)[0].selector == "#adult"
 
 
-async def test_a_wrong_amount_is_reported_beside_its_field_and_nothing_changes(house: House, browser: Browser) -> None:
+async def test_a_wrong_amount_is_reported_next_to_its_field_and_changes_nothing(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.price": "1-00000001"})

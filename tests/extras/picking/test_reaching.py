@@ -41,7 +41,7 @@ def chosen(body: str, selector: str) -> list[str]:
     return list(blocks_in(opened).texts)
 
 
-def test_the_number_of_a_heading_is_its_name_where_others_are_called_alike_and_else_a_count() -> None:
+def test_the_number_of_a_heading_names_it_only_among_similar_headings() -> None:
     """A numbered heading among similar ones is stable; the texts below it change."""
     texts = [f"{word} anchored text that goes on and says enough to be named by how it begins" for word in "ABC"]
     board = "".join(f"<h2>Notice {number}</h2><p>{text}</p>" for number, text in enumerate(texts, 1))
@@ -62,7 +62,7 @@ def test_the_number_of_a_heading_is_its_name_where_others_are_called_alike_and_e
         ("And this.", "//h1[normalize-space()='Day tickets']/following::p[1]/text()[normalize-space()][2]"),
     ],
 )
-def test_a_block_is_named_by_what_lasts(block: str, selector: str) -> None:
+def test_a_block_is_named_by_stable_attributes(block: str, selector: str) -> None:
     found = reaches(SHOP)
     assert found.this(at(found, block)) == selector
     assert chosen(SHOP, selector) == [block]
@@ -103,7 +103,7 @@ def test_blocks_in_similar_parts_are_named_by_their_headings(block: str, selecto
     assert chosen(put_in, selector) == [block]
 
 
-def test_a_short_text_is_named_by_a_paragraph_that_is_not_right_beside_it() -> None:
+def test_a_short_text_is_named_by_a_paragraph_that_is_not_adjacent() -> None:
     found = reaches(f"<main>{OTHERS}</main>")
     selector = found.this(at(found, "Another."))
     assert selector.endswith("/following-sibling::*[2]")
@@ -142,14 +142,14 @@ def test_a_unique_block_has_no_similar_ones(block: str) -> None:
     assert found.like(at(found, block)) == ""
 
 
-def test_the_part_around_a_block_is_what_a_reader_takes_for_one() -> None:
+def test_the_part_around_a_block_is_its_section() -> None:
     found = reaches(SHOP)
     assert found.part(at(found, "7 €")) == "table"
     assert chosen(SHOP, found.part(at(found, "2 €"))) == ["Beta", "2 €"]
     assert found.part(at(reaches("<p>One</p><p>Two</p>"), "One")) == ""
 
 
-def test_a_line_among_others_is_taken_with_them_where_elements_are_needed() -> None:
+def test_a_line_among_others_is_selected_with_its_element() -> None:
     found = reaches(SHOP)
     assert chosen(SHOP, found.this(at(found, "And this."), whole=True)) == ["Read this.", "And this.", "And that."]
 
@@ -269,7 +269,7 @@ CONTRACT = (
 )
 
 
-def test_a_paragraph_of_a_long_text_is_named_by_its_clause_or_by_the_one_beside_it_and_not_by_its_place() -> None:
+def test_a_paragraph_of_a_long_text_is_named_by_its_clause_or_its_neighbour_and_not_by_position() -> None:
     before, after = CONTRACT.format(new="x", more=""), CONTRACT.format(new="A word first.</p><p>Another", more="Now: ")
     found = reaches(before)
     clause, guest = (
@@ -284,7 +284,7 @@ def test_a_paragraph_of_a_long_text_is_named_by_its_clause_or_by_the_one_beside_
         assert chosen(after, found.this(at)) == [found.blocks.texts[at]]
 
 
-def test_the_one_beside_is_no_name_where_it_is_short_or_has_figures_that_may_move() -> None:
+def test_a_neighbour_that_is_short_or_has_figures_is_no_name() -> None:
     found = reaches(
         "<div><p>Seen by 4,711 people in the last 24 hours, and that is a lot</p><p>The news of today</p></div>"
     )

@@ -84,7 +84,7 @@ def chosen(root: markup.Element, selector: str) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_tree_that_goes_back_chooses_what_each_earlier_version_chose(seed: int) -> None:
+def test_a_tree_rebuilt_backwards_selects_as_each_earlier_version(seed: int) -> None:
     chance = random.Random(seed)
     pages = [drawn(chance)]
     for _ in range(6):

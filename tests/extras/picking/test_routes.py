@@ -92,7 +92,7 @@ async def test_a_pressed_block_is_tried_on_stored_versions(house: House, client:
 
 
 @pytest.mark.parametrize("more", [0, 3])
-async def test_nothing_is_tried_where_no_version_is_known_or_nothing_is_pressed(
+async def test_without_a_version_or_a_choice_nothing_is_tried(
     house: House, client: httpx.AsyncClient, more: int
 ) -> None:
     await told(house, more=more)
@@ -146,9 +146,7 @@ async def test_a_missing_block_is_reported(house: House, client: httpx.AsyncClie
     assert (answer["gone"], answer["choice"]) == (True, None)
 
 
-async def test_the_tags_of_a_url_go_along_and_what_they_say_is_answered(
-    house: House, client: httpx.AsyncClient
-) -> None:
+async def test_the_tags_of_a_url_are_sent_and_their_defaults_returned(house: House, client: httpx.AsyncClient) -> None:
     house.registry.picked = Picked(NOW, PAGE, "main", (".ad",), {"selector": ("label:shop",)})
     asked = {"url": "https://a.test/", "tags": ["shop"]}
     answer = (await client.post("/v1/sources/blocks", json=asked)).json()

@@ -70,7 +70,7 @@ async def opened(house: House, browser: Browser, page: PickPage = PAGE, **source
     return id
 
 
-async def test_a_page_is_shown_as_numbered_texts_with_what_can_be_done_to_each(house: House, browser: Browser) -> None:
+async def test_a_page_is_shown_as_numbered_blocks_with_actions(house: House, browser: Browser) -> None:
     await opened(house, browser)
     assert [each.get("value") for each in browser.page.xpath("//ol[@class='pressed']/li")] == ["1", "2", "3", "4"]
     words = [[button.text.strip() for button in each.xpath(".//button")] for each in browser.page.xpath("//ol/li")]
@@ -104,7 +104,7 @@ async def test_it_says_how_a_selector_did_on_earlier_versions(
     assert "99" not in browser.text, "of the reach that is shown, and of no other"
 
 
-async def test_a_block_is_pressed_and_shows_what_would_remain_until_it_is_saved(house: House, browser: Browser) -> None:
+async def test_a_pressed_block_shows_the_remaining_text_until_saved(house: House, browser: Browser) -> None:
     id = await opened(house, browser)
     house.registry.picked = Picked(NOW, PRESSED)
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
@@ -119,7 +119,7 @@ async def test_a_block_is_pressed_and_shows_what_would_remain_until_it_is_saved(
 
 
 @pytest.mark.parametrize("name", ["also", "without"])
-async def test_more_is_chosen_beside_what_is_chosen(house: House, browser: Browser, name: str) -> None:
+async def test_another_block_is_added_to_the_choice(house: House, browser: Browser, name: str) -> None:
     unwatched = replace(PAGE, blocks=(replace(BLOCKS[1], watched=False),))
     id = await opened(house, browser, unwatched, selector="h1", ignore=(".ad",))
     assert "This too" in browser.text
@@ -258,9 +258,7 @@ async def test_hostile_page_text_stays_text(house: House, browser: Browser) -> N
             stays_text(page, plain)
 
 
-async def test_at_adding_what_is_chosen_goes_back_to_the_preview_with_all_that_was_typed(
-    house: House, browser: Browser
-) -> None:
+async def test_when_adding_a_choice_returns_to_the_preview_with_all_input(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_page()
     house.registry.picked = Picked(NOW, PAGE)
     await browser.get("/sources/add")
@@ -293,7 +291,7 @@ async def test_pages_lead_to_the_blocks_only_with_the_extra(
         assert bool(leads) is bool(extra_pages), path
 
 
-async def test_an_unreadable_page_is_reported_beside_its_url_when_adding(house: House, browser: Browser) -> None:
+async def test_an_unreadable_page_is_reported_next_to_its_url_when_adding(house: House, browser: Browser) -> None:
     house.registry.refusals[URL] = Unprocessable("this is a feed", "body.url")
     await browser.get("/sources/add")
     await browser.post("/sources/pick", {"urls": URL})

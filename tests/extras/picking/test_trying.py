@@ -96,7 +96,7 @@ def test_a_chain_that_does_not_fit_is_tried_as_far_as_it_goes() -> None:
     assert _reached(prices("C", CHILD), other, "7 €")["this"].held is None
 
 
-def test_lines_are_counted_as_they_were_and_what_a_line_begins_with_holds() -> None:
+def test_lines_keep_their_numbers_and_prefixes() -> None:
     was, now = b"Notes\n\nOne thing\n\nVersion: 2.0\n", b"Notes\n\nOne thing\n\nAnother thing\n\nVersion: 2.1\n"
     version = reached(was, now, text="Version: 2.1")["this"]
     assert (version.selector, version.held) == ("re:^Version:", PickHeld(1, 1, 0, DAY))
@@ -106,7 +106,7 @@ def test_lines_are_counted_as_they_were_and_what_a_line_begins_with_holds() -> N
     assert moved.held == PickHeld(versions=1, same=0, nothing=1, since=DAY)
 
 
-def test_an_item_of_json_is_found_by_its_name_where_it_stood_elsewhere() -> None:
+def test_an_item_of_json_is_found_by_its_name_after_it_moved() -> None:
     def plans(*names: tuple[str, int]) -> bytes:
         items = [{"name": name, "price": price, "about": "x" * 150} for name, price in names]
         return json.dumps({"plans": items}).encode()

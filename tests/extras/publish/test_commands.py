@@ -61,7 +61,7 @@ def test_a_private_source_that_becomes_visible_is_named() -> None:
     assert "private" not in "\n".join(publication_page(RECORD))
 
 
-def test_a_title_reaches_the_terminal_escaped_and_a_lost_address_says_what_to_do() -> None:
+def test_a_title_is_escaped_on_the_terminal_and_a_lost_address_has_advice() -> None:
     lost = RECORD | {"title": "\x1b[2J", "url": None, "feeds": None, "channel": "feed", "source_ids": ["s"]}
     told = "\n".join(publication_page(lost))
     assert "\x1b" not in told and "readdress" in told and "channel   feed" in told

@@ -73,7 +73,7 @@ async def test_without_a_key_a_publication_is_read_newest_first_as_three_feeds_a
         assert feed.feed.title == "Prices" and feed.feed.id == f"urn:uuid:{record['id']}"
 
 
-async def test_only_what_meets_all_that_is_named_is_shown(house: House, client: httpx.AsyncClient) -> None:
+async def test_only_events_that_match_every_filter_are_shown(house: House, client: httpx.AsyncClient) -> None:
     prices = await made(client, filter_query="price", name="prices", channel="cheap")
     await house.publish(source=2)
     records = {
@@ -210,7 +210,7 @@ async def test_noise_is_a_tombstone_and_real_restores_it(house: House, client: h
         assert b"deleted-entry" not in (await reader.get(record["feeds"]["atom"])).content
 
 
-async def test_a_page_speaks_as_its_reader_asks_and_is_kept_apart_from_that_of_others(
+async def test_a_page_follows_accept_language_and_is_cached_per_language(
     house: House, client: httpx.AsyncClient
 ) -> None:
     record = await published(client, tags=["prices"])
@@ -486,7 +486,7 @@ async def test_x12_hostile_texts_stay_text_on_every_page(house: House, client: h
                 whole_xml((await reader.get(record["feeds"][ending])).content)
 
 
-async def test_an_event_that_cannot_be_read_is_left_out_and_said(house: House, client: httpx.AsyncClient) -> None:
+async def test_an_unreadable_event_is_skipped_and_reported(house: House, client: httpx.AsyncClient) -> None:
     """A later version may have written it."""
     record = await published(client)
     await house.publish("one", a_draft("two", author=7), "three")

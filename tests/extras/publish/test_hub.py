@@ -249,7 +249,7 @@ async def test_a_failing_subscriber_is_retried_with_all_events_and_delays_no_oth
     assert all(each.progress.attempts == 0 for each in await stored(house) if "slow" not in each.subscription.callback)
 
 
-async def test_after_a_restart_each_subscriber_gets_what_it_missed_once(autojump_clock: object) -> None:
+async def test_after_a_restart_each_subscriber_gets_missed_events_once(autojump_clock: object) -> None:
     house = make_house()
     async with a_hub(house) as (_, callbacks), await house.client() as client:
         record = await published(client)
@@ -354,7 +354,7 @@ async def test_after_many_failed_tries_all_of_it_arrives(
     assert [title for each in callbacks.told for title in reversed(each.titles)] == [f"e{n}" for n in range(60)]
 
 
-async def test_another_address_or_the_end_of_a_publication_ends_what_was_subscribed(
+async def test_a_new_address_or_the_end_of_a_publication_ends_its_subscriptions(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient
 ) -> None:
     house, callbacks = hub
@@ -416,7 +416,7 @@ async def test_a_domain_address_or_client_over_its_quota_is_refused(
     assert len(await stored(house)) == 2, "a place that was left is free"
 
 
-async def test_x1_no_answer_says_what_a_name_or_a_network_is(
+async def test_x1_no_answer_reveals_an_address_or_network(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient
 ) -> None:
     house, callbacks = hub

@@ -36,7 +36,7 @@ async def published(browser: Browser, query: str = "", **fields: object) -> Publ
     return await the_only_one(browser.house)
 
 
-async def test_without_one_the_list_says_what_a_publication_is_for(browser: Browser) -> None:
+async def test_the_empty_list_of_publications_explains_them(browser: Browser) -> None:
     await browser.get("/publications")
     assert "Nothing is published" in browser.text and "Publish events" in browser.text
 
@@ -112,7 +112,7 @@ async def test_a_source_that_became_private_is_shown_until_seen(
 
 
 @pytest.mark.parametrize("older", [True, False])
-async def test_an_alert_names_as_left_out_what_it_leaves_out(browser: Browser, house: House, older: bool) -> None:
+async def test_an_alert_lists_its_exclusions_as_left_out(browser: Browser, house: House, older: bool) -> None:
     alert = await an_alert(house)
     house.private.add(a_source_id(3))
     house.private_since = Millis(alert.created_at + (1 if older else -1))
@@ -162,7 +162,7 @@ async def test_a_publication_is_made_from_the_page_that_shows_it(
     assert (made.source_ids, made.tags, made.alert_ids, made.channel) == wanted
 
 
-async def test_an_edit_starts_from_what_is_there_and_collides_with_another(browser: Browser, house: House) -> None:
+async def test_an_edit_starts_from_the_stored_values_and_conflicts_with_another(browser: Browser, house: House) -> None:
     made = await published(browser, tags="prices", channel="feed")
     here = f"/publications/{made.id}"
     await browser.get(f"{here}/edit")
@@ -212,7 +212,7 @@ async def test_another_address_and_the_end_want_a_word_typed(browser: Browser, h
     assert (await browser.get(here)).status_code == 404
 
 
-async def test_one_whose_address_is_lost_says_so(browser: Browser, house: House) -> None:
+async def test_a_publication_with_a_lost_address_says_so(browser: Browser, house: House) -> None:
     await house.storage.publications.put(a_publication(LOST, token=None, title=HOSTILE))
     for path in ("/publications", f"/publications/{LOST}"):
         await browser.get(path)
@@ -241,7 +241,7 @@ async def test_many_are_shown_on_pages(browser: Browser, house: House) -> None:
         ({"source_ids": (a_source_id(1), a_source_id(9))}, "Events from site1.test/feed or a deleted source"),
     ],
 )
-async def test_the_list_says_what_each_shows(
+async def test_the_list_describes_each_publication(
     browser: Browser, house: House, changes: dict[str, object], says: str
 ) -> None:
     await house.publish("one")
@@ -250,7 +250,7 @@ async def test_the_list_says_what_each_shows(
     assert browser.page.xpath("//td[@data-is='Shows']")[0].text_content() == says
 
 
-async def test_a_publication_shows_how_many_readers_asked_the_hub(browser: Browser, house: House) -> None:
+async def test_a_publication_shows_the_number_of_its_hub_subscribers(browser: Browser, house: House) -> None:
     made = await published(browser)
     assert "None has subscribed yet" in browser.text
     for number in (1, 2):

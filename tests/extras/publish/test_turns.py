@@ -40,7 +40,7 @@ async def test_one_too_many_drops_the_last_of_the_busiest() -> None:
         raise AssertionError("it is empty")
 
 
-async def test_keys_whose_round_has_passed_are_forgotten() -> None:
+async def test_keys_of_past_rounds_are_forgotten() -> None:
     turns = Turns[str](3)
     for number in range(3 * SPARE):
         turns.put_nowait("thing", (str(number), "same"))

@@ -144,7 +144,7 @@ async def test_a_dead_collector_costs_a_request_a_minute_and_drops(autojump_cloc
     assert TRIES > 1
 
 
-async def test_at_the_stop_what_waits_is_sent(autojump_clock: object) -> None:
+async def test_waiting_spans_are_sent_at_the_stop(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         desk = Desk(nursery)
         await trio.sleep(1)

@@ -91,7 +91,7 @@ GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         f"{GOOD}, {GOOD}",
     ],
 )
-def test_a_header_that_breaks_the_rules_names_nobody(header: str) -> None:
+def test_a_malformed_header_gives_no_parent(header: str) -> None:
     assert parent_in(header) is None
 
 

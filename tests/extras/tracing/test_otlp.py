@@ -69,7 +69,7 @@ def test_the_same_spans_are_the_same_bytes() -> None:
     assert values(unpacked(encoded([span], RESOURCE, SCOPE))["resourceSpans"][0]["resource"]["attributes"]) == RESOURCE
 
 
-def test_a_span_that_ends_before_it_begins_ends_where_it_begins() -> None:
+def test_a_span_with_a_negative_duration_gets_zero() -> None:
     span = Span(b"1" * 16, b"2" * 8, b"", "look", INTERNAL, AT, AT - 5, {})
     (found,) = unpacked(encoded([span], RESOURCE, SCOPE))["resourceSpans"][0]["scopeSpans"][0]["spans"]
     assert found["endTimeUnixNano"] == str(AT)

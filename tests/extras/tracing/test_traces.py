@@ -136,7 +136,7 @@ async def test_retries_are_siblings_and_say_their_number(autojump_clock: object)
         assert [header.context.span.hex() for header in headers] == [span.id for span in posts]
 
 
-async def test_a_check_that_fails_says_whose_fault_it_is(autojump_clock: object) -> None:
+async def test_a_failed_check_has_its_fault_as_attribute(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         async with town.traced() as client:
@@ -284,7 +284,7 @@ async def test_a_first_check_with_a_backfill_begins_a_trace(autojump_clock: obje
         assert town.collector.orphans() == []
 
 
-async def test_an_item_whose_page_is_fetched_has_the_trace_of_that_hop(autojump_clock: object) -> None:
+async def test_an_item_with_a_fetched_page_has_the_trace_of_that_fetch(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = TracedTown(nursery)
         town.network.add("news.test", "93.184.216.34", web(partial(_with_pages, town)))

@@ -101,7 +101,7 @@ async def test_without_an_alert_the_way_to_one_is_shown(browser: Browser) -> Non
     assert not [form for form in browser.page.forms if form.get("action") == SUBSCRIBED]
 
 
-async def test_without_javascript_the_button_says_what_it_needs(house: House, browser: Browser) -> None:
+async def test_without_javascript_the_button_explains_its_requirements(house: House, browser: Browser) -> None:
     async with await house.client() as client:
         alert = await asked(client, "/v1/alerts", filter_query="", name="Fares")
     await browser.get("/settings")

@@ -34,21 +34,21 @@ def test_the_example_of_rfc_8188_comes_out_to_the_byte() -> None:
     assert made == b64("I1BsxtFttlv3u_Oo94xnmwAAEAAA-NAVub2qFgBEuQKRapoZu-IxkIva3MEB1PD-ly8Thjg")
 
 
-def test_an_independent_reader_reads_the_example_and_what_we_write() -> None:
+def test_an_independent_reader_decrypts_the_example_and_our_messages() -> None:
     reader = device.Device(UA_PRIVATE, AUTH)
     assert reader.public == UA_PUBLIC and reader.read(b64(RFC_8291)) == WATERMELON
     for text in (b"", b"x", "räksmörgås 🦐".encode(), b"\x02\x00", b"y" * LONGEST):
         assert reader.read(encrypted(text, SOMEBODY, AS_PRIVATE, SALT)) == text
 
 
-def test_nobody_else_reads_it() -> None:
+def test_another_key_cannot_decrypt_a_message() -> None:
     body = encrypted(WATERMELON, SOMEBODY, AS_PRIVATE, SALT)
     for other in (device.Device(UA_PRIVATE, b"x" * 16), device.Device(b"\x08" * 32, AUTH)):
         with pytest.raises(InvalidTag):
             other.read(body)
 
 
-def test_the_largest_body_is_what_every_push_service_takes_and_more_is_refused() -> None:
+def test_the_largest_body_fits_every_push_service_and_a_larger_one_is_refused() -> None:
     assert (LONGEST, len(encrypted(b"y" * LONGEST, SOMEBODY, AS_PRIVATE, SALT))) == (3_993, 4_096)
     with pytest.raises(ValueError, match="3994 bytes"):
         encrypted(b"y" * (LONGEST + 1), SOMEBODY, AS_PRIVATE, SALT)

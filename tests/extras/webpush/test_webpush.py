@@ -26,7 +26,7 @@ from tests.support.memory_network import Answer, web
 SWEDISH = speech_of("en").voice("sv")
 
 
-async def test_a_device_is_notified_and_nobody_in_between_can_read_it(autojump_clock: object) -> None:
+async def test_a_device_is_notified_with_an_encrypted_message(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         async with town.running() as client:
@@ -58,7 +58,7 @@ async def test_a_device_is_notified_and_nobody_in_between_can_read_it(autojump_c
             assert "https://push.test/…" in seen
 
 
-async def test_a_repetition_has_the_topic_of_the_first_and_is_sealed_anew(autojump_clock: object) -> None:
+async def test_a_retry_has_the_first_topic_and_is_encrypted_again(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         async with town.running() as client:
@@ -126,7 +126,7 @@ async def test_a_push_service_that_asks_for_fewer_is_given_the_time_it_asks_for(
             assert again - first >= 999
 
 
-async def test_a_test_and_a_digest_are_said_in_the_language_of_the_page(autojump_clock: object) -> None:
+async def test_a_test_and_a_digest_are_in_the_language_of_the_page(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         async with town.running() as client:
@@ -174,7 +174,7 @@ async def test_an_invalid_subscription_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize("url", ["https://10.0.0.7/send/x", "http://push.test/send/x", f"{BASE_URL}/send/x", "push"])
-async def test_an_endpoint_is_a_strangers_url_and_passes_the_guard(autojump_clock: object, url: str) -> None:
+async def test_an_endpoint_is_untrusted_and_passes_the_guard(autojump_clock: object, url: str) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         town.network.add("push.test", "93.184.216.50", web(lambda asked: Answer(201), town.pushed), 80)
@@ -195,7 +195,7 @@ async def test_an_endpoint_that_moves_inside_later_is_not_connected_to(autojump_
             assert found["result"] != "sent" and not town.pushed
 
 
-async def test_the_key_is_made_once_whoever_asks(autojump_clock: object) -> None:
+async def test_concurrent_callers_make_one_key(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Coast(nursery)
         made = [Push(Service(town.world, town.storage, Settings())) for _ in range(2)]

@@ -61,14 +61,14 @@ async def follow(
     return [event.data for event in taken], cursors, caught.value
 
 
-async def test_after_a_cut_it_asks_for_what_came_after_the_last_whole_event(autojump_clock: object) -> None:
+async def test_after_a_disconnect_it_resumes_after_the_last_complete_event(autojump_clock: object) -> None:
     answers = [stream(b"data: 1\nid: a\n\ndata: 2\nid: b\n", breaks=True), stream(b"data: 2\nid: b\n\n")]
     taken, cursors, _ = await follow(answers)
     assert taken == ["1", "2"]
     assert cursors == ["", "a", "b"]
 
 
-async def test_a_cut_before_the_first_event_resumes_where_the_stream_began(autojump_clock: object) -> None:
+async def test_a_disconnect_before_the_first_event_resumes_at_the_start(autojump_clock: object) -> None:
     _, cursors, _ = await follow([stream(b"retry: 100\n\n", origin="where-it-began")])
     assert cursors == ["", "where-it-began"]
 
@@ -113,7 +113,7 @@ async def test_a_hint_below_zero_is_no_hint(autojump_clock: object) -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
-async def test_events_are_the_same_wherever_the_chunks_are_cut(end: bytes) -> None:
+async def test_events_are_the_same_for_any_cut_of_chunks(end: bytes) -> None:
     whole = "id: 1|event: feed|data: é\u2028 1|data: 2||: c||data: 3|id: 2||id: 3|retry: 9||".encode().replace(
         b"|", end
     )

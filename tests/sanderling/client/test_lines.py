@@ -26,7 +26,7 @@ def lines(event: dict[str, Any], width: int = 80, *, colour: bool = False) -> li
     return list(Renderer(width=width, colour=colour, zone=UTC).lines(event))
 
 
-def test_a_line_says_when_which_tier_where_and_what() -> None:
+def test_a_line_has_time_tier_url_and_title() -> None:
     assert lines(an_event()) == ["12:00:41 feed   news.test                New release 1.4.2"]
 
 
@@ -46,13 +46,13 @@ def test_a_notice_is_named_as_one() -> None:
     assert "source_quiet: New release" in lines(an_event(alert_type="source_quiet"))[0]
 
 
-def test_a_page_shows_what_changed_with_signs_altered_blocks_first() -> None:
+def test_a_page_shows_its_change_with_signs_and_altered_blocks_first() -> None:
     diff = {"added": ["c"], "removed": ["d", "e"], "changed": [{"before": "a", "after": "b"}], "truncated": False}
     shown = lines(an_event(source_type="html", diff=diff))[1:]
     assert [line.strip() for line in shown] == ["- a", "+ b", "+ c", "- d", "… 1 more"]
 
 
-def test_a_page_says_its_heaviest_change_and_where_the_others_are() -> None:
+def test_a_page_shows_its_heaviest_change_and_a_pointer_to_the_others() -> None:
     seats = {"before": "10", "after": "12", "context": {"heading": "Plans", "row": "Team", "column": "Seats"}}
     diff = {
         "added": ["Head of Sales", "new"],

@@ -45,7 +45,7 @@ def test_the_secret_of_a_destination_is_the_last_line(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.startswith("whsec_")
 
 
-def test_an_envelope_is_asked_for_by_its_format(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_format_option_requests_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     where = "https://hooks.example/in"
     run(alerts.deliver, client(asked), ALERT["name"], where, "--format", "cloudevents", "--json")
@@ -77,7 +77,7 @@ def test_all_are_listed_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.split()[0] == "active" and ID in line and ALERT["filter_query"] in line
 
 
-def test_an_edit_sends_what_is_named_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_edit_sends_only_named_fields(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     run(alerts.edit, client(asked), ID, "--match", "removed")
     assert asked == [(f"PATCH {PATH}", {"match": "removed"})]
@@ -173,7 +173,7 @@ def test_a_command_answers_to_the_name_it_had_before_and_help_does_not_show_that
     assert f"  {old} " not in group.get_help(click.Context(group))
 
 
-def test_what_holds_already_and_the_value_of_a_match_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_conditions_that_hold_already_and_matched_values_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     now = [{"source_id": SOURCE.id, "source": "Kettle", "label": "Price", "text": "£289"}]
 
     def answers(route: Route) -> Any:

@@ -92,7 +92,7 @@ def test_tail_waits_for_a_service_that_restarts_and_misses_nothing(
 
 
 @pytest.mark.parametrize(("answers", "code"), [((None,), Exit.UNREACHABLE), (([], 404), Exit.FAILED)])
-def test_tail_ends_where_no_service_was_met_or_the_bin_is_gone(
+def test_tail_ends_without_a_service_or_a_bin(
     monkeypatch: pytest.MonkeyPatch, answers: tuple[Any, ...], code: Exit
 ) -> None:
     monkeypatch.setattr(bins, "EVERY", 0.0)

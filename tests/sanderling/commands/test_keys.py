@@ -89,7 +89,7 @@ def test_a_limit_out_of_bounds_is_refused(limits: dict[str, int]) -> None:
         make_key("reader", ["stream:read"], entropy=entropy, now=NOW, **limits)
 
 
-def test_programs_are_told_all_but_the_hash() -> None:
+def test_json_output_has_everything_but_the_hash() -> None:
     plaintext, record = make_key("reader", ["stream:read"], entropy=entropy, now=NOW)
     told = str(key_document(record))
     assert record.id in told and record.prefix in told

@@ -15,7 +15,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(module, "environ", lambda: {"SANDERLING_DATA": str(tmp_path / "data")})
 
 
-def test_kinds_are_listed_with_what_they_ask_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_kinds_are_listed_with_their_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "tide.toml").write_text(EXAMPLE)
     (tmp_path / "bad.toml").write_text("id = ")
     assert cli.run(["kinds", "list", "--kinds", str(tmp_path)]) == Exit.WELL

@@ -62,7 +62,7 @@ BY_SERVICE = {"sources list", "tags list", "alerts list", "bins list", "publicat
 
 
 @pytest.mark.parametrize("line", list(COLUMNS))
-def test_a_list_that_needs_no_service_has_heads_on_a_terminal_and_none_elsewhere(
+def test_a_list_without_a_service_has_headings_only_on_a_terminal(
     line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = str(tmp_path / "data")
@@ -86,7 +86,7 @@ def test_every_command_that_lists_is_one_of_these() -> None:
 
 
 @pytest.mark.parametrize("name", list(LISTS))
-def test_elsewhere_a_list_has_whole_ids_and_no_heads(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_a_pipe_a_list_has_full_ids_and_no_headings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(LISTS[name], client([]))
     assert WHOLE_ID.search(capsys.readouterr().out.splitlines()[0])
 
@@ -108,7 +108,7 @@ def test_a_source_is_named_before_its_url_and_its_state_has_a_colour() -> None:
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=200)), min_size=1, max_size=5), st.integers(60, 160))
-def test_no_line_is_wider_than_the_terminal_whatever_a_page_says(rows: list[tuple[str, str]], width: int) -> None:
+def test_no_line_is_wider_than_the_terminal_for_any_page(rows: list[tuple[str, str]], width: int) -> None:
     told = [(Cell("ok", "good"), Cell("1", right=True), *row) for row in rows]
     lines = list(table(("state", "n", "name", "says"), told, width, colour=False))
     assert all(cells(line) <= width for line in lines)

@@ -102,7 +102,7 @@ async def test_the_socket_is_the_owners_and_has_the_whole_api_without_a_key_and_
 
 
 @pytest.mark.real
-async def test_a_stream_comes_over_the_socket_with_signs_of_life(tmp_path: Path) -> None:
+async def test_a_stream_over_the_socket_has_keep_alives(tmp_path: Path) -> None:
     came = b""
     async with (
         behind_a_socket(tmp_path, make_house(keepalive=1)),
@@ -196,7 +196,7 @@ def test_an_unreachable_service_is_exit_code_69(tmp_path: Path, capsys: pytest.C
     assert run(["health", "--data", str(tmp_path)]) == Exit.FAILED
 
 
-def test_the_screen_is_the_figures_what_fails_and_the_worst() -> None:
+def test_top_shows_figures_failures_and_the_worst_sources() -> None:
     row: dict[str, Any] = {
         "path": "sources/019db0a4-5c00-7000-8000-000000000001",
         "name": "https://shop.example/p",
@@ -251,7 +251,7 @@ def test_no_world_without_an_admin_socket_has_the_child() -> None:
     assert [spec for spec in admin_socket(make_house().context) if isinstance(spec, ChildSpec)] == []
 
 
-def test_the_replica_has_a_line_that_says_how_far_it_is_and_what_keeps_it() -> None:
+def test_the_replica_has_a_line_with_its_lag_and_error() -> None:
     replica = {"place": "/mnt/standby", "told_at": "2026-04-21T09:59:58.000Z", "untold": 0, "says": ""}
     for told, line in (
         ({}, "replica       2s behind  /mnt/standby"),

@@ -160,7 +160,7 @@ def test_how_a_page_is_shown_is_changed_like_anything_else_of_it() -> None:
     assert changes_of(**nothing) == {}
 
 
-def test_a_rendered_source_says_what_its_checks_cost() -> None:
+def test_a_rendered_source_shows_the_cost_of_its_checks() -> None:
     record: dict[str, Any] = msgspec.to_builtins(SOURCE)
     status = msgspec.to_builtins(STATUS)
     assert not any("100 plain ones" in line for line in sources.source_page(record, status))
@@ -250,7 +250,7 @@ def test_an_added_page_shows_its_values(capsys: pytest.CaptureFixture[str]) -> N
     assert f"{value.path or value.label}: {value.text}" in capsys.readouterr().err
 
 
-def test_a_dry_run_shows_what_would_be_watched_and_adds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_previews_a_source_and_adds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[tuple[str, Any]] = []
     assert run(sources.add, client(asked), SOURCE.url, "--dry-run", "--tag", "shop", "--schedule", "1h") == Exit.WELL
     assert asked == [("POST /v1/sources/detect", {"url": SOURCE.url, "tags": ["shop"]})]

@@ -34,7 +34,7 @@ def test_named_options_are_set_and_the_rest_stays() -> None:
     )
 
 
-def test_a_tag_without_defaults_gets_what_is_named_alone() -> None:
+def test_a_tag_without_defaults_gets_only_the_named_ones() -> None:
     def none(route: Route) -> Any:
         return [RECORD | {"defaults": None}] if route.label == "GET /v1/tags" else None
 
@@ -54,7 +54,7 @@ def test_named_defaults_are_removed_or_all_if_none_is_named(names: Any, last: An
     assert asked_of(tags.unset, "prices", *names)[-1] == last
 
 
-def test_a_tag_is_listed_and_shown_with_what_its_sources_inherit(
+def test_a_tag_is_listed_and_shown_with_its_defaults(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(tags.listed, client([]))
@@ -73,7 +73,7 @@ def test_a_tag_reaches_the_terminal_escaped() -> None:
     assert "\x1b" not in told and "no defaults" in told
 
 
-def test_empty_text_takes_a_setting_away_and_rubbish_is_refused_before_anybody_is_asked() -> None:
+def test_empty_text_removes_a_setting_and_invalid_input_is_refused_before_any_request() -> None:
     options = {"bar": "", "schedule": "", "hours": None, "selector": None, "ignore": ("",), "destinations": ()}
     found = given(options)
     assert found == {"bar": None, "schedule": None, "ignore": []}

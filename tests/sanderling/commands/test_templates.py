@@ -33,7 +33,7 @@ def test_the_list_names_built_in_templates_and_ones_own(folder: Path, capsys: py
     assert written.err.startswith("sanderling: bad.toml:1: not TOML")
 
 
-def test_a_template_is_shown_with_what_it_takes_attaches_and_suggests(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_template_is_shown_with_parameters_sources_and_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["templates", "show", "gtm-competitor-watch"]) == Exit.WELL
     shown = capsys.readouterr().out
     assert "gtm-competitor-watch, version 1 (built in)" in shown

@@ -97,7 +97,7 @@ def test_each_difference_has_a_place_and_a_sign() -> None:
 
 
 @pytest.mark.parametrize("word", ["00a", "zzzz", "0000"])
-def test_a_version_that_is_not_there_or_not_clear_is_said(word: str) -> None:
+def test_a_missing_or_ambiguous_version_is_reported(word: str) -> None:
     with pytest.raises(CommandFailed, match="sources versions"):
         run(history.compare, client([]), SOURCE, word)
 

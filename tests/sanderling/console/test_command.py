@@ -22,7 +22,7 @@ def test_without_textual_it_says_how_to_get_it(
     assert "pip install textual==8.2.8" in capsys.readouterr().err
 
 
-def test_without_a_terminal_it_says_what_to_use_instead(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_the_console_names_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["console"]) == 2
     assert "sanderling status`" in capsys.readouterr().err
 

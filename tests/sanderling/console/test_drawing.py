@@ -36,7 +36,7 @@ def test_a_text_fits_exactly_and_has_nothing_that_moves_the_cursor(text: str, wi
 
 
 @given(st.text(max_size=80), st.integers(80, 220))
-def test_every_line_is_as_wide_as_the_screen_whatever_a_page_says(text: str, width: int) -> None:
+def test_every_line_is_as_wide_as_the_screen_for_any_page(text: str, width: int) -> None:
     row = SERVICE.row(0) | {"name": text, "title": text, "error": text}
     line = {"ts": NOW, "level": text, "event": text, "actor": f"sources/{text}", "fields": {"a": text}}
     told: list[Line] = [
@@ -101,7 +101,7 @@ def opened() -> RowCache:
     return book
 
 
-def test_a_page_is_asked_for_once_and_again_when_no_answer_came() -> None:
+def test_a_page_is_requested_once_and_again_without_an_answer() -> None:
     book = opened()
     assert book.missing(90, 110) == [1]
     assert book.missing(90, 110) == []
@@ -109,7 +109,7 @@ def test_a_page_is_asked_for_once_and_again_when_no_answer_came() -> None:
     assert book.missing(90, 110) == [1]
 
 
-def test_rows_change_where_they_are_and_what_is_gone_is_marked_so() -> None:
+def test_rows_update_in_place_and_removed_ones_are_marked() -> None:
     book = opened()
     book.update(0, ["p0", "p1", "p2"], [{"path": "p1", "state": "open", "flag": "ok"}, *page(2)[:1]])
     found = [book.row(place) for place in range(3)]
@@ -130,14 +130,14 @@ def test_the_old_order_stays_until_the_new_one_comes_and_late_answers_are_droppe
     assert (book.total, book.changed, book.find("p500"), book.find("p1")) == (7, set(), 0, None)
 
 
-def test_no_more_pages_are_kept_than_a_bound() -> None:
+def test_the_number_of_cached_pages_is_bounded() -> None:
     book = opened()
     for number in range(1, MOST + 1):
         book.put(book.edition, number, page(number * SIZE), 10_000)
     assert book.row(0) is None and book.row(MOST * SIZE) is not None
 
 
-def test_rates_are_of_the_last_minute_and_begin_anew_with_a_new_life() -> None:
+def test_rates_cover_the_last_minute_and_restart_with_the_process() -> None:
     figures, service = Figures("here"), FakeService()
     figures.take(service.overview())
     assert figures.rate("looks") == ""

@@ -26,7 +26,7 @@ def with_a_past() -> FakeService:
     return service
 
 
-def test_the_newest_events_from_before_are_there_at_once_with_what_changed() -> None:
+def test_earlier_events_appear_at_once_with_their_changes() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("Hello", "Team: $9 → $12 · Prices")
         await terminal.tick(("event", event(3, "Page") | {"headline": "Sunday: closed · Page"}))
@@ -99,7 +99,7 @@ def test_without_a_browser_the_url_is_shown_on_this_screen_only(
     on_terminal(play)
 
 
-def test_a_browser_is_where_there_are_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_opens_only_with_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("textual.app.App.open_url", lambda self, url: opened.append(url))

@@ -112,7 +112,7 @@ def test_a_jump_goes_into_a_part_by_its_path_or_by_words(words: str, shown: str)
     on_terminal(play)
 
 
-def test_a_jump_goes_to_a_row_by_its_number_and_says_what_it_cannot_find() -> None:
+def test_a_jump_goes_to_a_row_number_and_names_missing_rows() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
         await terminal.press("colon")
@@ -127,7 +127,7 @@ def test_a_jump_goes_to_a_row_by_its_number_and_says_what_it_cannot_find() -> No
     on_terminal(play)
 
 
-def test_the_order_changes_when_it_is_asked_to_and_never_by_itself() -> None:
+def test_the_order_changes_only_on_a_keystroke() -> None:
     service = FakeService()
     changed = f"sources/{source_id(5)}"
 
@@ -176,7 +176,7 @@ def test_space_freezes_the_picture_and_lets_it_go_on() -> None:
     on_terminal(play, service=service)
 
 
-def test_the_events_pause_and_resume_with_those_that_came_meanwhile() -> None:
+def test_a_paused_event_list_resumes_with_the_events_it_missed() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site5.test")
         await terminal.tick(("event", event(1, "First")))

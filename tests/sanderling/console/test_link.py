@@ -121,7 +121,7 @@ def test_a_key_without_the_scope_gets_a_reason() -> None:
     on_terminal(play, (120, 24), service)
 
 
-def test_a_slow_service_is_not_asked_again_before_it_has_answered() -> None:
+def test_a_slow_service_gets_no_second_request_before_it_answers() -> None:
     service = FakeService()
 
     async def play(terminal: Terminal) -> None:
@@ -138,7 +138,7 @@ def test_a_slow_service_is_not_asked_again_before_it_has_answered() -> None:
     on_terminal(play, service=service)
 
 
-def test_a_frozen_picture_stays_when_the_service_comes_back_and_is_made_anew_afterwards() -> None:
+def test_a_frozen_screen_stays_when_the_service_returns_and_refreshes_afterwards() -> None:
     service = FakeService()
 
     async def play(terminal: Terminal) -> None:

@@ -41,7 +41,7 @@ def test_a_line_is_edited(text: str, keys: str, left: str) -> None:
     assert typed(*keys.split(), text=text)[0] == left
 
 
-def test_every_keystroke_is_passed_on_and_enter_confirms_what_escape_discards() -> None:
+def test_every_keystroke_is_passed_on_enter_confirms_and_escape_discards() -> None:
     assert typed("a", "b", "left", "enter") == ("ab", ["a", "ab"], ["ab"])
     assert typed("a", "escape")[2] == [None]
 

@@ -24,6 +24,6 @@ def test_no_golden_text_is_left_over() -> None:
 
 
 @pytest.mark.parametrize("name", ["tree", "part"])
-def test_the_pictures_in_the_docs_are_what_is_seen(name: str) -> None:
+def test_the_pictures_in_the_docs_match_the_screens(name: str) -> None:
     picture = golden(name, (80, 24)).read_text("utf-8").rstrip("\n")
     assert f"```text\n{picture}\n```" in (ROOT / "docs/console.md").read_text("utf-8")

@@ -20,7 +20,7 @@ def drawn(row: dict[str, Any] | None, width: int, **at: Any) -> str:
     return "".join(text for text, _ in rows.line_of(row, width, rows.Context(NOW, **at)))
 
 
-def test_at_first_the_parts_are_shown_in_their_order_and_below_them_what_is_not_well() -> None:
+def test_the_first_screen_has_the_parts_in_order_and_failing_ones_below() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("tree, worst first", "└─ site3.test")
         shown = [line[21:44].rstrip() for line in terminal.lines()[4:13]]
@@ -61,7 +61,7 @@ def test_t_shows_the_list_worst_first_and_again_the_tree() -> None:
     on_terminal(play, flat=False)
 
 
-def test_a_filter_shows_all_that_it_finds_whatever_is_folded() -> None:
+def test_a_filter_shows_all_matches_even_in_folded_branches() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("└─ site3.test")
         await terminal.press("z", "slash")
@@ -115,7 +115,7 @@ def test_a_destination_is_distinguished_from_a_source() -> None:
     assert "to hooks.test/in" in drawn(hook, 80)
 
 
-def test_a_rate_is_of_what_was_seen_in_the_last_minute() -> None:
+def test_a_rate_covers_the_last_minute() -> None:
     rates = Rates()
     assert rates.of("log") is None
     rates.take("2026-04-21T12:00:00.000Z", [{"path": "log", "handled": 10}, {"path": "web", "handled": None}])
@@ -138,11 +138,11 @@ def test_a_rate_is_of_what_was_seen_in_the_last_minute() -> None:
         (None, set()),
     ],
 )
-def test_an_act_is_possible_where_it_can_be_done(row: dict[str, Any] | None, acts: set[str]) -> None:
+def test_an_action_is_offered_only_on_rows_that_support_it(row: dict[str, Any] | None, acts: set[str]) -> None:
     assert set(possible(row)) == acts
 
 
-def test_only_what_can_be_done_to_the_row_is_at_the_foot() -> None:
+def test_the_footer_has_only_actions_of_the_row() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("└─ site3.test")
         foot = terminal.lines()[-1]

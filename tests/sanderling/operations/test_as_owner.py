@@ -129,7 +129,7 @@ async def test_s6_a_backup_takes_no_file_that_a_link_leads_to(
     assert not (place / "b.tar").exists()
 
 
-async def test_s6_a_copy_kept_by_an_upgrade_may_be_a_link_and_opens_nothing_of_roots(
+async def test_s6_an_upgrades_copy_that_is_a_link_opens_no_file_of_root(
     folder: Path, secret: Path, place: Path
 ) -> None:
     with closing(sqlite3.connect(secret.with_name("of-root.db"))) as database:
@@ -141,7 +141,7 @@ async def test_s6_a_copy_kept_by_an_upgrade_may_be_a_link_and_opens_nothing_of_r
         back(folder / "before-upgrade-1.db", folder, replace=True)
 
 
-async def test_s6_every_command_works_as_the_owner_and_reads_what_root_has_named(folder: Path, place: Path) -> None:
+async def test_s6_every_command_runs_as_the_owner_and_reads_files_named_by_root(folder: Path, place: Path) -> None:
     """The key's file, the backup and its folder belong to root."""
     settings = Settings(data=str(folder))
     (place / "roots").mkdir(mode=0o700)

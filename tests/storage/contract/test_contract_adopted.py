@@ -24,7 +24,7 @@ def elsewhere(*places: int, source: int = 7) -> Sequence[Stored]:
     return [Stored(seq, a_source_id(source), Kind.HTML, b'{"id":"%s"}' % id_of(seq, 9).encode()) for seq in at]
 
 
-async def test_events_come_as_they_are_though_nobody_watches_their_source(engine: Engine) -> None:
+async def test_events_without_a_watched_source_are_stored_unchanged(engine: Engine) -> None:
     storage = await engine.start()
     first = [*elsewhere(3, 4), Stored(Seq(FLOOR + 9), SERVICE, Kind.NOTICE, b'{"id":"x"}')]
     second = elsewhere(20, source=8)
@@ -70,7 +70,7 @@ async def test_adopted_ids_below_the_head_change_nothing(places: tuple[int, ...]
     assert await storage.log.count() == 1
 
 
-async def test_an_earlier_life_takes_nothing_over(storage: Storage) -> None:
+async def test_an_earlier_process_takes_nothing_over(storage: Storage) -> None:
     with pytest.raises(Fenced):
         await storage.log.adopt(elsewhere(5), FLOOR, storage.lease._replace(epoch=0))
     assert await storage.log.count() == 0

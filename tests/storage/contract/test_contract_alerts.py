@@ -52,7 +52,7 @@ async def test_a_destination_of_an_alert_that_is_gone_is_not_added(storage: Stor
     assert await storage.alerts.destination("x") is None
 
 
-async def test_replacing_keeps_what_hangs_on_it(storage: Storage) -> None:
+async def test_replacing_an_alert_keeps_its_destinations(storage: Storage) -> None:
     """A replaced row must not delete destinations or waiting deliveries with it."""
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
@@ -108,7 +108,7 @@ async def test_an_edit_is_made_of_the_record_as_it_is(storage: Storage) -> None:
     assert sorted(hook.label) == sorted("hook" + "abcdef")
 
 
-async def test_an_edit_returns_what_is_stored_and_none_for_what_is_not_there(storage: Storage) -> None:
+async def test_an_edit_returns_the_stored_record_or_none(storage: Storage) -> None:
     await storage.alerts.put(an_alert())
     await storage.alerts.put_destination(a_destination())
     assert await storage.alerts.edit("gone", lambda old: old) is None

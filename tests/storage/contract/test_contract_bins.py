@@ -94,7 +94,7 @@ async def test_x17_s12_a_bin_that_is_sent_much_takes_its_own_captures_and_no_oth
     assert [[body[0] for body in await bodies(storage, name)] for name in ("quiet", "loud", "late")] == [[2], [19], [7]]
 
 
-async def test_a_request_to_a_deleted_bin_is_not_kept(storage: Storage) -> None:
+async def test_a_request_to_a_deleted_bin_is_not_stored(storage: Storage) -> None:
     await storage.bins.add(a_bin("one"))
     await keep(storage, "one", b"1")
     assert await storage.bins.delete("one")

@@ -66,7 +66,7 @@ async def test_a_run_without_an_answer_is_released_to_any_node(storage: Storage)
     assert (await storage.calls.begin(a_call(node="a"), LONG_AGO, ("a", "b"))).answer == b"answer"
 
 
-async def test_a_call_outlives_the_life_that_began_it(engine: Engine) -> None:
+async def test_a_call_outlives_the_process_that_began_it(engine: Engine) -> None:
     storage = await engine.start()
     await storage.calls.begin(a_call(), LONG_AGO)
     await storage.aclose()
@@ -75,7 +75,7 @@ async def test_a_call_outlives_the_life_that_began_it(engine: Engine) -> None:
     await again.aclose()
 
 
-async def test_a_sweep_takes_the_oldest_and_what_is_too_much(storage: Storage) -> None:
+async def test_a_sweep_deletes_the_oldest_and_the_excess(storage: Storage) -> None:
     for number in range(10):
         await storage.calls.begin(a_call(f"key {number}", NOW + number), LONG_AGO)
     sweep = storage.calls.sweep
@@ -87,7 +87,7 @@ async def test_a_sweep_takes_the_oldest_and_what_is_too_much(storage: Storage) -
     assert [call.at == NOW + 99 for call in stands] == [True] * 6 + [False] * 4
 
 
-async def test_a_call_is_taken_up_by_one_when_its_node_is_gone_and_by_nobody_while_it_is_there(
+async def test_a_call_is_taken_over_by_one_node_only_after_its_own_node_is_gone(
     storage: Storage,
 ) -> None:
     first = a_call(node="a")

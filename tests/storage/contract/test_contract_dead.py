@@ -42,7 +42,7 @@ async def test_d1_a_given_up_delivery_outlives_a_thousand_attempts(
     assert await storage.outbox.attempts("hook", 100, "sent") == []
 
 
-async def test_d1_also_of_what_was_given_up_there_is_an_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_d1_abandoned_deliveries_are_pruned_too(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, kept in (("KEPT_ATTEMPTS", 5), ("KEPT_DEAD", 8)):
         monkeypatch.setattr(f"storage.sql.stores.outbox.{name}", kept)
     events = await prepared(storage, 20)
@@ -87,7 +87,7 @@ async def test_d6_all_events_of_a_given_up_digest_are_missed(storage: Storage) -
         (True, 0, 9, False, 10),
     ],
 )
-async def test_d6_a_replay_makes_good_what_it_covers(
+async def test_d6_a_replay_clears_the_missed_events_it_covers(
     storage: Storage, enabled: bool, after: int, to: int, whole: bool, left: int | None
 ) -> None:
     await prepared(storage, 1)
@@ -126,7 +126,7 @@ async def test_d6_a_replay_by_ids_makes_good_up_to_the_first_match_that_is_still
     assert (await hook_of(storage)).missed_after == (None if left is None else ends[left])
 
 
-async def test_a_delivery_that_had_arrived_before_or_whose_attempt_was_cut_counts_as_a_duplicate(
+async def test_a_repeated_or_interrupted_delivery_counts_as_a_duplicate(
     storage: Storage,
 ) -> None:
     events = await prepared(storage, 4)

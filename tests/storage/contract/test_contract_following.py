@@ -56,7 +56,7 @@ async def test_commits_without_a_follower_are_shown_first(storage: Storage) -> N
         assert shown(storage) == [*[event.seq for event in before], last.seq]
 
 
-async def test_a_commit_that_nobody_waits_for_any_more_is_shown(storage: Storage) -> None:
+async def test_a_commit_without_a_waiter_is_shown(storage: Storage) -> None:
     await storage.sources.add(a_source(), a_state(), storage.lease)
     async with following(storage):
         mint = CountingMint()

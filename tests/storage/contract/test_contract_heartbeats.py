@@ -42,7 +42,7 @@ async def test_a_heartbeat_is_committed_only_while_it_follows_the_newest(storage
     assert await storage.log.heartbeat() == second
 
 
-async def test_only_the_newest_heartbeats_are_kept_and_no_news_goes_with_the_others(storage: Storage) -> None:
+async def test_only_the_newest_heartbeats_are_stored_and_no_event_is_deleted_with_the_others(storage: Storage) -> None:
     mint = CountingMint()
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     (news,) = await appended(storage, mint, a_harvest(1, "news"))
@@ -65,7 +65,7 @@ async def test_heartbeats_do_not_count_among_the_events(storage: Storage) -> Non
     assert await storage.log.count_between(START, LAST) == 1
 
 
-async def test_silent_passes_are_found_beside_events_of_a_few_sources(storage: Storage) -> None:
+async def test_silent_passes_are_found_between_events_of_a_few_sources(storage: Storage) -> None:
     mint = CountingMint()
     for number in (1, 2):
         await storage.sources.add(a_source(number), a_state(number), storage.lease)

@@ -63,7 +63,7 @@ async def test_the_active_signing_key_is_named_by_its_id(storage: Storage) -> No
         assert await storage.keys.active_signing() == name
 
 
-async def test_public_halves_of_other_instances_stay_as_they_first_came(engine: Engine) -> None:
+async def test_public_keys_of_other_instances_stay_as_first_stored(engine: Engine) -> None:
     storage = await engine.start()
     await storage.keys.add_public([PublicKey("b", "x", Millis(NOW + 1)), PublicKey("a", "x", NOW)])
     await storage.keys.add_public([PublicKey("b", "another", NOW), PublicKey("c", "x", Millis(NOW + 2))])

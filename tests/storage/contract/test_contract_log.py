@@ -178,7 +178,7 @@ async def test_states_of_unknown_sources_are_skipped(storage: Storage) -> None:
     assert found.hot.looks == 2
 
 
-async def test_an_earlier_life_is_fenced_and_changes_nothing(engine: Engine) -> None:
+async def test_an_earlier_process_is_fenced_and_changes_nothing(engine: Engine) -> None:
     first = await engine.start()
     await watched(first)
     old = first.lease
@@ -243,7 +243,7 @@ PAGES = ((1, 10), (7, 1), (7, 5000), (500, 10), (500, 5000))
 """Limits of a page: events, and rows read."""
 
 
-async def test_pages_together_are_exactly_what_the_filter_admits(storage: Storage, subtests: pytest.Subtests) -> None:
+async def test_all_pages_together_are_the_filtered_log(storage: Storage, subtests: pytest.Subtests) -> None:
     await watched(storage, 1, 2, 3)
     kinds = ("feed", "html", "push")
     harvests = [

@@ -6,7 +6,7 @@ from storage.records.member import Says
 from storage.sql.storage import Storage
 
 
-async def test_a_beat_brings_a_member_in_with_what_it_says(storage: Storage) -> None:
+async def test_a_beat_adds_a_member_with_its_fields(storage: Storage) -> None:
     says = Says(version="1", address="http://node.example", sources=3)
     view = await storage.members.beat(says)
     assert view.inside() == (storage.members.me,)

@@ -54,7 +54,7 @@ async def test_a_cursor_is_none_until_it_is_set(storage: Storage) -> None:
 
 
 @pytest.mark.parametrize("expect", [None, Seq(4), Seq(6)])
-async def test_a_cursor_that_is_elsewhere_moves_nothing(storage: Storage, expect: Seq | None) -> None:
+async def test_a_cursor_at_another_position_moves_nothing(storage: Storage, expect: Seq | None) -> None:
     await prepared(storage, 2)
     at = await storage.outbox.cursor("matcher")
     assert at is not None
@@ -182,7 +182,7 @@ async def test_an_outcome_of_a_deleted_destination_changes_nothing(storage: Stor
     assert list(await storage.outbox.attempts("hook", 10)) == []
 
 
-async def test_claims_of_a_life_that_ended_are_released_and_the_attempt_counts(engine: Engine) -> None:
+async def test_claims_of_an_ended_process_are_released_and_the_attempt_counts(engine: Engine) -> None:
     storage = await engine.start()
     events = await prepared(storage, 3)
     await storage.outbox.claim("hook", NOW, 2, storage.lease)
@@ -197,7 +197,7 @@ async def test_claims_of_a_life_that_ended_are_released_and_the_attempt_counts(e
     await again.aclose()
 
 
-async def test_a_delivery_whose_event_left_the_log_is_visibly_given_up(storage: Storage) -> None:
+async def test_a_delivery_of_a_pruned_event_is_visibly_given_up(storage: Storage) -> None:
     events = await prepared(storage, 3)
     await storage.log.retain(events[2].seq, 10, storage.lease)
     (left,) = await storage.outbox.claim("hook", NOW, 10, storage.lease)
@@ -217,7 +217,7 @@ async def test_an_event_that_leaves_while_it_is_delivered_is_settled_by_its_id(s
     assert (line.event_id, line.result) == (id_of(events[0].seq, 5), "sent")
 
 
-async def test_only_the_newest_attempts_are_kept(storage: Storage) -> None:
+async def test_only_the_newest_attempts_are_stored(storage: Storage) -> None:
     """The limit bounds memory and disk while a destination fails for days."""
     events = await prepared(storage, 300)
     for turn in range(4):
@@ -269,7 +269,7 @@ async def test_the_queue_is_read_for_many_destinations_at_once(storage: Storage)
     assert dict(await storage.outbox.waiting(["hook"])) == {"hook": Waiting(2, since, Millis(NOW + 9))}
 
 
-async def test_rows_that_are_asked_for_again_are_put_in_once(storage: Storage) -> None:
+async def test_rows_requested_twice_are_inserted_once(storage: Storage) -> None:
     events = await prepared(storage, 3)
     await storage.outbox.claim("hook", NOW, 2, storage.lease)
     await storage.outbox.settle([sent(events[0].seq)], storage.lease)
@@ -393,7 +393,7 @@ async def test_only_unheld_rows_of_the_destination_are_released(storage: Storage
     assert await storage.outbox.next_due("other") is None
 
 
-async def test_a_claim_of_another_life_is_not_settled_until_due_again(engine: Engine) -> None:
+async def test_a_claim_of_another_process_is_not_settled_until_due_again(engine: Engine) -> None:
     first = await engine.start()
     (event,) = await prepared(first, 1)
     await first.outbox.claim("hook", NOW, 10, first.lease)

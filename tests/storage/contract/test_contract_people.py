@@ -18,7 +18,7 @@ def a_session(name: str = "one", at: int = NOW) -> Session:
     return Session(name, f"sha of {name}", Millis(at), Millis(at), "Browser 1.0", "192.0.2.1")
 
 
-async def test_at_first_there_is_nobody(storage: Storage) -> None:
+async def test_a_new_database_has_no_account(storage: Storage) -> None:
     people = storage.people
     assert await people.password() is None
     assert await people.link() is None
@@ -59,7 +59,7 @@ async def test_another_password_ends_every_session_and_any_link(storage: Storage
     assert await people.link() is None
 
 
-async def test_nobody_signs_in_with_a_password_that_is_no_more(storage: Storage) -> None:
+async def test_an_old_password_does_not_sign_in(storage: Storage) -> None:
     await storage.people.settle(Password("argon2id of another", NOW), a_session())
     assert not await storage.people.sign_in(a_session("late"), PASSWORD)
     assert await storage.people.session("sha of late") is None

@@ -63,7 +63,7 @@ async def test_a_harvest_that_is_refused_leaves_no_picture(storage: Storage) -> 
     assert await storage.pictures.newest(ID) == KeptPicture(START, NOW, "image/webp", len(WEBP))
 
 
-async def test_there_is_none_of_what_nobody_knows(storage: Storage) -> None:
+async def test_an_unknown_source_has_no_picture(storage: Storage) -> None:
     assert await storage.pictures.newest(ID) is None
     assert await storage.pictures.around(ID, Seq(5)) == (None, None)
     assert await storage.pictures.get(ID, START) is None

@@ -91,7 +91,7 @@ async def test_retractions_are_counted_and_read_newest_first(storage: Storage) -
     assert len(await storage.publications.retracted(Seq(0), Seq(9), 10)) == 2
 
 
-async def test_retractions_of_what_is_gone_are_forgotten_a_few_at_a_time(storage: Storage) -> None:
+async def test_retractions_of_pruned_events_are_deleted_a_few_at_a_time(storage: Storage) -> None:
     for place in range(1, 6):
         await storage.publications.retract(a_retraction(place))
     assert await storage.publications.forget_retractions(Seq(4), 3) == 3

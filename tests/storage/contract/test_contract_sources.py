@@ -129,7 +129,7 @@ async def test_a_source_that_was_deleted_is_unseen_frees_its_url_and_comes_back_
     assert found is not None and (found.source, found.hot.looks, found.base) == (source, 4, b"base")
 
 
-async def test_cookies_are_written_over_older_ones_alone_whatever_state_they_come_with(storage: Storage) -> None:
+async def test_cookies_overwrite_only_older_ones_with_any_state(storage: Storage) -> None:
     async def kept() -> str:
         found = await storage.sources.get(a_source_id(1))
         assert found is not None
@@ -159,7 +159,7 @@ async def test_cookies_are_written_over_older_ones_alone_whatever_state_they_com
     assert await kept() == "1 0 0\n", "of other headers"
 
 
-async def test_a_source_whose_url_was_added_again_does_not_come_back(storage: Storage) -> None:
+async def test_a_deleted_source_with_a_re_added_url_does_not_come_back(storage: Storage) -> None:
     source, again = a_source(1), a_source(2, url=a_source(1).url)
     await storage.sources.add(source, a_state(1), storage.lease)
     resting = msgspec.structs.replace(source, deleted_at=NOW)

@@ -78,7 +78,7 @@ async def test_a_story_is_found_in_later_appends_and_within_one(storage: Storage
     assert (await teller.tell(3, 1)) == [first], "found by way of the second, it is still the first one's"
 
 
-async def test_a_next_life_finds_the_same_stories_from_memory_and_table(
+async def test_after_a_restart_memory_and_table_find_the_same_stories(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "LOT", 40)

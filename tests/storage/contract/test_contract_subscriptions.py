@@ -64,6 +64,6 @@ async def test_subscriptions_are_ended_by_their_ids(storage: Storage) -> None:
     assert [each.progress.id for each in await Subscriptions(storage).all()] == ["s0", "s2"]
 
 
-def test_neither_callback_nor_secret_is_in_what_is_shown_of_one() -> None:
+def test_a_shown_subscription_has_neither_callback_nor_secret() -> None:
     shown = repr(Subscriber(a_subscription("s1"), Progress("s1", Seq(1))))
     assert "secret" not in shown and "callback" not in shown and "s1" in shown

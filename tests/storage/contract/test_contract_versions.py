@@ -56,7 +56,7 @@ async def test_two_harvests_from_one_state_in_one_transaction_are_one(storage: S
     assert await version_of(storage) == ONE
 
 
-async def test_an_edit_refuses_what_was_under_way(storage: Storage) -> None:
+async def test_an_edit_refuses_writes_based_on_the_old_version(storage: Storage) -> None:
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     await storage.sources.update(replace(a_source(1), title="mine"), storage.lease, ONE, before=None)
     (answer,) = await appended(storage, from_to(a_harvest(1, "a"), FIRST, TWO))

@@ -36,7 +36,7 @@ def notes_in(disk: Disk, source: SourceId) -> list[Note]:
 
 
 @given(st.binary(max_size=50), st.binary(max_size=50), st.binary(max_size=50))
-def test_an_envelope_gives_back_what_was_put_in(tier: bytes, notes: bytes, waiting: bytes) -> None:
+def test_an_envelope_round_trips(tier: bytes, notes: bytes, waiting: bytes) -> None:
     if not tier.startswith(b"\xc1"):
         assert trail.opened(trail.sealed(StoredMemory(tier, notes, waiting))) == (tier, notes, waiting)
 
@@ -47,7 +47,7 @@ def test_a_memory_from_before_there_were_notes_still_reads(old: bytes) -> None:
     assert trail.sealed(StoredMemory(old)) == old
 
 
-def test_the_newest_notes_are_kept_and_the_packed_form_is_bounded() -> None:
+def test_the_newest_notes_are_stored_and_the_packed_form_is_bounded() -> None:
     chance = random.Random(1)
     packed = b""
     for second in range(100):

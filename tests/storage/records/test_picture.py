@@ -14,7 +14,7 @@ NOW = Millis(7)
 
 
 @pytest.mark.parametrize(("body", "media"), [(PNG, "image/png"), (WEBP, "image/webp"), (JPEG, "image/jpeg")])
-def test_a_picture_is_what_its_own_head_says_with_its_size(body: bytes, media: str) -> None:
+def test_a_pictures_type_and_size_come_from_its_header(body: bytes, media: str) -> None:
     found = picture_of(body, NOW)
     assert found is not None
     assert (found.media, found.body, found.at) == (media, body, NOW)

@@ -106,7 +106,7 @@ def test_no_slug_of_words_and_numbers_is_hidden(words: list[str], between: str, 
     assert without_secrets(text) == text
 
 
-def test_an_address_that_was_asked_for_stays_and_one_it_led_to_keeps_its_path_alone() -> None:
+def test_a_requested_address_stays_and_a_redirects_target_keeps_only_its_path() -> None:
     url = "https://a.test/feeds/9f86d081884c7d659a2feaa0c55ad015?token=mine"
     assert where_it_led(url, "https://a.test/", url) == url
     assert where_it_led(url, "https://a.test/") == url.replace("mine", "REDACTED")

@@ -24,7 +24,7 @@ def test_the_record_begins_with_the_first_shift() -> None:
     assert record_of((), at(5)) == Record(at(5), "no_record", (), ())
 
 
-def test_after_an_orderly_stop_nobody_was_watching() -> None:
+def test_the_time_after_an_orderly_stop_is_not_covered() -> None:
     found = record(shift(1, 0, 20, 20, "nothing"), shift(2, 30, 40, None, "stop"))
     assert (list(found.unknown), list(found.resting)) == ([], [(at(20), at(30))])
 
@@ -54,7 +54,7 @@ def test_a_clock_that_is_set_back_has_a_time_twice() -> None:
     assert max(span.end for span in found.unknown) == at(80)
 
 
-def test_a_clock_that_comes_back_to_its_own_makes_known_what_it_shows_then() -> None:
+def test_a_clock_that_returns_makes_its_time_known_again() -> None:
     first, wrong = stepped(shift(1, 0, 5, None, "nothing"), at(10), MINUTE, at(500))
     wrong, right = stepped(wrong._replace(number=2), at(510), MINUTE, at(21))
     right = right._replace(number=3, saved=at(300))
@@ -95,7 +95,7 @@ def test_a_service_that_crashed_and_did_not_start_again_is_unknown_since_then() 
     assert list(record_of([shift(1, 0, 20, None, "nothing")], at(50)).unknown) == [Span(at(20), at(50), "crash")]
 
 
-def test_a_start_says_what_was_before_it() -> None:
+def test_a_start_records_the_shift_before_it() -> None:
     stopped, crashed = shift(1, 0, 20, 20, "nothing"), shift(1, 0, 20, None, "nothing")
     assert following(None, "", at(30), copied=False).after == "nothing"
     assert following(stopped, "", at(30), copied=False).after == "stop"

@@ -57,7 +57,7 @@ def _bodies(looks: Sequence[Look], number: int) -> int:
     return found
 
 
-def test_all_hours_are_what_was_counted() -> None:
+def test_the_hours_add_up_to_the_counts() -> None:
     for seed in range(2):
         looks = drawn(seed)
         found, away = counted(looks)
@@ -88,7 +88,7 @@ def test_a_day_that_has_grown_since_it_was_put_away_stays() -> None:
     assert tally.without(found, [shorter]) == found
 
 
-def test_days_that_nobody_puts_away_are_given_up_and_the_next_one_says_so() -> None:
+def test_unstored_days_are_dropped_and_the_next_day_says_so() -> None:
     found = b""
     for day in range(MOST_DAYS + 3):
         found = tally.noted(found, Millis((20_000 + day) * DAY_MS), Verdict.UNCHANGED)
@@ -124,7 +124,7 @@ def test_a_day_of_unchanged_checks_takes_ten_bytes_an_hour() -> None:
     assert len(found) < 260
 
 
-def test_a_tally_of_another_version_counts_nothing_and_is_begun_anew() -> None:
+def test_a_tally_of_another_version_counts_nothing_and_starts_over() -> None:
     for strange in (b"", b"\xff" * 100, b"\x01short"):
         assert list(tally.hours(strange)) == []
         assert not tally.has_over(strange, 99_999)

@@ -36,7 +36,7 @@ def test_equal_checks_are_one_row_and_changes_are_not() -> None:
 
 
 @given(st.lists(st.sampled_from(Verdict), max_size=600))
-def test_the_last_200_checks_are_kept_whatever_they_were(verdicts: list[Verdict]) -> None:
+def test_the_last_200_checks_of_any_outcome_are_stored(verdicts: list[Verdict]) -> None:
     trail = b""
     for second, verdict in enumerate(verdicts):
         trail = noted(trail, look(at(second), verdict, 200))

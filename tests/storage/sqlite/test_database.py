@@ -69,7 +69,7 @@ async def test_the_folder_and_its_files_are_for_their_owner_only(tmp_path: Path)
     await storage.aclose()
 
 
-async def test_rights_of_others_are_taken_away_from_what_is_there(tmp_path: Path) -> None:
+async def test_permissions_of_others_are_removed_from_existing_files(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     os.mkdir(folder, 0o755)
     os.close(os.open(folder / DATABASE, os.O_CREAT, 0o644))
@@ -250,7 +250,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 # --- the head mark ---------------------------------------------------------------------------------------------------
 
 
-async def test_a_deleted_wal_is_noticed_and_ids_go_on_above_what_it_held(tmp_path: Path) -> None:
+async def test_a_deleted_wal_is_noticed_and_ids_continue_above_its_content(tmp_path: Path) -> None:
     """SQLite does not report it: the newest commits are simply gone."""
     storage = await opened(tmp_path)
     await storage.sources.add(a_source(), a_state(), storage.lease)
@@ -316,7 +316,7 @@ def in_another_process(folder: Path, statement: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-async def test_a_command_writes_keys_beside_a_server_and_the_next_call_sees_it(tmp_path: Path) -> None:
+async def test_a_command_writes_keys_while_a_server_runs_and_its_next_call_sees_them(tmp_path: Path) -> None:
     storage = await opened(tmp_path)
     await storage.keys.add(an_api_key("served"))
     await trio.to_thread.run_sync(in_another_process, tmp_path, "keys.add(an_api_key('made'))")
@@ -361,7 +361,7 @@ async def test_a_command_does_not_change_the_schema_under_a_server(tmp_path: Pat
     await storage.aclose()
 
 
-async def test_a_folder_from_before_the_figures_had_columns_is_brought_up_with_what_is_in_it(tmp_path: Path) -> None:
+async def test_a_folder_from_before_the_figures_had_columns_is_upgraded_with_its_content(tmp_path: Path) -> None:
     (tmp_path / DATABASE).touch()
     database = connect(tmp_path / DATABASE, WRITER)
     migrate(database, STEPS[:1])

@@ -47,7 +47,7 @@ def test_other_text_is_content_and_all_of_it_is_its_mark() -> None:
     assert one.mark == read_frame("high tide", URL).mark != other.mark
 
 
-def test_with_an_id_of_its_own_the_same_news_sent_at_another_time_is_the_same() -> None:
+def test_a_frame_with_an_id_sent_again_later_is_a_duplicate() -> None:
     first, again, edited, other = (
         read_frame(f'{{"id": {n}, "text": "{text}", "ts": {at}}}', URL)
         for n, text, at in ((1, "high", 5), (1, "high", 6), (1, "higher", 7), (2, "high", 5))
@@ -56,7 +56,7 @@ def test_with_an_id_of_its_own_the_same_news_sent_at_another_time_is_the_same() 
     assert len({first.mark, edited.mark, other.mark}) == 3
 
 
-def test_an_absurdly_long_id_counts_but_is_not_kept() -> None:
+def test_an_overlong_id_counts_but_is_not_stored() -> None:
     one, other = (read_frame(f'{{"id": "{"x" * 300}{n}", "text": "t"}}', URL) for n in (1, 2))
     assert one.id == other.id == ""
     assert one.mark != other.mark
@@ -69,7 +69,7 @@ def test_an_events_text_is_hashed_before_it_is_cut() -> None:
     assert short.content_hash != long.content_hash
 
 
-def test_json_without_known_fields_is_kept_as_it_is() -> None:
+def test_json_without_known_fields_is_stored_unchanged() -> None:
     assert read_frame('{"level": 4.2}', URL).content == '{"level": 4.2}'
     assert read_frame("[1, 2]", URL).content == "[1, 2]"
 
@@ -96,7 +96,7 @@ def test_nothing_else_is_raised(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*KINDS, *HELD_OUT])
-def test_each_kind_of_frame_brings_its_news_and_nothing_else(name: str) -> None:
+def test_each_kind_of_frame_yields_its_event_only(name: str) -> None:
     kind = (KINDS | HELD_OUT)[name]
     for seed in range(20):
         message, news = kind(random.Random(f"{name} {seed}"))
@@ -111,7 +111,7 @@ def test_a_list_of_scalars_and_an_unknown_object_are_content_as_they_are() -> No
         assert [frame.content for frame in read_frames(text, URL)] == [text]
 
 
-def test_an_envelope_with_words_of_its_own_is_an_event_whatever_it_lists() -> None:
+def test_an_envelope_with_its_own_text_is_an_event_with_any_list() -> None:
     frame = read_frame('{"title": "Two boats", "url": "/b", "items": [{"title": "One"}, {"title": "Other"}]}', URL)
     assert frame.title == "Two boats"
 

@@ -101,5 +101,5 @@ def test_an_outline_is_valid_xml_for_any_title_or_tag(title: str, tag: str) -> N
     ElementTree.fromstring("".join(written(sources, title)).encode("utf-8", "surrogatepass"))
 
 
-def test_a_worker_can_be_asked() -> None:
+def test_a_worker_reads_an_outline() -> None:
     assert b"https://a.test/" in TASKS["outline"](opml(feed("https://a.test/")))

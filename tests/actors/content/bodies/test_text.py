@@ -22,7 +22,7 @@ def test_iso_8859_1_means_windows_1252() -> None:
     assert decode(b"\x93quoted\x94", "text/plain; charset=ISO-8859-1").text == "“quoted”"
 
 
-def test_bytes_that_are_utf8_are_read_so_whatever_single_byte_charset_is_declared() -> None:
+def test_utf8_bytes_are_read_as_utf8_under_any_single_byte_charset() -> None:
     decoded = decode("Straße".encode(), "text/html; charset=iso-8859-1")
     assert decoded.text == "Straße"
     assert not decoded.damaged

@@ -64,7 +64,7 @@ def test_a_banner_above_the_heading_that_lasts_is_reported_once() -> None:
     assert kinds.index("changed") > 4
 
 
-def test_a_new_list_entry_is_reported_at_once_beside_a_banner() -> None:
+def test_a_new_list_entry_is_reported_at_once_despite_a_banner() -> None:
     page = Watched("Cook", "Pilot", "Recruiter")
     page.entries = ("Net Mender", *page.entries)
     assert page.look("<p>Plain works on Sunday night between two and four.</p>").kind == "changed"
@@ -122,7 +122,7 @@ def test_dates_that_all_become_the_day_of_the_check_are_not_reported() -> None:
     assert page.look(below=rows("4 March 2026")).kind != "changed"
 
 
-def test_reported_blocks_read_as_furniture_have_not_gone() -> None:
+def test_reported_blocks_that_become_boilerplate_are_not_removed() -> None:
     links = "".join(f"<li><a href='/{n}'>Harbour {n}</a></li>" for n in ("one", "two", "six", "ten"))
     page = Watched("Cook", "Pilot", "Recruiter")
     page.memory = None
@@ -144,7 +144,7 @@ def test_a_lasting_login_page_is_reported_once_then_fails_until_the_page_returns
     assert page.look().kind == "unchanged"
 
 
-def test_a_rotation_that_is_held_is_said_in_a_sentence_for_the_sources_health() -> None:
+def test_a_held_rotation_appears_in_the_sources_health() -> None:
     memory, remarks = None, []
     for n, face in enumerate(("red", "old", "new", "tall", "dry", "wet")):
         page = html("Opened in 1901", f"Tip of the day: oil your {face} boots before the {face} tide comes in")

@@ -76,12 +76,12 @@ def test_one_digit_of_a_price_a_negation_and_a_deadline_are_changes(old: str, ne
         ("Felnőtt jegy: 900 Ft", "Felnőtt jegy: 950 Ft"),
     ],
 )
-def test_a_price_is_reported_at_once_whatever_its_currency(old: str, new: str) -> None:
+def test_a_price_in_any_currency_is_reported_at_once(old: str, new: str) -> None:
     """The judge held it as a possible counter: one of two tables of currencies lacked the currency."""
     assert look(remembered(*PROSE, old), *PROSE, new).kind == "changed"
 
 
-def test_a_figure_beside_what_it_counts_may_be_a_counter() -> None:
+def test_a_figure_next_to_a_counted_noun_may_be_a_counter() -> None:
     assert look(remembered(*PROSE, "12 readers now"), *PROSE, "15 readers now").kind != "changed"
 
 
@@ -116,7 +116,7 @@ def test_a_date_of_one_digit_is_a_date_in_east_asia_too() -> None:
     ],
     ids=["reordered", "merged", "split", "spaced", "repeated", "a label with a time"],
 )
-def test_order_breaks_space_and_repetition_are_no_news(after: tuple[str, ...]) -> None:
+def test_order_breaks_space_and_repetition_are_no_change(after: tuple[str, ...]) -> None:
     assert look(remembered(), *after).kind in ("unchanged", "churn")
 
 
@@ -126,7 +126,7 @@ def test_a_redesign_with_the_same_text_is_no_change() -> None:
     assert judge(judge(None, reading(plain)).memory, reading(other)).kind in ("unchanged", "churn")
 
 
-def test_furniture_may_change() -> None:
+def test_boilerplate_may_change() -> None:
     one = html(*PROSE, around="{}<aside>" + NEWS + "</aside><footer>2,014 visitors, page made in 0.31 seconds</footer>")
     other = html(
         *PROSE, around="{}<footer>Another footer, with a long sentence about the weather of the whole week</footer>"
@@ -236,7 +236,7 @@ blocks = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(blocks, min_size=2, max_size=6))
-def test_a_changed_verdict_always_has_a_delta_that_rebuilds_what_is_remembered(looks: list[list[str]]) -> None:
+def test_a_changed_verdict_always_has_a_delta_that_rebuilds_the_memory(looks: list[list[str]]) -> None:
     memory: PageMemory | None = None
     for shown in looks:
         before = settled_of(memory).texts if memory else ()

@@ -42,7 +42,7 @@ def test_a_memory_that_cannot_be_read_has_nothing(damaged: bytes) -> None:
     assert find("southern", known=damaged).told is None
 
 
-def test_a_block_of_today_is_new_known_or_known_but_for_what_is_masked() -> None:
+def test_a_current_block_is_new_known_or_known_except_for_masked_text() -> None:
     first = judge(None, reading(html(*PROSE, "12 views")))
     second = judge(first.memory, reading(html(*PROSE, "12 views", "Two words")))
     assert second.kind == "churn"
@@ -52,7 +52,7 @@ def test_a_block_of_today_is_new_known_or_known_but_for_what_is_masked() -> None
     assert [spot.known for spot in spots.values() if spot is not None] == ["same", "seen", ""]
 
 
-def test_furniture_is_named_and_content_wins_over_it() -> None:
+def test_boilerplate_is_named_and_content_wins_over_it() -> None:
     page = html(*PROSE, around="{}<footer>Contact the wardens</footer>")
     found = find("contact the wardens", page)
     assert found.now is not None and found.now.aside == "furniture: <footer>"
@@ -62,7 +62,7 @@ def test_furniture_is_named_and_content_wins_over_it() -> None:
     assert both.now is not None and not both.now.aside
 
 
-def test_text_outside_the_selector_is_found_elsewhere() -> None:
+def test_text_outside_the_selector_is_found_on_the_rest_of_the_page() -> None:
     page = html(*PROSE, "<p class=offer>Two for one</p>", around="{}<p id=low>Low tide at noon</p>")
     found = find("low tide", page, selector="main")
     assert found.now is None and found.elsewhere is not None

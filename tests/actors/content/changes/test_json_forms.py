@@ -75,7 +75,7 @@ def test_exchanged_values_signs_and_exact_figures_are_changes(one: str, other: s
     assert [watched.look(text).kind for text in (one, one, one, other, other)].count("changed") == 1
 
 
-def test_one_value_has_one_form_whatever_its_spelling() -> None:
+def test_every_spelling_of_a_value_has_one_form() -> None:
     for seed in range(100):
         c = random.Random(seed)
         value = {name: c.choice(values) for name, values in _STABLE.items()}

@@ -62,7 +62,7 @@ def test_items_of_the_first_check_are_not_reported() -> None:
         ("", "a", "a"),
     ],
 )
-def test_an_item_whose_address_was_not_there_is_new_wherever_it_stands(before: str, now: str, new: str) -> None:
+def test_an_item_with_an_unknown_address_is_new_at_any_position(before: str, now: str, new: str) -> None:
     assert told(look(after(before), items(now))) == list(new)
 
 
@@ -70,7 +70,7 @@ def test_an_item_that_leaves_and_comes_back_is_not_new() -> None:
     assert told(look(after("abc", "bc"), items("abc"))) == []
 
 
-def test_a_link_known_before_it_became_an_item_is_no_news() -> None:
+def test_a_link_known_before_it_became_an_item_is_not_new() -> None:
     memory = compare_list(None, [], [item.url for item in items("abc")]).memory
     assert told(look(memory, items("abcd"))) == ["d"]
 
@@ -92,7 +92,7 @@ def test_sessions_tracking_and_the_like_are_no_part_of_an_address(form: str) -> 
     assert told(look(after("abc"), [*items("x"), *moved])) == ["x"]
 
 
-def test_items_whose_addresses_all_change_are_known_by_their_titles() -> None:
+def test_items_with_new_addresses_are_known_by_their_titles() -> None:
     change = look(after("abcdefghijkl"), items("abcdefghijkl", "/s/7f3a/news/{}"))
     assert (change.new, change.held, change.renamed) == ((), (), 12)
 
@@ -144,7 +144,7 @@ def test_floods_of_new_urls_are_counted_until_the_first_calm_check() -> None:
     assert look(memory, [*items("abc"), an_item("calm")]).memory.floods == 0
 
 
-def test_the_memory_is_bounded_and_keeps_what_is_there() -> None:
+def test_the_memory_is_bounded_and_keeps_present_items() -> None:
     memory = after("abc")
     for n in range(5):
         memory = look(memory, [*items("abc"), *items([f"{n}-{m}" for m in range(900)])]).memory

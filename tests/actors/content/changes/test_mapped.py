@@ -38,7 +38,7 @@ def test_a_new_url_is_reported_and_the_first_ones_are_not() -> None:
     assert told(compare_map(first.memory, a_map("b", "c", "a"))) == ["c"]
 
 
-def test_the_dates_of_addresses_are_no_news() -> None:
+def test_dates_in_addresses_are_no_change() -> None:
     dated = Sitemap(is_index=False, addresses=(Address("https://a.example/a", "2026-01-01"),))
     again = Sitemap(is_index=False, addresses=(Address("https://a.example/a", "2026-11-26T12:00:00Z"),))
     memory = compare_map(None, dated).memory
@@ -57,7 +57,7 @@ def test_too_many_new_addresses_are_reported_as_one_notice() -> None:
     assert compare_map(change.memory, a_map("a", "b")).bulk == 0
 
 
-def test_a_sitemap_that_is_new_as_a_whole_is_said() -> None:
+def test_an_entirely_new_sitemap_is_reported_as_one() -> None:
     memory = compare_map(None, a_map(*"abcdefghijk")).memory
     assert compare_map(memory, a_map(*(f"moved-{name}" for name in "abcdefghijk"))).bulk == 11
 
@@ -111,7 +111,7 @@ def test_dates_that_are_always_new_are_believed_no_more_and_files_are_read_in_tu
     assert {first, next_file(memory)} == {url("a"), url("b")}
 
 
-def test_news_in_a_file_makes_dates_believed_again() -> None:
+def test_a_new_entry_makes_a_files_dates_trusted_again() -> None:
     memory = begun(a="0")
     for now in range(1, BLIND + 2):
         memory = compare_map(compare_map(memory, an_index(a=str(now))).memory, a_map("a1"), url("a")).memory

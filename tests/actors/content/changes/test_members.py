@@ -36,12 +36,12 @@ def _measured(seeds: range) -> tuple[float, float]:
     return told / (told + late), false / (false + quiet)
 
 
-def test_changes_beside_noise_are_reported_at_the_next_check_and_noise_is_not() -> None:
+def test_changes_next_to_noise_are_reported_at_the_next_check_and_noise_is_not() -> None:
     recall, false = _measured(_QUICK)
     assert recall >= 0.99 and false <= 0.02
 
 
-def test_many_changes_beside_noise_are_reported_at_the_next_check_and_noise_is_not() -> None:
+def test_many_changes_next_to_noise_are_reported_at_the_next_check_and_noise_is_not() -> None:
     recall, false = _measured(_LONG)
     assert recall >= 0.99 and false <= 0.005
 
@@ -51,7 +51,7 @@ def answer(number: int, **data: object) -> dict[str, object]:
     return {**made, "server": f"web-{number % 3:02}", "nonce": f"{number * 19919:x}", "data": data}
 
 
-def test_regenerated_text_is_never_reported_and_a_change_beside_it_at_once() -> None:
+def test_regenerated_text_is_never_reported_and_a_change_next_to_it_at_once() -> None:
     quiet = [answer(n, open=True, price=12.5) for n in range(6)]
     assert told_of(*quiet) == [""] * 5
     for at in range(1, 6):
@@ -114,7 +114,7 @@ def test_noise_in_cached_responses_is_reported_once_at_most(name: str) -> None:
     assert sum(map(bool, told)) <= 1
 
 
-def test_a_token_that_happens_to_have_no_figure_is_no_news() -> None:
+def test_a_random_token_without_a_digit_is_not_reported() -> None:
     tokens = ("7f3a1", "19920", "4cb52", "ffafa", "9969d", "bcdef", "19a2b")
     assert told_of(*({"nonce": token, "open": True} for token in tokens)) == [""] * 6
 

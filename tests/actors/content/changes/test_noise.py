@@ -19,7 +19,7 @@ def looked(blocks: tuple[str, ...], memory: bytes | None, **wishes: object) -> P
 
 
 @pytest.mark.parametrize("shown", [OFFER, OFFER.upper(), OFFER.replace("7", "12")])
-def test_a_marked_block_weighs_nothing_whatever_figures_it_has(shown: str) -> None:
+def test_a_marked_block_weighs_nothing_with_any_figures(shown: str) -> None:
     memory = looked(PROSE, None).memory
     assert looked((shown, *PROSE), memory).kind == "changed"
     marked = looked((shown, *PROSE), memory, noise=noise_keys([OFFER]))

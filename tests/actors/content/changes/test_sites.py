@@ -28,7 +28,7 @@ def test_blocks_of_nearly_all_different_pages_are_shared() -> None:
     assert shared_keys([*of_host, *pages(5)[4:]]) == shared_keys(of_host)
 
 
-def test_a_story_on_the_front_and_in_two_sections_is_no_furniture() -> None:
+def test_an_article_on_the_front_and_in_two_sections_is_not_boilerplate() -> None:
     assert shared_keys(pages(2, *MENU)) == ()
     assert shared_keys([*pages(2, *MENU), *pages(4)[2:]]) == ()
 

@@ -35,7 +35,7 @@ def test_a_summary_is_one_line_of_at_most_140_characters_and_never_empty(
         assert line.count("\u2066") + line.count("\u2068") == line.count("\u2069")
 
 
-def test_the_heaviest_change_is_reported_with_where_it_is() -> None:
+def test_the_heaviest_change_is_reported_with_its_position() -> None:
     diff = Diff(("Head of Sales",), (), (SEATS,), context=Contexts((Context("Open positions"),), ()))
     assert summary(diff, came("12", 0.9), came("Head of Sales", 0.5)) == (
         "Plans and pricing › Team · Seats: 10 → 12 (+1 more)"

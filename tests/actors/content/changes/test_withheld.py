@@ -37,7 +37,7 @@ def around(page: str) -> Verdict:
         ("{}<div aria-hidden=true>Probe</div>", "Probe", "furniture: hidden from screen readers"),
     ],
 )  # fmt: skip
-def test_new_furniture_is_named_by_what_made_it_furniture(page: str, text: str, sign: str) -> None:
+def test_new_boilerplate_names_the_reason(page: str, text: str, sign: str) -> None:
     verdict = around(page)
     assert verdict.kind == "unchanged"
     assert rules(verdict)[text] == sign
@@ -49,7 +49,7 @@ def test_a_new_button_says_that_it_has_to_stay() -> None:
     assert rules(verdict)["Send it"] == "a control by itself, until it stays"
 
 
-def test_furniture_that_was_there_before_is_not_repeated() -> None:
+def test_known_boilerplate_is_not_repeated() -> None:
     first = judge(None, reading(html(*PROSE, around="{}<footer>Imprint and contact</footer>")))
     assert judge(first.memory, reading(html(*PROSE, around="{}<footer>Imprint and contact</footer>"))).withheld == ()
 
@@ -77,7 +77,7 @@ def test_each_block_that_weighs_little_says_why(
     assert rules(verdict)[text] == rule
 
 
-def test_a_block_that_came_and_went_untold_says_so_when_it_comes_again() -> None:
+def test_a_block_that_appeared_unreported_says_so_when_it_returns() -> None:
     memory = looks(remembered(), (*PROSE, "Hm"), PROSE)[-1].memory
     assert rules(look(memory, *PROSE, "Aha", "Hm")) == {
         "Hm": "seen in an earlier check",

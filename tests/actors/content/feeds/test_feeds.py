@@ -26,7 +26,7 @@ def entries(*items: str) -> Any:
     return read_feed(rss(*items), "", URL).entries
 
 
-def test_an_entry_says_what_the_feed_says() -> None:
+def test_an_entry_has_the_fields_of_the_feed() -> None:
     (entry,) = entries(
         "<guid>a1</guid><title>High &amp; low</title><link>/high</link><author>ann@shore.org (Ann)</author>"
         "<pubDate>Tue, 10 Mar 2026 10:00:00 +0100</pubDate><category>Sea</category>"
@@ -193,7 +193,7 @@ def test_a_long_feed_with_the_oldest_first_keeps_its_newest_entries(
     assert entries(*map(item, reversed(range(count))))[0].title == str(count - 1)
 
 
-def test_xml_base_and_relative_links_lead_where_they_say() -> None:
+def test_xml_base_and_relative_links_are_resolved() -> None:
     atom = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://other.example/a/"><title>T</title>
     <entry xml:base="b/"><id>1</id><title>x</title><link href="c"/></entry>
     <entry xml:base="/d/"><id>2</id><title>y</title><link href="e"/></entry></feed>"""

@@ -24,7 +24,7 @@ READ = (
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_addresses_dates_and_the_names_of_news_are_read(pack: object) -> None:
+def test_addresses_dates_and_news_titles_are_read(pack: object) -> None:
     body = pack(PLAIN.encode())  # type: ignore[operator]
     assert is_sitemap(body)
     found = read_sitemap(body)
@@ -45,7 +45,7 @@ def test_an_invalid_sitemap_is_refused(body: bytes) -> None:
         read_sitemap(body)
 
 
-def test_entries_beside_a_faulty_one_count() -> None:
+def test_a_faulty_entry_leaves_the_others() -> None:
     body = b"<urlset><url><loc>https://a.example/1?a&b=2</loc></url><url><loc>https://a.example/2</loc></url>"
     assert read_sitemap(body).addresses[-1].url == "https://a.example/2"
 
@@ -69,7 +69,7 @@ def test_entities_and_long_addresses_are_not_read() -> None:
     assert read_sitemap(body).addresses == ()
 
 
-def test_more_addresses_than_the_bound_are_said_to_be_more() -> None:
+def test_exceeding_the_address_limit_is_reported() -> None:
     body = b"<urlset>" + b"<url><loc>https://a.example/x</loc></url>" * (MOST_ADDRESSES + 1) + b"</urlset>"
     found = read_sitemap(body)
     assert (len(found.addresses), found.partial) == (MOST_ADDRESSES, True)

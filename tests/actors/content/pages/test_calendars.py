@@ -44,7 +44,7 @@ def reading(text: str) -> PageReading:
     return read_page(text.encode(), "text/calendar", URL, None, ())
 
 
-def test_an_entry_is_what_a_person_reads_of_it() -> None:
+def test_an_entry_has_the_readable_fields_of_a_calendar() -> None:
     body = calendar(MEETING, CLOSED)
     assert reading(body).blocks == (SAID, "2026-12-24 to 2026-12-26 | Stängt | CANCELLED | FREQ=YEARLY")
     found = detect(body.encode(), "text/calendar", URL)
@@ -70,7 +70,7 @@ def test_moments_and_words(lines: str, said: str) -> None:
     assert list(entries_of(calendar(lines))) == [said]
 
 
-def test_an_export_made_anew_or_in_another_order_is_no_change() -> None:
+def test_a_regenerated_or_reordered_export_is_no_change() -> None:
     before = judge(None, reading(calendar(MEETING, CLOSED)))
     anew = MEETING.replace("20261125T120000Z", "20261126T070000Z").replace("SEQUENCE:1", "SEQUENCE:9")
     assert judge(before.memory, reading(calendar(CLOSED, anew))).kind == "unchanged"

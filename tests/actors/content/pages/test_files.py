@@ -54,9 +54,9 @@ def test_another_file_behind_the_same_text_is_reported_with_its_name() -> None:
         ("/old/page", "/new/page?utm_campaign=a"),
     ],
 )
-def test_a_links_target_is_otherwise_no_news(old: str, new: str) -> None:
+def test_a_links_new_target_is_otherwise_no_change(old: str, new: str) -> None:
     assert told(old, new) == "unchanged"
 
 
-def test_a_name_that_the_text_says_already_is_not_said_twice() -> None:
+def test_a_name_in_the_text_is_not_repeated() -> None:
     assert "Get app-1.3.zip" in reading(html('<p>Get <a href="/dl/app-1.3.zip">app-1.3.zip</a></p>')).blocks

@@ -71,7 +71,7 @@ def chosen(path: str, value: Any = SHOP) -> list[Any]:
         ("$.nothing.here[3]", []),
     ],
 )
-def test_it_chooses_what_the_rfc_says(path: str, wanted: list[Any]) -> None:
+def test_json_path_selects_as_the_rfc_says(path: str, wanted: list[Any]) -> None:
     assert chosen(path) == wanted
 
 

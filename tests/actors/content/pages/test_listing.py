@@ -53,11 +53,11 @@ def test_text_around_a_list_is_no_item(around: str) -> None:
         ' <a href="/n/harbour"><img alt="A picture of it and much more"></a>',
     ],
 )
-def test_a_block_beside_an_item_is_no_item(more: str) -> None:
+def test_a_block_next_to_an_item_is_no_item(more: str) -> None:
     assert [url for _, url in found(a_list(*NAMES, more=more))] == ["/n/harbour", "/n/museum"]
 
 
-def test_links_that_only_say_more_are_named_by_what_stands_beside_them() -> None:
+def test_links_that_say_more_are_named_by_the_text_next_to_them() -> None:
     rows = "".join(f'<div><h3>The {name} is open</h3><a href="/n/{name}">Read more</a></div>' for name in NAMES)
     assert [title for title, _ in found(f"<main>{rows}</main>")] == ["The harbour is open", "The museum is open"]
 
@@ -70,7 +70,7 @@ def test_a_card_is_named_by_its_heading_without_the_words_above_it() -> None:
     assert [title for title, _ in found(f"<main>{rows}</main>")] == ["The harbour", "The museum"]
 
 
-def test_a_list_of_links_to_elsewhere_has_items_and_a_wall_beside_a_list_has_none() -> None:
+def test_a_list_of_external_links_has_items_and_a_wall_next_to_a_list_has_none() -> None:
     away = "".join(f'<li><a href="https://{name}.example/x">What {name} says of it all</a></li>' for name in "bcdef")
     assert len(found(f"<main><ul>{away}</ul></main>")) == 5
     wall = "".join(f'<b><a href="https://www.instagram.com/p/{n}">Look at number {n} of it</a></b>' for n in range(5))
@@ -94,7 +94,7 @@ def test_rubbish_has_no_items_and_does_no_harm(body: str) -> None:
     assert len(found(f"<main><p>Some text</p>{body}</main>")) <= 1
 
 
-def test_a_thread_of_a_forum_is_an_item_also_where_its_address_says_topic() -> None:
+def test_a_forum_thread_with_topic_in_its_address_is_an_item() -> None:
     body = a_list(*NAMES).replace("/n/", "/forums/topic/")
     assert [url for _, url in found(body)] == ["/forums/topic/harbour", "/forums/topic/museum"]
     assert found(a_list(*NAMES).replace("/n/", "/topic/")) == []
@@ -108,7 +108,7 @@ def test_a_parameter_of_the_pages_own_address_is_no_filter() -> None:
     assert found(body) == []
 
 
-def test_a_row_that_is_pinned_is_an_item_whatever_its_class_is_called() -> None:
+def test_a_pinned_row_with_any_class_name_is_an_item() -> None:
     row = '<li class="row{}"><a href="/n/{}">The {} is open again</a></li>'
     rows = [row.format(more, name, name) for more, name in (("", "a"), ("", "b"), (" announcement", "c"), ("", "d"))]
     assert [url for _, url in found(f"<ul>{''.join(rows)}</ul>")] == ["/n/a", "/n/b", "/n/c", "/n/d"]

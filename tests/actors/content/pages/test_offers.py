@@ -69,7 +69,7 @@ def offers(body: bytes) -> tuple[Offer, ...]:
         (shop('<script type="application/ld+json">["Offer", 1, null, {"@type": 5}]</script>'), ()),
     ],
 )
-def test_offers_are_read_wherever_a_page_declares_them(body: bytes, found: tuple[Offer, ...]) -> None:
+def test_offers_are_read_in_every_place_a_page_declares_them(body: bytes, found: tuple[Offer, ...]) -> None:
     assert offers(body) == found
 
 
@@ -113,7 +113,7 @@ def test_a_machine_readable_state_is_a_change_of_availability() -> None:
     assert (state.kind, state.after and state.after.value) == ("availability", "out_of_stock")
 
 
-def test_microdata_in_attributes_that_nobody_sees_is_compared_too() -> None:
+def test_microdata_in_invisible_attributes_is_compared_too() -> None:
     bodies = [shop(MICRODATA)] * 4 + [shop(MICRODATA.replace("49.90", "39.90"))]
     assert [one.kind for one in looks(*bodies)] == ["baseline", *["unchanged"] * 3, "changed"]
 

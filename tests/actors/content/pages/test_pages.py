@@ -43,7 +43,7 @@ def test_the_pages_head_is_read() -> None:
     assert rfc3339(look.published_at) == "2026-03-10T09:00:00.000Z"
 
 
-def test_the_content_is_the_running_text_without_the_furniture() -> None:
+def test_the_content_is_the_running_text_without_boilerplate() -> None:
     page = html(*PROSE, around="<nav><a href=/>Home</a></nav>{}<footer>Imprint and contact</footer>")
     content = look_page(PageRequest(page, "text/html", URL)).content
     assert all(text in content for text in PROSE)
@@ -57,7 +57,7 @@ def test_the_content_of_a_list_page_is_its_blocks() -> None:
     assert "Headline number 39" in look_page(PageRequest(page, "text/html", URL)).content
 
 
-def test_furniture_is_known_by_tag_role_name_and_leading_label() -> None:
+def test_boilerplate_is_known_by_tag_role_name_and_leading_label() -> None:
     around = (
         "<nav>by tag</nav><div role=search>by role</div><div class='cookie-banner'>by name</div>{}"
         "<div><b>Related articles</b><ul><li><a href=/x>by label</a></ul></div>"
@@ -118,7 +118,7 @@ def test_a_selector_that_is_no_css_is_refused_in_words(selector: str) -> None:
         check(selector)
 
 
-def test_a_selector_without_a_match_is_a_state_and_what_is_no_page_an_error() -> None:
+def test_a_selector_without_a_match_is_a_state_and_no_page_an_error() -> None:
     assert reading(html("x"), ".absent").blocks == (NOTHING,)
     wall = b"<html><head><title>Just a moment...</title></head><body>x</body></html>"
     with pytest.raises(ContentError, match="matches nothing, and this is not the page itself"):

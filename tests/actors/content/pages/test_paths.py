@@ -99,7 +99,7 @@ def test_a_part_of_a_document_is_watched_alone(body: bytes, selector: str, block
     assert preview_page(PageRequest(body, "", URL, selector, ())).matched == len(blocks)
 
 
-def test_a_part_keeps_its_places_and_what_is_ignored_is_gone() -> None:
+def test_a_part_keeps_its_positions_without_ignored_blocks() -> None:
     found = read_page(xlsx(BOOK), "", URL, "path:Plans ›", ("path:* · Seats", "path:Solo"))
     assert list(zip(found.blocks, found.places, strict=True))[-1] == ("29", ("Team", "Fee"))
     assert "10" not in found.blocks and "5" not in found.blocks

@@ -48,13 +48,13 @@ def test_a_row_of_nothing_but_th_heads_columns_without_a_thead() -> None:
     assert found["Lerwick"] == ("", "Port")
 
 
-def test_scope_says_what_a_th_heads() -> None:
+def test_scope_gives_the_cells_of_a_th() -> None:
     found = placed(table("<th scope=row>Team<th scope=col>Seats", "<th scope=row>Free<td>3"))
     assert found["3"] == ("Free", "Seats")
     assert placed(table("<th scope=row>Seats", "<th scope=row>Price<td>9"))["9"] == ("Price", "")
 
 
-def test_spans_shift_what_follows_as_in_a_browser() -> None:
+def test_spans_shift_later_cells_as_in_a_browser() -> None:
     found = placed(
         table(
             "<th rowspan=2>Line<th colspan=2>2026<th colspan=2>2027",

@@ -74,7 +74,7 @@ def test_lines_that_are_no_wrapped_paragraph_are_blocks_each(text: str) -> None:
     assert lines(text) == text.split("\n")[:-1]
 
 
-def test_json_keeps_its_order_and_its_numbers_and_what_is_small_is_one_line() -> None:
+def test_json_keeps_its_order_and_numbers_and_small_values_take_one_line() -> None:
     plans = [{"name": f"Plan {n}", "price": 19.50, "limits": {"users": n, "big": 10**30}} for n in (2, 1)]
     text = json.dumps({"version": "1.0", "plans": plans, "none": None, "exact": 7}).replace("7", "1.10")
     assert lines(text) == [
@@ -94,7 +94,7 @@ def test_json_that_cannot_be_read_is_text(text: str) -> None:
     assert read(text).format == "text"
 
 
-def test_a_table_is_read_row_by_row_whatever_separates_its_cells() -> None:
+def test_a_table_with_any_cell_separator_is_read_row_by_row() -> None:
     for delimiter in ",;\t":
         text = 'harbour,level,note\nNorth,"3.1","calm\nsea"\nSouth,2.4,\n'.replace(",", delimiter)
         found = read(text)
@@ -160,7 +160,7 @@ def test_reading_is_bounded_and_a_cut_is_reported(text: str) -> None:
 
 
 @pytest.mark.parametrize(("selector", "ignore"), [("main", ()), (None, (".ad",))])
-def test_selectors_are_refused_for_what_has_no_elements(selector: str | None, ignore: tuple[str, ...]) -> None:
+def test_selectors_are_refused_for_documents_without_elements(selector: str | None, ignore: tuple[str, ...]) -> None:
     body = CHANGELOG.encode()
     with pytest.raises(ContentError, match="plain text, 10 lines: a part of a text is chosen by lines"):
         read_page(body, "", "https://a.example/", selector, ignore)

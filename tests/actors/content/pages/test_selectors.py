@@ -39,7 +39,7 @@ JSON = '{"items": [{"name": "D40", "price": 119}, {"name": "D50", "price": 129, 
         ("td:contains('Tin')", (NOTHING,)),
     ],
 )
-def test_a_selector_of_another_program_chooses_what_it_says(selector: str, blocks: tuple[str, ...]) -> None:
+def test_a_selector_of_another_program_selects_the_same(selector: str, blocks: tuple[str, ...]) -> None:
     check(selector)
     assert read_page(PAGE.encode(), "text/html", URL, selector, ()).blocks == blocks
 

@@ -32,7 +32,7 @@ def test_shells_among_drawn_pages_are_found_with_a_precision_of_95_in_a_hundred(
     assert right / sum(is_shell for _, is_shell, _ in rows) >= 0.9
 
 
-def test_it_says_by_what_it_knows() -> None:
+def test_a_shell_names_its_evidence() -> None:
     says = {name: detect(page.encode(), "text/html", "https://site.example/").shell for name, _, page in BY_HAND}
     assert says["vite"] == "<div id=app> is empty until its scripts run"
     assert says["angular"] == "<app-root> is empty until its scripts run"
@@ -41,5 +41,5 @@ def test_it_says_by_what_it_knows() -> None:
     assert says["a challenge"] == ""
 
 
-def test_a_page_with_its_text_is_not_asked_about() -> None:
+def test_a_page_with_text_is_no_shell() -> None:
     assert not may_be_shell(b"<script src=a.js></script>" + b"<p>A word and another one.</p>" * 100)

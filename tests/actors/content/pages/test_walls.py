@@ -43,7 +43,7 @@ def test_the_same_words_in_the_title_of_a_page_with_text_are_none(subtests: pyte
                 assert not trouble(f"{WORDS[language][kind][0].replace('*', '')} | Shore", *(PROSE * 3))
 
 
-def test_a_shop_whose_ware_is_not_to_be_had_is_no_error(subtests: pytest.Subtests) -> None:
+def test_an_unavailable_product_is_no_error(subtests: pytest.Subtests) -> None:
     for language in LANGUAGES:
         with subtests.test(language):
             for phrase in WORDS[language]["unavailable"]:
@@ -53,7 +53,7 @@ def test_a_shop_whose_ware_is_not_to_be_had_is_no_error(subtests: pytest.Subtest
                 assert not trouble(f"Sandals | {spoken}", "Sandals", spoken, "$ 12"), phrase
 
 
-def test_a_page_that_says_it_leads_elsewhere_and_does_is_trouble() -> None:
+def test_a_page_that_announces_and_makes_a_redirect_fails() -> None:
     away = '<meta http-equiv="refresh" content="3; url=https://shore.example/new">'
     assert "leads to another page: https://shore.example/new" in trouble("Weiterleitung", "Bitte", head=away)
     assert "leads to" in trouble("Shore", "You should be redirected quickly, if not click here.", head=away)

@@ -56,7 +56,7 @@ def test_a_change_has_its_kinds(before: str, after: str, told: list[str]) -> Non
     assert [one.kind for one in kinds(before, after)] == told
 
 
-def test_values_are_paired_with_what_they_were_and_say_of_what_they_are() -> None:
+def test_values_are_paired_with_their_old_values_and_name_their_item() -> None:
     (one,) = kinds("Team for $12 per month", "Team for $15 per month")
     assert one == TypedChange(
         "price",
@@ -148,7 +148,7 @@ def test_a_value_in_json_has_the_path_of_its_block_and_its_key() -> None:
     ]
 
 
-def test_a_label_that_came_where_one_went_is_one_change_of_the_state() -> None:
+def test_a_label_that_replaces_another_is_one_change_of_state() -> None:
     diff, _ = compare(["One", "In stock", "Two"], ["One", "Two", "Three", "Sold out"])
     (state,) = [one for one in kinds_of(diff, Writing("en")) if one.kind == "availability"]
     assert isinstance(state.before, Value) and isinstance(state.after, Value)

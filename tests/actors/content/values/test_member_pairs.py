@@ -43,7 +43,7 @@ def test_a_changed_member_is_named_by_its_path(before: Any, after: Any, changes:
         assert found == changes
 
 
-def test_items_are_matched_by_what_they_are_called_wherever_they_stand() -> None:
+def test_items_are_matched_by_name_at_any_position() -> None:
     after = [{"limits": {"gb": 2, "seats": 6}, "price": 12, "name": "Team"}]
     assert sorted(told([TEAM, PRO], [PRO, *after], "plans", '"plans": ')) == [
         ("number", "$.plans[Team].limits.seats", "5", "6"),

@@ -53,7 +53,7 @@ def drawn(chance: random.Random, depth: int = 3) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_values_of_whatever_is_on_one_line_stand_where_it_is_written(seed: int) -> None:
+def test_values_of_one_line_have_the_position_of_that_line(seed: int) -> None:
     value = json_text.loaded(json.dumps(drawn(random.Random(seed))))
     text = json_text.on_one_line(value)
     found = members_of(text, "x")

@@ -29,7 +29,7 @@ from actors.content.values.names import names_in, same_wording
         ("fr", "les sociétés du Groupe Match travaillent", "les sociétés de Match Group travaillent"),
     ],
 )
-def test_names_are_known_by_capitals_and_by_what_stands_beside_them(language: str, before: str, after: str) -> None:
+def test_names_are_known_by_capitals_and_by_their_neighbours(language: str, before: str, after: str) -> None:
     assert names_in(before, after, Writing(language)) is not None
 
 

@@ -48,7 +48,7 @@ def test_text_that_changes_by_itself_is_masked(one: str, other: str) -> None:
         ("The meeting on Tuesday in the big hall starts at 10:30 and ends with lunch for everybody", ""),
     ],
 )
-def test_figures_that_may_be_news_change_the_key(one: str, other: str) -> None:
+def test_figures_that_may_matter_change_the_key(one: str, other: str) -> None:
     assert key(one) != key(other)
 
 

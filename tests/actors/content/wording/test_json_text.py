@@ -31,7 +31,7 @@ def places(value: object) -> dict[str, str]:
     return {line.text: line.place for line in json_text.lines(json_text.read(json.dumps(value)))}
 
 
-def test_a_line_says_what_holds_it() -> None:
+def test_a_line_names_its_parents() -> None:
     found = places({"at": "x", "plans": PLANS, "note": f"{LONG} {LONG}"})
     assert found['"at": "x"'] == ""
     assert found['"plans":'] == ""
@@ -57,12 +57,12 @@ def test_a_line_says_what_holds_it() -> None:
         ([{"name": "A"}, "b"], ["[0]", "[1]"]),
     ],
 )
-def test_an_item_is_named_by_what_distinguishes_it(items: list[object], called: list[str]) -> None:
+def test_an_item_is_named_by_its_distinguishing_key(items: list[object], called: list[str]) -> None:
     value = json_text.read(json.dumps(items))
     assert [json_text.written(value, (at,)) for at in range(len(items))] == called
 
 
-def test_a_value_is_that_of_its_item_wherever_the_item_stands() -> None:
+def test_a_value_belongs_to_its_item_at_any_position() -> None:
     chance = random.Random(5)
     memory = judge(None, reading({"plans": PLANS})).memory
     for price in range(100, 120):

@@ -19,7 +19,7 @@ def past_forms() -> Iterator[str]:
         yield from line.split("|")
 
 
-def test_each_past_form_with_a_figure_is_masked_whatever_the_figure() -> None:
+def test_each_past_form_is_masked_with_any_figure() -> None:
     rng = random.Random(40)
     for form in past_forms():
         one, other = (form.replace("#", str(rng.randrange(2, 60))) for _ in range(2))
@@ -36,7 +36,7 @@ def test_each_past_form_without_a_figure_is_masked(subtests: pytest.Subtests) ->
             assert canonical(f"Xyz: {form}") == "xyz ⟨ago⟩"
 
 
-def test_the_words_for_today_and_yesterday_of_each_locale_are_masked_and_what_stands_around_stays(
+def test_today_and_yesterday_are_masked_in_each_locale_and_the_text_around_stays(
     subtests: pytest.Subtests,
 ) -> None:
     for locale in LOCALES:
@@ -104,7 +104,7 @@ def test_no_future_form_of_any_locale_is_masked() -> None:
         ("Ma bohème", "Bohème"),
     ],
 )
-def test_figures_and_words_that_only_look_so_are_content(one: str, other: str) -> None:
+def test_figures_and_words_that_resemble_relative_times_are_content(one: str, other: str) -> None:
     assert canonical(one) != canonical(other)
 
 
@@ -114,7 +114,7 @@ def test_in_sentences_and_cells_these_words_are_content() -> None:
     assert canonical("oggi", cell=True) != canonical("ieri", cell=True)
 
 
-def test_the_lists_are_what_babel_has_now() -> None:
+def test_the_lists_equal_babels() -> None:
     babel_or_skip()
     from release.cldr import TARGET, made, said_kept
 

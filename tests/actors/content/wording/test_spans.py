@@ -44,7 +44,7 @@ def test_no_word_begins_with_a_mark_of_the_word_before(text: str) -> None:
     assert "".join(text[a:b] for a, b in words_of(text)) == "".join(text.split())
 
 
-def test_words_figures_and_single_characters_are_what_differs() -> None:
+def test_a_difference_is_made_of_words_figures_and_single_characters() -> None:
     assert marked("costs 19,90 euros", "costs 29,90 euros") == (["19,90"], ["29,90"])
     assert marked("You may share it", "You may not share it") == ([], ["not"])
     assert marked("料金は十円です。", "料金は百円です。") == (["十"], ["百"])

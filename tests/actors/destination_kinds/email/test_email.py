@@ -302,7 +302,7 @@ async def test_another_address_is_another_person(autojump_clock: object) -> None
             assert (await client.post(f"{where}/invite")).status_code == 409
 
 
-async def test_a_recipient_added_without_a_link_is_asked_again(autojump_clock: object) -> None:
+async def test_a_recipient_added_without_a_link_needs_a_new_confirmation(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:
@@ -382,7 +382,7 @@ def test_servers_are_read_as_they_are_written() -> None:
             server_of(address, sender)
 
 
-async def test_a_mail_says_what_its_template_says_in_both_parts(autojump_clock: object) -> None:
+async def test_both_parts_of_a_mail_follow_its_template(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Parish(nursery)
         async with town.running() as client:

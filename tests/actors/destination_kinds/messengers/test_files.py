@@ -21,7 +21,7 @@ def flaws(text: str) -> str:
     return "\n".join(map(str, caught.value.flaws))
 
 
-def test_the_page_has_a_row_for_each_kind_with_what_it_asks_for() -> None:
+def test_the_page_has_a_row_for_each_kind_with_its_fields() -> None:
     for messenger in built_in():
         (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| `{messenger.id}` |"))
         assert messenger.label in row
@@ -29,13 +29,13 @@ def test_the_page_has_a_row_for_each_kind_with_what_it_asks_for() -> None:
         assert ("| optional |" in row) == bool(messenger.address.default), row
 
 
-def test_every_kind_says_where_to_get_what_it_asks_for_in_two_sentences() -> None:
+def test_every_kind_explains_its_fields_in_two_sentences() -> None:
     for kind in built_in_kinds().values():
         assert 1 <= kind.where.count(". ") + 1 <= 2 and kind.where.endswith("."), kind.id
         assert kind.documentation.startswith("https://")
 
 
-def test_every_kind_says_in_what_its_answers_were_read() -> None:
+def test_every_kind_names_the_source_of_its_answers() -> None:
     assert [messenger.id for messenger in built_in() if not messenger.read] == []
 
 

@@ -156,7 +156,7 @@ async def test_errors_name_their_place_and_never_repeat_a_secret(
             assert "k3y0f" not in answer.text and "Evil" not in answer.text
 
 
-async def test_a_webhook_gets_its_sealed_headers_beside_its_signature(autojump_clock: object) -> None:
+async def test_a_webhook_gets_its_sealed_headers_and_its_signature(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:
@@ -181,7 +181,7 @@ async def test_a_webhook_gets_its_sealed_headers_beside_its_signature(autojump_c
             assert town.arrived[1].headers["x-api-key"] == "k3y0fHeader"
 
 
-async def test_a_bin_hides_what_would_let_a_delivery_in(autojump_clock: object) -> None:
+async def test_a_bin_hides_credentials_of_a_delivery(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         async with town.running() as client:
@@ -286,7 +286,7 @@ async def test_a_template_that_fails_costs_no_message_and_says_so(autojump_clock
 
 
 @pytest.mark.parametrize("status", [302, 400, 503])
-def test_an_error_body_beside_status_200_is_no_success(status: int) -> None:
+def test_an_error_body_with_status_200_is_no_success(status: int) -> None:
     telegram = MESSENGERS["telegram"]
     assert answer_of(telegram, PostResult(200, 1, b'{"ok":true}', None)).delivered
     found = answer_of(telegram, PostResult(status, 1, b'{"ok":true}', None))

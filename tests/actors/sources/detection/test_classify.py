@@ -38,7 +38,7 @@ def test_a_throttled_request_reports_the_site_and_the_wait(
         ("/page", None, "html", "an HTML document"),
     ],
 )
-async def test_the_detected_type_is_shown_beside_a_requested_other_one(
+async def test_the_detected_type_is_shown_next_to_a_different_requested_one(
     autojump_clock: object, path: str, wished: SourceType | None, detected: str, says: str
 ) -> None:
     async with watching() as (service, origin):

@@ -27,9 +27,7 @@ async def source_of(service: Watching, source: SourceId) -> Source:
 
 
 @pytest.mark.parametrize(("url", "title"), [(FEED, "T"), (PAGE, "Page")])
-async def test_a_source_is_called_what_it_calls_itself_until_the_user_names_it(
-    url: str, title: str, autojump_clock: object
-) -> None:
+async def test_a_source_has_its_own_title_until_the_user_names_it(url: str, title: str, autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, origin):
         origin.bodies["/feed"], origin.bodies["/page"] = rss("a"), page(*TEXTS)

@@ -36,7 +36,7 @@ async def added(service: Watching, origin: Origin, status: int = 503, **wish: An
 
 
 @pytest.mark.parametrize("status", [404, 500, 503, 401])
-async def test_a_url_that_cannot_be_reached_is_refused_unless_it_is_asked_for_and_then_says_so(
+async def test_an_unreachable_url_is_refused_unless_requested_and_then_noted(
     status: int, autojump_clock: object
 ) -> None:
     async with watching() as (service, origin):
@@ -66,7 +66,7 @@ async def test_a_url_that_cannot_be_reached_is_refused_unless_it_is_asked_for_an
         (b"\n\n".join(text.encode() for text in TEXTS), "html", "plain text", "\n\n".join([*TEXTS, MORE]).encode()),
     ],
 )
-async def test_its_first_answer_says_what_it_is_and_is_where_it_begins(
+async def test_the_first_answer_decides_the_tier_and_is_the_baseline(
     body: bytes, type: str, evidence: str, after: bytes, autojump_clock: object
 ) -> None:
     async with watching() as (service, origin):
@@ -97,7 +97,7 @@ async def test_a_feed_that_its_page_advertises_is_found_at_the_first_answer(auto
         assert await service.news() == ["b"], "a backfill comes with it"
 
 
-async def test_it_is_kept_over_a_restart_and_found_out_after_it(autojump_clock: object) -> None:
+async def test_an_unreachable_source_survives_a_restart_and_is_detected_after_it(autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, origin):
         source = (await added(service, origin, title="Mine", tags=("label:x",))).source
@@ -119,7 +119,7 @@ async def test_it_is_kept_over_a_restart_and_found_out_after_it(autojump_clock: 
 
 
 @pytest.mark.parametrize("by", ["add", "edit"])
-async def test_the_type_that_was_asked_for_is_what_it_is_watched_as(by: str, autojump_clock: object) -> None:
+async def test_an_unreachable_source_is_watched_as_the_requested_type(by: str, autojump_clock: object) -> None:
     async with watching() as (service, origin):
         source = (await added(service, origin, type="html" if by == "add" else None)).source
         if by == "edit":
@@ -204,7 +204,7 @@ async def test_two_spellings_are_one_source_also_when_both_come_at_once(autojump
         assert len({id for id, _ in found}) == 1 and sorted(created for _, created in found) == [False, False, True]
 
 
-async def test_it_can_be_edited_asked_and_disabled_while_it_waits(autojump_clock: object) -> None:
+async def test_an_unreachable_source_can_be_edited_checked_and_disabled_while_it_waits(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         source = (await added(service, origin, status=500)).source
         await service.registry_box.ask(lambda reply: EditSource(source.id, SourcePatch(enabled=False), reply))
@@ -220,7 +220,7 @@ async def test_it_can_be_edited_asked_and_disabled_while_it_waits(autojump_clock
         assert (view.source.detection.pending, view.source.type, view.hot.health.flag) == (False, "html", "ok")
 
 
-async def test_a_push_source_that_refuses_the_handshake_is_kept_until_it_takes_one(autojump_clock: object) -> None:
+async def test_a_push_source_that_refuses_the_handshake_is_retried_until_it_accepts(autojump_clock: object) -> None:
     async with watching() as (service, _):
         service.network.names["push.example"] = [["93.184.216.50"]]
         view = (await service.add(PUSH, verify="later", filter="")).view

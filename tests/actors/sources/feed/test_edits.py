@@ -24,7 +24,7 @@ def all_with(line: str, names: str = "abcde") -> list[Mark]:
     return [entry(name, f"t{name}", line) for name in names]
 
 
-def test_a_line_that_changes_in_most_entries_is_no_edit_and_an_edit_beside_it_is() -> None:
+def test_a_line_that_changes_in_most_entries_is_no_edit_and_an_edit_next_to_it_is() -> None:
     changed = all_with("Q")
     assert told(all_with("P"), changed) == [()]
     changed[2] = entry("c", "new", "Q")
@@ -32,7 +32,7 @@ def test_a_line_that_changes_in_most_entries_is_no_edit_and_an_edit_beside_it_is
     assert told(all_with("P"), [*all_with("Q", "a"), *all_with("P", "bcde")]) == [(0,)]
 
 
-def test_a_line_known_as_furniture_is_none_later_in_one_entry_either() -> None:
+def test_a_line_known_as_boilerplate_stays_boilerplate_in_one_entry() -> None:
     late = [entry("n", "tn", "P"), *all_with("P")]
     back = [entry("n", "tn", "Q"), *all_with("P")]
     assert told(all_with("P"), all_with("Q"), late, back) == [(), (), ()]

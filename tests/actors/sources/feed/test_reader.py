@@ -71,7 +71,7 @@ async def test_an_unchanged_feed_costs_a_304_and_no_commit(autojump_clock: objec
         assert service.points == []
 
 
-async def test_a_restart_remembers_what_was_seen_and_does_not_stampede(autojump_clock: object) -> None:
+async def test_a_restart_remembers_seen_entries_and_does_not_stampede(autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, origin):
         origin.bodies["/feed"] = rss("a", "b")
@@ -99,7 +99,7 @@ async def test_the_feed_that_a_page_advertises_is_watched_in_its_place(autojump_
         assert await service.titles() == ["b"]
 
 
-async def test_a_feed_behind_a_redirect_to_another_host_is_asked_conditionally(autojump_clock: object) -> None:
+async def test_a_feed_behind_a_redirect_to_another_host_gets_conditional_requests(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         service.network.add("moved.example", "93.184.216.40", web(lambda asked: Answer(301, headers={"location": URL})))
         origin.bodies["/feed"] = rss("a")

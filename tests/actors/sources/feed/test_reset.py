@@ -43,13 +43,13 @@ def test_only_all_of_a_feed_that_is_not_small_is_held(count: int, new: int, held
     assert (len(turn.held), len(turn.told)) == (held, new - held)
 
 
-def test_entries_dated_after_all_that_was_seen_are_news_however_many_and_however_old() -> None:
+def test_entries_newer_than_all_seen_are_reported_in_any_number_and_of_any_age() -> None:
     turn = decide(30, entries(30, dated=NOW - 30 * DAY), newest=NOW - 31 * DAY)
     assert (len(turn.told), turn.held, turn.manner) == (30, (), Manner.PLAIN)
 
 
 @pytest.mark.parametrize("step", [0, 1], ids=["one date", "a moment apart"])
-def test_a_batch_that_is_dated_alike_is_news_when_the_date_is_new(step: int) -> None:
+def test_a_batch_with_one_date_is_reported_when_the_date_is_new(step: int) -> None:
     turn = decide(12, entries(12, dated=NOW + 1000, step=step))
     assert (len(turn.told), turn.held) == (12, ())
 
@@ -60,7 +60,7 @@ def test_new_entries_of_a_moved_feed_are_reported() -> None:
 
 
 @pytest.mark.parametrize(("moved", "new", "kept"), [(12, 0, 0), (12, 5, 0), (1, 0, 0), (3, 9, 0), (6, 2, 6)])
-def test_known_entries_under_other_names_are_a_move_whatever_their_number(moved: int, new: int, kept: int) -> None:
+def test_any_number_of_known_entries_with_new_ids_is_a_move(moved: int, new: int, kept: int) -> None:
     turn = decide(moved + new + kept, entries(new), moved=entries(moved, 50))
     assert (len(turn.held), len(turn.told), turn.manner) == (moved, new, Manner.RENAMED)
     again = decide(moved + new + kept, entries(new), turn.manner, moved=entries(moved, 50))
@@ -126,7 +126,7 @@ def dated(titles: list[str], at: int, step: int = 0) -> bytes:
     return f"<rss version='2.0'><channel><title>T</title>{items}</channel></rss>".encode()
 
 
-async def test_a_feed_that_is_new_as_a_whole_is_said_once_and_then_watched_as_always(autojump_clock: object) -> None:
+async def test_an_entirely_new_feed_is_reported_once_and_then_watched_normally(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss(*names(0, 12))
         await service.add(URL)
@@ -159,7 +159,9 @@ async def test_twelve_entries_dated_just_before_the_check_are_all_reported(autoj
         assert (await service.alerts(), sorted(await service.titles())) == ([], sorted(names(100, 12)))
 
 
-async def test_ten_new_entries_beside_two_old_ones_are_reported_though_dated_by_day(autojump_clock: object) -> None:
+async def test_ten_new_entries_among_two_old_ones_are_reported_despite_dates_without_times(
+    autojump_clock: object,
+) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = dated(names(0, 12), NOW - 3 * DAY)
         await service.add(URL)
@@ -185,7 +187,7 @@ async def test_a_feed_that_is_empty_and_then_has_ten_old_entries_reports_them(
         assert len(await service.alerts()) == 1, "a later move is still one"
 
 
-async def test_an_empty_moment_makes_no_news_of_what_is_known(autojump_clock: object) -> None:
+async def test_a_briefly_empty_feed_makes_no_known_entry_new(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss(*names(0, 12))
         await service.add(URL)

@@ -118,7 +118,7 @@ def test_a_feed_that_links_one_page_for_all_entries_has_no_names_in_its_links() 
     assert after(before, [linked("d", "/log", OTHER), *before[:2]])[0] == (0,)
 
 
-def test_the_only_entry_with_a_new_guid_and_the_same_words_is_news_when_its_date_says_so() -> None:
+def test_a_single_entry_with_a_new_guid_and_the_same_text_is_new_if_its_date_is() -> None:
     old = [linked("a", "/live", date=NOW)]
     assert after(old, [linked("b", "/live", date=NOW)]) == ((), ())
     assert after(old, [linked("b", "/live", date=NOW + 3_600_000)]) == ((0,), ())
@@ -126,7 +126,7 @@ def test_the_only_entry_with_a_new_guid_and_the_same_words_is_news_when_its_date
     assert after(old, [linked("b", "/live", OTHER, date=NOW)]) == ((0,), ())
 
 
-def test_an_alias_names_an_entry_whose_neighbours_have_changed_its_key() -> None:
+def test_an_alias_names_an_entry_with_a_new_key() -> None:
     before = [linked("g /1", "/1", aliases=("g",)), linked("g /2", "/2", OTHER, aliases=("g",))]
     alone = linked("g", "/2", OTHER, aliases=("g /2",))
     assert after(before, [alone]) == ((), ())

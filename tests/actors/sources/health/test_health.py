@@ -230,7 +230,7 @@ def test_a_flag_never_says_better_than_its_score_allows(score: float, before: Fl
     assert flag == "rotten" or score >= 0.3
 
 
-def test_a_remark_on_a_page_is_said_in_the_reason_costs_nothing_and_stays_while_nothing_is_read() -> None:
+def test_a_remark_on_a_page_appears_in_the_reason_costs_no_score_and_stays_until_the_next_read() -> None:
     health, memory = after_look(Health(), Pulse(), "One place is restless.")
     assert (health.score, health.cause, health.reason) == (
         1.0,

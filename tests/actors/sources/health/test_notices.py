@@ -79,7 +79,7 @@ TOLD_AT = f"told:{rfc3339(NOW)}"
         (90_000, 3600, None),
     ],
 )
-def test_a_failure_is_reported_by_its_age_whatever_the_flag(
+def test_a_failure_is_reported_by_its_age_with_any_flag(
     flag: Flag, lasts: int, told: int | None, tags: str | None
 ) -> None:
     health = at(lasts, flag=flag, told=None if told is None else Telling(NOW, told))
@@ -107,7 +107,7 @@ def test_the_recovery_from_an_unreported_failure_is_not_reported() -> None:
     assert said(at(4000, flag="degraded"), Health(), 90_000) == []
 
 
-def test_silence_that_costs_health_is_said_as_such_and_so_is_its_end() -> None:
+def test_silence_that_lowers_health_is_reported_and_so_is_its_end() -> None:
     quiet = Health(0.5, "degraded", "silent for 10 h", cause="yield")
     after, (draft,) = news(a_source(), Health(), quiet, NOW, when(60))
     assert (draft.alert_type, draft.content, draft.tags) == (QUIET, "silent for 10 h", ("kind:notice",))
@@ -225,7 +225,7 @@ async def test_a_restart_in_the_middle_of_a_trouble_repeats_nothing(autojump_clo
         assert [event["alert_type"] for event in await service.alerts()] == ["source_failing", "source_recovered"]
 
 
-async def test_a_notice_that_could_not_be_committed_is_said_later(autojump_clock: object) -> None:
+async def test_a_notice_that_could_not_be_committed_is_sent_later(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         await service.add(URL)
@@ -268,7 +268,7 @@ def lose_answers(service: Watching) -> None:
     service.storage.log.append = append  # type: ignore[method-assign,assignment]
 
 
-async def test_a_notice_whose_commit_was_not_answered_is_said_once_and_the_watching_goes_on(
+async def test_a_notice_with_an_unanswered_commit_is_sent_once_and_checks_continue(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -283,7 +283,7 @@ async def test_a_notice_whose_commit_was_not_answered_is_said_once_and_the_watch
         assert await service.news() == ["b"]
 
 
-async def test_a_push_source_says_a_notice_once_whose_commit_was_not_answered(autojump_clock: object) -> None:
+async def test_a_push_source_sends_a_notice_with_an_unanswered_commit_once(autojump_clock: object) -> None:
     async with watching() as (service, _):
         pusher = Pusher()
         pusher.join(service)

@@ -95,7 +95,7 @@ async def test_no_redirect_takes_them_to_another_origin(autojump_clock: object) 
         assert led and not [asked for asked in site.elsewhere if {"cookie", "x-team"} & asked.headers.keys()]
 
 
-async def test_a_feed_that_a_page_advertises_elsewhere_gets_none(autojump_clock: object) -> None:
+async def test_a_feed_that_a_page_advertises_on_another_host_gets_no_headers(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site, asked_of_feed = Members(), list[Asked]()
         site.join(service)
@@ -166,7 +166,7 @@ async def test_a_page_of_members_with_a_field_for_a_password_stays_one_when_the_
         assert hot.last_error is None and hot.looks > 1
 
 
-async def test_a_preview_with_headers_is_not_that_of_strangers(autojump_clock: object) -> None:
+async def test_a_preview_with_headers_is_not_shared_with_one_without(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Members()
         site.join(service)
@@ -225,7 +225,7 @@ async def test_a_check_may_post_a_body_and_never_asks_conditionally_with_it(auto
         assert "s3cret" not in repr(service.logged) + repr(view) + repr(view.source)
 
 
-async def test_a_body_is_not_repeated_where_a_redirect_leads(autojump_clock: object) -> None:
+async def test_a_request_body_is_not_sent_to_a_redirects_target(autojump_clock: object) -> None:
     async with watching() as (service, _):
         api = Api()
         service.network.servers[ADDRESS, 443] = web(api.answer, api.asked)

@@ -20,7 +20,7 @@ PIECES: list[Entry | Frame] = [
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_piece_keeps_what_it_says_and_gets_what_its_source_adds(piece: Entry | Frame) -> None:
+def test_a_draft_keeps_its_fields_and_gets_those_of_its_source(piece: Entry | Frame) -> None:
     source = replace(a_source(1), tags=("label:x", "topic:a"))
     draft = draft_of(source, piece, NEW, NOW)
     assert (draft.title, draft.author, draft.content, draft.simhash) == ("Tide", "A", "High water", 5)

@@ -32,7 +32,7 @@ def site(serve: Serve) -> Serve:
     return lambda asked: Answer(404) if asked.target == "/robots.txt" else serve(asked)
 
 
-async def test_a_cookie_lives_from_one_redirect_to_the_next_and_dies_with_the_check(autojump_clock: object) -> None:
+async def test_a_cookie_is_sent_to_later_redirects_and_dropped_after_the_check(autojump_clock: object) -> None:
     asked: list[Asked] = []
     async with watching() as (service, _):
         wall = site(lambda one: FEED if cookie_of(one) == "seen=1" else moved(URL, sets="seen=1; Path=/; Secure"))
@@ -105,7 +105,7 @@ async def test_raw_utf_8_in_a_redirect_is_encoded_as_browsers_do(autojump_clock:
 @pytest.mark.parametrize(
     "to", ["http://127.0.0.1/x", "https://ｌｏｃａｌｈｏｓｔ/x", "https://[::1]/ö", "//169.254.169.254/ö"]
 )
-async def test_the_guard_holds_for_a_redirect_that_was_written_anew(autojump_clock: object, to: str) -> None:
+async def test_the_guard_checks_a_rewritten_redirect(autojump_clock: object, to: str) -> None:
     async with watching() as (service, _):
         raw = to.encode().decode("latin-1")
         service.network.servers[ADDRESS, 443] = web(site(lambda one: moved(raw)), [])

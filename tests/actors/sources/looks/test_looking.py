@@ -128,7 +128,7 @@ async def test_a_moving_date_alone_writes_nothing(autojump_clock: object) -> Non
         assert hot_of(service, source).cookies != began
 
 
-async def test_new_headers_of_the_user_end_what_was_followed(autojump_clock: object) -> None:
+async def test_new_headers_from_the_user_end_the_stored_session(autojump_clock: object) -> None:
     async with watching() as (service, _):
         site = Renewing()
         site.join(service)
@@ -177,7 +177,7 @@ async def test_being_signed_out_leaves_the_session_as_it_was_for_a_site_that_was
         assert "session=stranger" not in "".join(looks)
 
 
-async def test_it_is_said_whether_a_cookie_had_run_out_or_the_site_signed_the_source_out(
+async def test_the_reason_names_an_expired_cookie_or_a_sign_out_by_the_site(
     autojump_clock: object,
 ) -> None:
     for ends, said in (("; Path=/; Max-Age=2000", True), ("; Path=/; Max-Age=500000", False)):
@@ -244,7 +244,7 @@ async def test_the_first_check_follows_the_page_to_its_advertised_feed(autojump_
         assert site.looks()[:3] == [f"session=t{n}; theme=dark" for n in range(3)]
 
 
-async def test_a_browser_is_given_the_session_and_asked_what_became_of_it(autojump_clock: object) -> None:
+async def test_a_browser_gets_the_session_and_returns_its_cookies(autojump_clock: object) -> None:
     browser = ScriptedBrowser()
     browser.pages[URL] = rendered(page(TEXT))._replace(set_cookies=("session=t1; Path=/", "seen=1; Domain=example"))
     async with watching(browser=browser) as (service, _):

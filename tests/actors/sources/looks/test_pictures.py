@@ -21,7 +21,7 @@ async def newest(service: Watching, source: SourceId) -> KeptPicture | None:
     return await service.ports.storage.pictures.newest(source)
 
 
-async def test_the_first_check_and_each_change_keep_a_picture_and_a_check_without_news_none(
+async def test_the_first_check_and_each_change_store_a_picture_and_other_checks_none(
     autojump_clock: object,
 ) -> None:
     browser = a_browser()
@@ -44,7 +44,7 @@ async def test_the_first_check_and_each_change_keep_a_picture_and_a_check_withou
         assert all(request.screenshot for request in browser.asked)
 
 
-async def test_pictures_are_kept_only_on_request(autojump_clock: object) -> None:
+async def test_pictures_are_stored_only_on_request(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL

@@ -144,7 +144,7 @@ def test_the_state_of_a_long_watched_source_is_small() -> None:
     assert len(hot.pace) <= 400 and len(hot.pulse) <= 320
 
 
-def test_news_shortens_the_wait_and_their_absence_stretches_it() -> None:
+def test_changes_shorten_the_interval_and_their_absence_stretches_it() -> None:
     hot, now, waits = succeeded(SourceRuntime(), a_look(), Limits(), 0.5), int(NOW), []
     for changed in (*[False] * 60, True):
         now += round(hot.interval * 1000)
@@ -177,13 +177,13 @@ def test_a_source_that_stops_yielding_is_reported_by_its_health() -> None:
     assert urgent(SourceRuntime(), hot)
 
 
-def test_a_source_whose_whole_host_is_down_does_not_answer_either() -> None:
+def test_a_source_on_a_dead_host_is_reported_as_not_answering() -> None:
     hot = unreached(SourceRuntime(), NOW, "the host is resting")
     later = unreached(hot, Millis(NOW + 24 * 60 * MINUTE), "the host is resting")
     assert later.health.cause == "reach" and later.health.score < 0.3 and later.looks == 0
 
 
-def test_only_what_must_not_be_lost_is_urgent() -> None:
+def test_only_state_that_must_not_be_lost_is_urgent() -> None:
     quiet = succeeded(SourceRuntime(), a_look(), Limits(), 0.5)
     assert not urgent(SourceRuntime(), quiet)
     assert urgent(SourceRuntime(), after_failures(3))

@@ -109,7 +109,7 @@ async def test_a_page_that_robots_forbids_is_not_rendered(autojump_clock: object
         assert browser.asked == []
 
 
-async def test_a_page_that_leads_to_what_robots_forbids_is_not_read(autojump_clock: object) -> None:
+async def test_a_page_that_redirects_to_a_forbidden_url_is_not_read(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -192,7 +192,7 @@ async def test_a_page_that_kills_the_browser_is_tried_at_its_own_pace(autojump_c
         assert len(browser.asked) - before < 3 * 86_400 / pace
 
 
-async def test_a_browser_that_goes_while_a_page_rests_is_not_asked_again_and_again(autojump_clock: object) -> None:
+async def test_a_browser_that_ends_while_a_page_settles_is_not_retried_endlessly(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -244,7 +244,7 @@ async def test_headers_go_to_the_browser_for_their_own_origin_only(autojump_cloc
         assert [request.headers for request in browser.asked] == [(("Cookie", "session=1"),)]
 
 
-async def test_headers_stay_behind_when_the_page_lies_elsewhere(autojump_clock: object) -> None:
+async def test_headers_are_not_sent_to_another_host(autojump_clock: object) -> None:
     there = "https://elsewhere.example/app"
     browser = ScriptedBrowser()
     browser.pages[there] = BEFORE
@@ -285,7 +285,7 @@ async def test_feeds_are_never_rendered(how: str, autojump_clock: object) -> Non
         assert (source.render, browser.asked, await service.news()) == ("never", [], ["b"])
 
 
-async def test_json_is_read_as_it_is_sent_whatever_is_wished(autojump_clock: object) -> None:
+async def test_json_is_never_rendered_even_on_request(autojump_clock: object) -> None:
     browser = ScriptedBrowser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/items"] = b'{"items": [{"name": "Day ticket", "price": 10}]}'
@@ -332,7 +332,7 @@ async def test_an_empty_page_is_rendered_by_itself_and_one_with_text_never(autoj
         assert not seen(service, text.id).hot.rendered
 
 
-async def test_a_shell_whose_bytes_never_change_is_rendered_at_each_check(autojump_clock: object) -> None:
+async def test_an_unchanged_shell_is_rendered_at_each_check(autojump_clock: object) -> None:
     browser = a_browser()
     async with watching(browser=browser) as (service, origin):
         origin.bodies["/app"] = SHELL
@@ -346,7 +346,7 @@ async def test_a_shell_whose_bytes_never_change_is_rendered_at_each_check(autoju
         assert len(await service.news()) == 1
 
 
-async def test_a_page_that_becomes_a_shell_and_back_is_a_new_beginning_each_time_and_no_news(
+async def test_a_page_that_becomes_a_shell_and_back_gets_a_new_baseline_and_no_event(
     autojump_clock: object,
 ) -> None:
     browser = a_browser(AFTER)
@@ -363,14 +363,14 @@ async def test_a_page_that_becomes_a_shell_and_back_is_a_new_beginning_each_time
         assert len(await service.news()) == 1
 
 
-async def test_without_a_browser_an_empty_page_is_refused_with_what_is_missing(autojump_clock: object) -> None:
+async def test_without_a_browser_an_empty_page_is_refused_with_a_reason(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/app"] = SHELL
         with pytest.raises(Unprocessable, match="this service has no browser"):
             await service.add(URL)
 
 
-async def test_without_a_browser_a_source_that_is_to_be_rendered_can_be_kept_and_waits_for_one(
+async def test_without_a_browser_a_rendered_source_can_be_added_and_waits_for_one(
     autojump_clock: object,
 ) -> None:
     browser = a_browser()
@@ -429,7 +429,7 @@ async def test_another_way_of_showing_is_a_new_beginning(autojump_clock: object)
 # --- previews --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_preview_proposes_to_render_an_empty_page_and_offers_what_fills_it(autojump_clock: object) -> None:
+async def test_a_preview_of_an_empty_page_offers_rendering_and_its_json(autojump_clock: object) -> None:
     browser = ScriptedBrowser()
     filled = (
         FilledBy(f"https://{SITE}/api/me", 40),

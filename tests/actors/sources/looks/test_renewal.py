@@ -109,7 +109,7 @@ async def test_cookies_of_a_failed_response_are_taken_as_browsers_do(autojump_cl
         assert "session=t9" in site.looks()
 
 
-async def test_after_a_failure_with_a_strangers_session_the_earlier_one_is_tried(
+async def test_after_a_failure_with_a_signed_out_session_the_earlier_one_is_tried(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):
@@ -123,7 +123,7 @@ async def test_after_a_failure_with_a_strangers_session_the_earlier_one_is_tried
         assert "stranger" not in hot_of(service, source).cookies
 
 
-async def test_a_crash_on_the_way_to_a_form_for_strangers_leaves_the_session_that_was_good(
+async def test_a_crash_on_the_way_to_a_sign_in_form_leaves_the_good_session(
     autojump_clock: object,
 ) -> None:
     disk, site = Disk(), Slow()
@@ -198,7 +198,7 @@ async def test_a_delayed_check_sends_the_renewed_session_and_nothing_newer(
         assert live.cookies.kept == known
 
 
-async def test_a_renewed_session_costs_an_extra_write_only_with_news(autojump_clock: object) -> None:
+async def test_a_renewed_session_costs_an_extra_write_only_when_it_changed(autojump_clock: object) -> None:
     async with watching(sweep=86_400.0) as (service, _):
         site = Renewing()
         await joined(service, site)

@@ -26,7 +26,7 @@ def names(count: int) -> list[SourceId]:
     return [SourceId(f"source-{n}") for n in range(count)]
 
 
-def test_a_page_learns_what_all_the_others_share_once_there_are_three() -> None:
+def test_three_pages_are_enough_to_learn_shared_blocks() -> None:
     register, (first, *others) = Neighbours(), names(4)
     register.learn(HOST, first, memory("first"))
     for n, other in enumerate(others):
@@ -65,7 +65,7 @@ def test_the_register_is_bounded_and_drops_the_hosts_idle_longest(
     assert repr(register) == "<Neighbours 10 pages of 3 hosts>"
 
 
-async def test_a_banner_that_reaches_the_last_of_four_pages_is_no_news_there(autojump_clock: object) -> None:
+async def test_a_banner_that_reaches_the_last_of_four_pages_is_no_change_there(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         for n in range(4):
             origin.bodies[f"/{n}"] = page(*(f"{text} On page {n}." for text in PROSE))
@@ -77,7 +77,7 @@ async def test_a_banner_that_reaches_the_last_of_four_pages_is_no_news_there(aut
         assert told == [f"https://site.example/{n}" for n in range(3)]
 
 
-async def test_news_on_four_addresses_of_one_page_is_reported_at_each(autojump_clock: object) -> None:
+async def test_a_change_on_four_addresses_of_one_page_is_reported_at_each(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         paths = [f"/{n}" for n in range(4)]
         for path in paths:

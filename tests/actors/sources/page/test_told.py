@@ -25,7 +25,7 @@ TABLE = "<table><tr><th>Plan<th>Price</tr><tr><td>Team<td>{}</tr></table>"
 TEXT = "The basic plan holds up to ten projects and one gigabyte of storage for each of them, at {} euros a month."
 
 
-def test_a_memory_says_what_each_block_is_and_how_many_it_has_not() -> None:
+def test_a_memory_lists_its_blocks_and_counts_the_omitted_ones() -> None:
     state = SettledState(("A", "10", "Home"), ("1" * 16, "2" * 16, "3" * 16, "4" * 16), (HEADING, CELL, FURNITURE, 0))
     placed = SettledState(state.texts, state.keys, state.traits, (None, Place("Team", "Seats")))
     assert reported_page(encode(pack(placed))) == ToldPage(
@@ -79,7 +79,7 @@ async def test_the_values_of_a_page_are_there_from_the_first_check_on(autojump_c
         assert quiet is not None and not quiet.standing.values, "no worker reads what nobody asks for"
 
 
-async def test_another_part_of_a_page_begins_anew(autojump_clock: object) -> None:
+async def test_another_part_of_a_page_gets_a_new_baseline(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page("<b id=a>A pen for $3</b>", "<i id=b>An inkpot for $7</i>")
         source = (await service.add(URL, selector="#a")).view.source.id

@@ -21,7 +21,7 @@ from tests.support.build import NOW, a_source
 COUNT = 300
 
 
-async def test_a_parked_source_is_small_beside_its_record_and_memory(autojump_clock: Any) -> None:
+async def test_a_parked_source_takes_little_more_than_its_record_and_memory(autojump_clock: Any) -> None:
     async with watching() as (run, _):
         dice = Random(1)
         ports = replace(run.ports, world=replace(run.world, chance=lambda name: dice))

@@ -141,7 +141,7 @@ async def test_a_source_fetches_no_more_pages_in_an_hour_than_it_may(autojump_cl
         assert len(await run.events()) == 4
 
 
-async def test_a_list_that_is_new_as_a_whole_is_said_once_and_held(autojump_clock: Any) -> None:
+async def test_an_entirely_new_list_is_reported_once_and_held(autojump_clock: Any) -> None:
     names = [f"thing {letter} of the harbour" for letter in "abcdefghijkl"]
     async with watching(an_origin()) as (run, origin):
         origin.bodies["/news"] = a_list(*names)
@@ -188,7 +188,7 @@ class Abroad:
         return [asked.headers["host"] for asked in self.asked if asked.target != "/robots.txt"]
 
 
-async def test_pages_of_other_hosts_are_fetched_where_the_user_has_named_them_without_anything_of_his(
+async def test_pages_of_named_other_hosts_are_fetched_without_the_users_headers(
     autojump_clock: Any,
 ) -> None:
     async with watching(an_origin(*NAMES)) as (run, origin):
@@ -215,7 +215,7 @@ async def test_pages_of_other_hosts_are_fetched_where_the_user_has_named_them_wi
         assert "1 of them is on another host (third.example): not fetched." in says
 
 
-async def test_every_host_is_fetched_where_that_is_asked_for_and_robots_txt_holds_there(autojump_clock: Any) -> None:
+async def test_pages_of_every_host_are_fetched_on_request_and_obey_robots_txt(autojump_clock: Any) -> None:
     async with watching(an_origin(*NAMES)) as (run, origin):
         abroad = Abroad(run)
         abroad.robots = b"User-agent: *\nDisallow: /news/docks"

@@ -71,7 +71,7 @@ async def test_walls_and_accidents_are_waited_for(was: bytes, now: bytes, words:
     assert breaker == "closed"
 
 
-async def test_a_page_that_was_asked_for_may_be_what_it_likes(autojump_clock: object) -> None:
+async def test_a_source_requested_as_a_page_stays_a_page_for_any_body(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a", "b")
         source = (await service.add(FEED, type="html")).view.source

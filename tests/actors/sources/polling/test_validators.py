@@ -186,7 +186,7 @@ async def test_an_origin_that_never_changes_its_validator_is_found_out_in_a_day(
         assert service.registry.table.describe(source).hot.validators.lies
 
 
-async def test_an_origin_that_is_right_is_asked_without_a_condition_once_a_day(autojump_clock: object) -> None:
+async def test_a_correct_origin_gets_an_unconditional_request_once_a_day(autojump_clock: object) -> None:
     async with watching() as (service, _):
         script = Deaf()
         script.join(service)

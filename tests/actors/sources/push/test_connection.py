@@ -54,19 +54,19 @@ def test_a_source_that_falls_silent_is_judged_by_the_frames_it_used_to_send() ->
     assert (hot.health.score, hot.health.flag) == (1.0, "ok")
 
 
-def test_a_burst_of_a_second_and_one_of_a_minute_are_one_sign_of_life() -> None:
+def test_a_burst_of_a_second_or_of_a_minute_counts_once_in_the_health() -> None:
     once, often = (lived(SourceRuntime(), Minute(60.0, frames, 0), later(1)) for frames in (1, 100_000))
     assert once == often
 
 
-def test_minutes_whose_frames_can_not_be_read_count_as_defects() -> None:
+def test_minutes_with_unreadable_frames_count_as_defects() -> None:
     hot = SourceRuntime()
     for number in range(20):
         hot = lived(hot, Minute(60.0, 5, 5), later(number))
     assert (hot.health.score, hot.health.cause) == (0.5, "partial")
 
 
-def test_the_trail_has_connections_with_what_they_brought() -> None:
+def test_the_trail_has_connections_with_their_frames() -> None:
     hot = opened(SourceRuntime(), later(0), 30)
     hot = ended(hot, Session(9, 2, 1_234, 3.5), later(1))
     hot = ended(opened(hot, later(2), 30), Session(9, 0, 50, 70.0), later(3))
@@ -88,7 +88,7 @@ def test_permanent_failures_wait_by_the_breaker_others_five_minutes_at_most() ->
     assert delay(hot, 12, Blame.REMOTE_TRANSIENT, later(11), 1.0) == 300
 
 
-def test_a_wait_that_the_server_asked_for_is_kept() -> None:
+def test_a_wait_requested_by_the_server_is_obeyed() -> None:
     busy = LookFailed(Blame.THROTTLED, "answered 429", status=429, retry_after=900.0)
     hot = failed(SourceRuntime(), busy, NOTHING, NOW, LIMITS, 0.5)
     assert delay(hot, 1, Blame.THROTTLED, NOW, 0.0) == 900

@@ -88,7 +88,7 @@ async def test_frames_that_pass_the_sources_own_filter_become_events(autojump_cl
         assert service.registry.table.describe(view.source.id).hot.looks == 2
 
 
-async def test_without_filter_or_alert_frames_are_counted_and_not_kept(autojump_clock: object) -> None:
+async def test_without_filter_or_alert_frames_are_counted_and_not_stored(autojump_clock: object) -> None:
     async with watching() as (service, _):
         pusher = Pusher()
         pusher.join(service)
@@ -123,7 +123,7 @@ async def test_an_empty_filter_admits_every_frame_once(autojump_clock: object) -
         assert [event["content"] for event in await service.events()] == ["one", "two", "three"]
 
 
-async def test_a_link_that_ends_is_made_again_and_what_it_repeats_is_not(autojump_clock: object) -> None:
+async def test_a_lost_connection_is_reopened_and_repeated_frames_are_duplicates(autojump_clock: object) -> None:
     disk = Disk()
     async with watching(disk=disk) as (service, _):
         pusher = Pusher()
@@ -174,7 +174,7 @@ async def test_a_server_that_refuses_the_handshake_is_not_added(autojump_clock: 
             await service.add(URL)
 
 
-async def test_a_source_whose_server_is_gone_says_so_and_recovers(autojump_clock: object) -> None:
+async def test_a_source_without_its_server_reports_that_and_recovers(autojump_clock: object) -> None:
     async with watching() as (service, _):
         pusher = Pusher()
         pusher.join(service)
@@ -276,7 +276,7 @@ async def test_a_message_with_several_events_is_several_events(autojump_clock: o
         assert (push.frames, push.admitted, push.filtered, push.duplicates) == (4, 2, 1, 1)
 
 
-async def test_frames_that_nobody_can_read_lower_the_health_and_say_why(autojump_clock: object) -> None:
+async def test_unreadable_frames_lower_the_health_with_a_reason(autojump_clock: object) -> None:
     async with watching() as (service, _):
         pusher = Pusher()
         pusher.join(service)
@@ -301,7 +301,7 @@ async def test_only_a_push_source_has_a_hello(autojump_clock: object) -> None:
             await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(hello="x"), reply))
 
 
-async def test_each_frame_is_counted_once_as_what_it_was(autojump_clock: object) -> None:
+async def test_each_frame_is_counted_once_by_its_outcome(autojump_clock: object) -> None:
     async with watching() as (service, _):
         pusher = Pusher()
         pusher.join(service)
@@ -399,7 +399,7 @@ async def test_a_handshake_refused_with_429_rests_the_whole_host_as_long_as_it_s
         assert len(pusher.accepted) == before + 1
 
 
-async def test_a_source_that_falls_silent_while_connected_loses_score_whatever_was_wanted_of_it(
+async def test_a_source_that_falls_silent_while_connected_loses_score_with_any_filter(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):
@@ -435,7 +435,7 @@ async def test_admitted_frames_are_committed_at_a_stop(autojump_clock: object) -
         assert [event["content"] for event in await service.events()] == ["at the last moment"]
 
 
-async def test_frames_that_came_while_storage_did_not_say_what_is_wanted_are_not_lost_at_a_stop(
+async def test_frames_received_while_storage_fails_are_not_lost_at_a_stop(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The source held one frame, and others waited behind it: the server would not send them again."""
@@ -479,7 +479,7 @@ async def test_after_a_restart_nothing_that_was_admitted_comes_again(autojump_cl
             assert len(disk.events()) == 4_020
 
 
-async def test_each_handshake_sends_the_sources_headers_beside_its_hello_and_nobody_is_shown_either(
+async def test_each_handshake_sends_the_sources_headers_and_hello_and_shows_neither(
     autojump_clock: object,
 ) -> None:
     disk = Disk()
@@ -506,7 +506,7 @@ async def test_each_handshake_sends_the_sources_headers_beside_its_hello_and_nob
         assert len(pusher.accepted) == 5 and pusher.heard == ["h3llo"] * 3
 
 
-async def test_a_socket_whose_headers_no_longer_sign_in_says_so_and_new_ones_open_it_at_once(
+async def test_a_socket_with_expired_headers_says_so_and_new_headers_open_it_at_once(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, _):

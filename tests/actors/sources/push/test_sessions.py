@@ -114,7 +114,7 @@ async def test_cookies_of_a_refused_handshake_are_taken_unless_they_lock_out(aut
         assert "session=t70; theme=dark" in club.came and hot_of(service, source).last_error is None
 
 
-async def test_nothing_is_sent_where_a_handshake_is_redirected_to(autojump_clock: object) -> None:
+async def test_a_redirected_handshake_sends_nothing_to_its_target(autojump_clock: object) -> None:
     async with watching() as (service, _):
         club, abroad = Club(), list[Asked]()
         service.network.names[OTHER] = [(OTHER_ADDRESS,)]

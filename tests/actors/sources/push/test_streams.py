@@ -143,7 +143,7 @@ async def test_streams_of_well_known_servers_are_read(
 
 
 @pytest.mark.parametrize(("render", "place_of"), [(wikimedia, offset_of), (numbered, number_of)])
-async def test_a_stream_is_resumed_behind_the_last_event_also_by_the_next_life(
+async def test_a_stream_resumes_after_the_last_event_even_after_a_restart(
     autojump_clock: object, render: object, place_of: object
 ) -> None:
     disk = Disk()

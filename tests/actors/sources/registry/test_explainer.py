@@ -102,7 +102,7 @@ async def test_text_outside_the_selector_is_found_by_a_preview(autojump_clock: o
         assert (kind, says) == ("outside", "It is on the page now, outside of the selector `main`.")
 
 
-async def test_a_preview_marks_new_text_furniture_and_missing_text(autojump_clock: object) -> None:
+async def test_a_preview_marks_new_text_boilerplate_and_missing_text(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
@@ -164,7 +164,7 @@ async def test_entries_that_a_reset_held_say_so(autojump_clock: object) -> None:
         assert kind == "withheld" and "all of it was new at once" in says and "change:reset" in says
 
 
-async def test_the_state_names_what_is_in_the_way(autojump_clock: object) -> None:
+async def test_the_state_names_the_obstacle(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id

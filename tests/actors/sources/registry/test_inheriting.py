@@ -115,7 +115,7 @@ async def test_nothing_that_is_inherited_is_ever_stored_as_a_sources_own(autojum
             assert origins_of(view.effective).keys() == settings.keys() and view.source == kept.source
 
 
-async def test_the_storage_refuses_a_source_with_what_it_inherits(autojump_clock: object) -> None:
+async def test_storage_refuses_a_source_with_inherited_values(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(TEXT.format(1))
         source = (await service.add(URL, tags=(TAG,))).view.source
@@ -124,7 +124,7 @@ async def test_the_storage_refuses_a_source_with_what_it_inherits(autojump_clock
             await service.storage.sources.update(inherits, service.storage.lease, before=None)
 
 
-async def test_another_part_by_a_tag_is_no_news_and_what_comes_after_it_is(autojump_clock: object) -> None:
+async def test_a_new_part_from_a_tag_is_no_change_and_later_changes_are_reported(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("1", "1")
         await service.add(URL, tags=(TAG,))
@@ -143,7 +143,7 @@ async def test_another_part_by_a_tag_is_no_news_and_what_comes_after_it_is(autoj
         assert "number 3" in event["content"] and "number 2" not in event["content"]
 
 
-async def test_a_part_that_was_chosen_before_a_crash_is_no_news_after_it(autojump_clock: object) -> None:
+async def test_a_part_chosen_before_a_crash_is_no_change_after_it(autojump_clock: object) -> None:
     disk, origin = Disk(), Origin()
     origin.bodies["/page"] = two_parts("1", "1")
     async with watching(origin, disk=disk) as (service, _):
@@ -214,7 +214,7 @@ async def test_many_sources_that_change_at_once_are_checked_one_after_the_other(
         assert {asked.target for asked in origin.asked[before:]} == set(paths)
 
 
-async def test_a_source_that_fails_is_not_asked_sooner(autojump_clock: object) -> None:
+async def test_a_failing_source_is_not_checked_sooner(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = page(TEXT.format(1))
         source = (await service.add(URL, tags=(TAG,))).view.source.id
@@ -246,7 +246,7 @@ async def test_bad_defaults_are_refused_as_on_a_source_and_leave_all_as_it_was(
         assert [(one.tag, one.bar) for one in await service.storage.tag_defaults.all()] == [(TAG, 0.5)]
 
 
-async def test_a_new_source_may_lack_what_its_tag_chooses(autojump_clock: object) -> None:
+async def test_a_new_source_may_lack_the_part_its_tag_selects(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = origin.bodies["/other"] = two_parts("1", "1")
         await put(service, selector="#nowhere")
@@ -292,7 +292,7 @@ async def test_every_check_keeps_the_interval_in_force(seed: int, autojump_clock
             assert other <= due + 180, (one, other, since)  # plus the floor and the interval of this sampling
 
 
-async def test_a_page_without_what_its_tag_chooses_says_so_and_mends_without_news(autojump_clock: object) -> None:
+async def test_a_page_without_its_tags_part_says_so_and_recovers_without_an_event(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("1", "1")
         source = (await service.add(URL, tags=(TAG,))).view.source.id
@@ -325,7 +325,7 @@ def test_a_change_names_its_author_and_keeps_the_mark_of_files() -> None:
     assert taken == TagDefaults(TAG, later, bar=0.4, updated_by="ops")
 
 
-def test_a_new_tag_setting_is_made_only_where_none_is() -> None:
+def test_a_new_tag_setting_never_replaces_one() -> None:
     old, settings = TagDefaults(TAG, NOW, bar=0.4), TagSettings(bar=0.5)
     assert inheriting.changed(None, wish(settings, NOTHING), NOW) is not None
     with pytest.raises(Stale):
@@ -334,7 +334,7 @@ def test_a_new_tag_setting_is_made_only_where_none_is() -> None:
         inheriting.changed(None, wish(settings, frozenset((ANY,))), NOW)
 
 
-async def test_tags_in_another_order_that_leave_the_same_out_begin_nothing_anew(autojump_clock: object) -> None:
+async def test_tags_in_another_order_with_the_same_part_keep_the_baseline(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("5", "6")
         await put(service, "label:a", ignore=("nav",))
@@ -348,7 +348,7 @@ async def test_tags_in_another_order_that_leave_the_same_out_begin_nothing_anew(
         assert len(await service.events()) == 1, "what changed meanwhile is told"
 
 
-async def test_a_preview_before_adding_shows_what_the_tags_of_the_request_would_give(autojump_clock: object) -> None:
+async def test_a_preview_before_adding_shows_the_defaults_of_the_requests_tags(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("5", "6")
         await put(service, selector="#price", ignore=("nav",))
@@ -367,7 +367,7 @@ async def test_a_preview_before_adding_shows_what_the_tags_of_the_request_would_
         assert nowhere.page is not None and nowhere.page.matched == 0
 
 
-async def test_choosing_shows_what_tags_say_and_makes_what_is_pressed_the_sources_own(autojump_clock: object) -> None:
+async def test_choosing_shows_the_tags_part_and_stores_the_choice_in_the_source(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = two_parts("5", "6")
         await put(service, selector="#price", ignore=("nav",))
@@ -395,7 +395,7 @@ async def test_choosing_shows_what_tags_say_and_makes_what_is_pressed_the_source
         assert (without.selector, without.count) == (None, 1) and len(without.ignore) == 1
 
 
-async def test_a_source_that_wants_nothing_of_a_tags_part_is_watched_whole_without_news_of_the_switch(
+async def test_a_source_that_rejects_its_tags_part_is_watched_whole_without_an_event(
     autojump_clock: object,
 ) -> None:
     """A preview before adding says the same; the tag may choose a part that this page lacks."""

@@ -134,7 +134,7 @@ async def test_r5_work_for_disconnected_callers_is_cancelled_and_frees_their_pla
         assert [view.source.id for view in page.views] == [added.view.source.id]
 
 
-async def test_r5_a_question_whose_asker_left_while_it_waited_in_the_mailbox_is_not_begun(
+async def test_r5_a_cancelled_request_in_the_mailbox_is_not_started(
     autojump_clock: object,
 ) -> None:
     async with watching() as (service, origin):
@@ -146,7 +146,7 @@ async def test_r5_a_question_whose_asker_left_while_it_waited_in_the_mailbox_is_
         assert not origin.asked
 
 
-async def test_r5_an_add_whose_asker_leaves_after_it_has_begun_to_be_stored_is_stored_and_watched(
+async def test_r5_an_add_cancelled_during_its_write_is_stored_and_watched(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with watching() as (service, origin):

@@ -55,7 +55,7 @@ async def delete(service: Watching, source: SourceId) -> None:
     await service.registry_box.ask(lambda reply: DeleteSource(source, reply))
 
 
-async def test_both_documents_are_detected_by_their_bodies_and_kept_as_they_are(autojump_clock: object) -> None:
+async def test_both_documents_are_detected_by_their_bodies_and_stored_unchanged(autojump_clock: object) -> None:
     async with practising() as (service, _origin):
         views = await show(service)
         again = await show(service)
@@ -136,7 +136,9 @@ async def test_an_unused_practice_page_is_checked_once_a_week(autojump_clock: ob
         assert await service.events() == []
 
 
-async def test_silence_after_much_practice_is_no_news(autojump_clock: object, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silence_after_much_practice_sends_no_notice(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("EVERY", "REPRICE"):  # irrelevant here, and most of the cost of two months
         monkeypatch.setattr(registry, name, 7200.0)
     async with practising() as (service, _):
@@ -211,7 +213,7 @@ async def test_a_paused_one_says_so(autojump_clock: object) -> None:
             await change(service)
 
 
-async def test_a_new_public_address_begins_anew(autojump_clock: object) -> None:
+async def test_a_new_public_address_recreates_the_practice_sources(autojump_clock: object) -> None:
     disk = Disk()
     async with practising(disk=disk) as (service, _):
         await show(service)

@@ -69,7 +69,7 @@ async def test_websub_and_paging_links_are_shown_as_evidence(autojump_clock: obj
         assert (feed.hubs, feed.paging) == (("https://hub.example/",), {"next": f"https://{SITE}/feed?page=2"})
 
 
-async def test_a_page_shows_what_is_watched_and_what_is_left_out(autojump_clock: object) -> None:
+async def test_a_preview_of_a_page_shows_watched_and_ignored_blocks(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
         origin.bodies["/robots.txt"] = b"User-agent: *\nCrawl-delay: 2\n"
@@ -85,7 +85,7 @@ async def test_a_page_shows_what_is_watched_and_what_is_left_out(autojump_clock:
         assert (robots.allowed, robots.crawl_delay_s) == (True, 2.0)
 
 
-async def test_a_selector_shows_what_it_keeps_and_ignore_what_it_removes(autojump_clock: object) -> None:
+async def test_a_preview_shows_the_blocks_a_selector_keeps_and_ignore_removes(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
         page = (await detect(service, PAGE, selector="main p", ignore=(".offer", ".none"))).preview.page
@@ -196,7 +196,7 @@ async def test_invalid_css_is_refused_with_its_position_before_any_request(
         assert refused.value.location == where
 
 
-async def test_a_selector_that_matches_nothing_is_a_state_and_says_what_there_is(autojump_clock: object) -> None:
+async def test_a_preview_of_an_unmatched_selector_is_a_state_and_shows_the_page(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
         source = (await service.add(PAGE, selector=".content")).view.source
@@ -210,7 +210,7 @@ async def test_a_selector_that_matches_nothing_is_a_state_and_says_what_there_is
         assert event["content"] == "Open"
 
 
-async def test_a_watched_page_shows_what_another_selector_would_keep(autojump_clock: object) -> None:
+async def test_a_watched_page_previews_another_selector(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/page"] = document()
         source = (await service.add(PAGE)).view.source.id

@@ -520,7 +520,7 @@ async def test_the_price_of_a_check_moves_while_too_many_are_planned(autojump_cl
     assert 10.0 <= seen[0] < seen[1] < seen[2]
 
 
-async def test_state_of_checks_without_news_is_stored_at_each_sweep(autojump_clock: object) -> None:
+async def test_state_of_checks_without_changes_is_stored_at_each_sweep(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         source = (await service.add(URL)).view.source.id
@@ -632,7 +632,7 @@ async def test_tags_are_counted_and_those_below_one_are_found(autojump_clock: ob
         assert counted["label:news/*"] == 1 and "topic:*" not in counted
 
 
-async def test_an_edit_beside_a_commit_under_way_keeps_checks_that_storage_lacks(autojump_clock: object) -> None:
+async def test_an_edit_during_a_commit_keeps_unstored_checks(autojump_clock: object) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         source = (await service.add(URL)).view.source.id

@@ -51,7 +51,7 @@ async def test_another_type_for_a_url_that_is_watched_is_refused_with_a_sentence
         assert not (await service.add(f"{SITE}/x.xml", type="feed")).created
 
 
-async def test_robots_forbids_is_said_only_where_it_does(autojump_clock: object) -> None:
+async def test_only_urls_that_robots_txt_forbids_are_reported_as_forbidden(autojump_clock: object) -> None:
     async with watching() as (service, _):
 
         def serve(asked: Asked) -> Answer:
@@ -63,7 +63,7 @@ async def test_robots_forbids_is_said_only_where_it_does(autojump_clock: object)
 
 
 @pytest.mark.parametrize("typed", ["127.0.0.1:8080/x", "feed:http://[::1]/", "feed://user:pw@127.0.0.1/"])
-async def test_the_guard_reads_what_was_meant(autojump_clock: object, typed: str) -> None:
+async def test_the_guard_checks_the_corrected_url(autojump_clock: object, typed: str) -> None:
     async with watching() as (service, _):
         with pytest.raises(UrlRefused):
             await service.add(typed)

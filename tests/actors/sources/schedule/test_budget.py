@@ -25,12 +25,12 @@ def test_a_handful_of_checks_is_never_too_many() -> None:
     assert spending.see(10.0, 30.0).says() == ""
 
 
-def test_the_sentence_says_how_many_what_for_and_how_long() -> None:
+def test_the_budget_sentence_has_count_reason_and_duration() -> None:
     assert LookRate(40.3, 10.0, 20.0).says().startswith("40.3 checks per second exceed the budget of 10")
     assert "for 20 s." in LookRate(40.3, 10.0, 20.0).says() and "for 4 min." in LookRate(123.0, 10.0, 240.0).says()
 
 
-async def test_schedules_that_ask_for_more_than_the_budget_are_said_and_logged(autojump_clock: object) -> None:
+async def test_schedules_over_the_budget_are_reported_and_logged(autojump_clock: object) -> None:
     async with watching(looks_per_second=0.05, host_rate=100.0) as (service, origin):
         for number in range(60):
             origin.bodies[f"/{number}"] = rss("Tide")

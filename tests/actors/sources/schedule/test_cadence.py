@@ -46,7 +46,7 @@ def steadily(rate: float, quick: float = 0.0) -> Ahead:
     st.floats(0.01, 1e6),
     st.floats(0, 1),
 )
-def test_the_interval_stays_between_floor_and_ceiling_whatever_has_been_learned(
+def test_the_interval_stays_between_floor_and_ceiling_after_any_history(
     events: float,
     span: float,
     hours: list[float],

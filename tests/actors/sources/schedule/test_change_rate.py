@@ -27,7 +27,7 @@ def at_random(a_day: float, days: int, seed: int = 1) -> list[float]:
     return sorted(MONDAY + rng.random() * days * DAY for _ in range(round(a_day * days)))
 
 
-def test_the_rate_is_learned_and_what_comes_by_chance_is_no_burst() -> None:
+def test_the_rate_is_learned_and_chance_clusters_are_no_burst() -> None:
     rhythm = watched(at_random(12, 28), 28)
     assert rhythm.rate * DAY == pytest.approx(12, rel=0.2)
     assert branching_of(rhythm) < 0.15
@@ -46,7 +46,7 @@ def test_hours_and_weekends_are_learned() -> None:
     assert at_work > 5 * at_night and at_work > 2 * on_sunday
 
 
-def test_a_source_whose_changes_come_together_has_a_burst_ahead_of_it_and_then_none() -> None:
+def test_clustered_changes_predict_a_burst_and_then_none() -> None:
     together = [MONDAY + day * DAY + (day * 7 % 24) * HOUR + n * 300.0 for day in range(27) for n in range(6)]
     rhythm = watched(together, 27.9)
     assert branching_of(rhythm) > 0.6

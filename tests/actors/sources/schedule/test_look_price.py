@@ -42,6 +42,6 @@ def test_sources_that_double_are_back_on_budget_within_hours() -> None:
     assert settled(20_000, 10.0, 12.0, value)[-1] == pytest.approx(10.0, rel=0.05)
 
 
-def test_the_first_guess_is_what_sources_of_middling_pace_need() -> None:
+def test_the_first_price_suits_sources_of_average_pace() -> None:
     assert first_guess(10_000, 10.0, 2700.0) == pytest.approx(1000.0**2 / 172_800)
     assert first_guess(0, 10.0, 2700.0) == LOWEST

@@ -165,7 +165,9 @@ async def test_a_crowded_host_makes_sources_overdue_but_is_no_stall(autojump_clo
 
 
 @pytest.mark.parametrize("ahead", [2700.0, -2700.0])
-async def test_a_clock_that_is_set_makes_no_rest_longer_and_nobody_late(ahead: float, autojump_clock: object) -> None:
+async def test_a_clock_step_makes_no_interval_longer_and_no_source_overdue(
+    ahead: float, autojump_clock: object
+) -> None:
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("a")
         source = (await service.add(URL, schedule="30m")).view.source.id

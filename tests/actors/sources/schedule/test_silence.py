@@ -34,7 +34,7 @@ def test_an_unreadable_memory_starts_fresh(memory: bytes) -> None:
     silence(decode(memory))
 
 
-def test_the_newest_gaps_are_kept() -> None:
+def test_the_newest_gaps_are_stored() -> None:
     assert len(after_gaps([HOUR] * 500).gaps) == KEPT
 
 

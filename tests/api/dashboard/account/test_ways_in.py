@@ -40,7 +40,7 @@ async def try_once(attempts: Attempts, address: str, browser: str = "") -> float
 # --- S9 --------------------------------------------------------------------------------------------------------------
 
 
-async def test_s9_a_new_address_waits_behind_strangers_and_is_not_refused(autojump_clock: object) -> None:
+async def test_s9_a_new_address_waits_behind_unknown_addresses_and_is_not_refused(autojump_clock: object) -> None:
     attempts = tries_of(make_house())
     for number in range(OF_STRANGERS.burst):
         assert await try_once(attempts, f"192.0.2.{number // OF_ONE.burst}") == 0

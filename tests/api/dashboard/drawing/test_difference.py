@@ -109,7 +109,7 @@ def test_an_event_from_before_there_were_summaries_is_shown_as_it_was() -> None:
         ),
     ],
 )
-def test_the_second_line_of_an_item_shows_the_news(event: bytes, says: str) -> None:
+def test_the_second_line_of_an_item_shows_the_change(event: bytes, says: str) -> None:
     assert item_of(event).says == says
 
 

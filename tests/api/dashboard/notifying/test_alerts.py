@@ -66,7 +66,7 @@ async def test_a_query_is_tried_before_anything_is_made(house: House, browser: B
     assert not await house.storage.alerts.all()
 
 
-async def test_a_query_that_cannot_be_read_is_marked_where_it_goes_wrong(house: House, browser: Browser) -> None:
+async def test_an_invalid_query_is_marked_at_its_error(house: House, browser: Browser) -> None:
     for path in ("/alerts/new", "/alerts/try"):
         await browser.get("/alerts/new")
         await browser.post(path, {"filter_query": 'price OR "open', "language": "en"})
@@ -112,7 +112,7 @@ async def test_an_alert_is_over_sources_and_tags_also_of_later_sources(house: Ho
     assert (kept.name, set(kept.tags), kept.source_ids) == ("Kept", set(alert.tags), alert.source_ids)
 
 
-async def test_a_form_over_a_tag_is_tried_and_refused_with_what_was_typed(house: House, browser: Browser) -> None:
+async def test_a_refused_form_of_a_tag_keeps_its_input(house: House, browser: Browser) -> None:
     await house.publish(a_draft("price 1", tags=("label:shop",)), "price 2")
     await browser.get("/alerts/new?tag=shop")
     assert browser.page.xpath("//input[@name='tags'][@checked]/@value") == ["label:shop"]
@@ -130,7 +130,7 @@ async def test_a_form_over_a_tag_is_tried_and_refused_with_what_was_typed(house:
     assert not await house.storage.alerts.all()
 
 
-async def test_sources_are_chosen_shown_and_found_by_what_they_are_called(house: House, browser: Browser) -> None:
+async def test_sources_are_chosen_shown_and_found_by_name(house: House, browser: Browser) -> None:
     source = a_source(1, found_title="Harbour notices")
     house.registry.views[source.id] = SourceView(source, SourceRuntime())
     await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
@@ -193,14 +193,14 @@ async def test_a_time_that_only_the_api_offers_stays_when_the_form_is_saved(hous
     assert alert is not None and (alert.name, alert.notice_after) == ("Renamed", 5400)
 
 
-async def test_a_trial_of_a_form_that_is_not_right_says_what_is_wrong(browser: Browser) -> None:
+async def test_a_trial_of_an_invalid_form_names_the_error(browser: Browser) -> None:
     await browser.get("/alerts/new")
     await browser.post("/alerts/try", {"filter_query": "price", "channel": "Not One"})
     (there,) = browser.page.xpath("//section[@id='tried']")
     assert "Channel: This is not in the form" in there.text_content()
 
 
-async def test_an_error_stands_beside_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
+async def test_an_error_appears_next_to_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
     cases = (
         ({"channel": "Not One"}, "channel"),
         ({"channel": "alerts"}, "channel"),
@@ -283,7 +283,7 @@ async def with_sources(house: House, count: int) -> None:
         house.registry.views[source.id] = SourceView(source, SourceRuntime())
 
 
-async def test_an_alert_reads_what_changed_unless_another_part_is_chosen(house: House, browser: Browser) -> None:
+async def test_an_alert_reads_the_change_unless_another_part_is_chosen(house: House, browser: Browser) -> None:
     diff = Diff(("A price",), ("Opening hours",), ())
     await house.publish(a_draft("Shop", content="A price and a ticket", source_type="html", diff=diff))
     path = await make(browser, filter_query="hours OR ticket")
@@ -313,7 +313,7 @@ async def test_an_alert_on_the_whole_page_says_so_and_how_to_switch(house: House
     assert "searches the whole text" not in browser.text
 
 
-async def test_private_sources_are_named_with_what_sees_their_events(house: House, browser: Browser) -> None:
+async def test_private_sources_are_listed_with_the_alerts_that_read_them(house: House, browser: Browser) -> None:
     await with_sources(house, 2)
     source = replace(a_source(1), title="Members")
     house.registry.views[source.id] = SourceView(source, SourceRuntime(private_since=NOW), private=True)

@@ -27,7 +27,7 @@ async def test_without_attempts_the_page_says_so(house: House, browser: Browser)
     assert "Nothing was sent yet" in browser.text
 
 
-async def test_a_delivery_is_named_by_its_event_while_that_is_kept(house: House, browser: Browser) -> None:
+async def test_a_delivery_is_named_by_its_event_while_the_log_has_it(house: House, browser: Browser) -> None:
     await a_hook(house)
     (kept,) = await house.publish("High water")
     attempts(house, an_attempt(ids([kept])[0], "sent"), an_attempt("a-digest-0000-0001", "sent"))
@@ -86,7 +86,7 @@ async def test_failures_are_grouped_by_cause_and_lead_to_their_attempts(house: H
     assert shown(browser) == ["4"]
 
 
-async def test_an_attempt_shows_request_answer_and_what_comes_next(house: House, browser: Browser) -> None:
+async def test_an_attempt_shows_request_answer_and_next_step(house: House, browser: Browser) -> None:
     await a_hook(house)
     (event,) = await house.publish("price <b>of</b> hay")
     id = ids([event])[0]

@@ -48,9 +48,7 @@ async def test_the_list_shows_trouble_first_and_can_be_filtered(house: House, br
     assert "None of them" in browser.text
 
 
-async def test_each_state_of_the_table_can_be_asked_for_and_a_failed_try_stands_above_what_is_well(
-    house: House, browser: Browser
-) -> None:
+async def test_the_table_filters_by_each_state_and_lists_failed_attempts_first(house: House, browser: Browser) -> None:
     well, failed, unused = (HOOK.replace("d1", end) for end in ("d1", "d2", "d3"))
     for id, label in ((well, "Well"), (failed, "Failed"), (unused, "Unused")):
         await a_hook(house, id=id, label=label)
@@ -100,7 +98,7 @@ async def test_a_bin_can_be_made_for_it(house: House, browser: Browser) -> None:
     assert made.label == "Webhook bin" and "Webhook bin" in browser.text
 
 
-async def test_a_refusal_stands_beside_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
+async def test_a_refusal_appears_next_to_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
     await a_hook(house)
     house.resolver.names["inside.test"] = ("10.0.0.1",)
     cases = (
@@ -137,7 +135,7 @@ async def test_an_edit_of_something_changed_meanwhile_is_refused(house: House, b
     assert browser.form(f"{ONE}/edit").fields["label"] == "Mine"
 
 
-async def test_an_address_that_stays_is_not_checked_anew(house: House, browser: Browser) -> None:
+async def test_an_unchanged_address_is_not_checked_again(house: House, browser: Browser) -> None:
     await a_hook(house, url="https://nowhere.test/in")
     await browser.get(f"{ONE}/edit")
     await browser.submit(f"{ONE}/edit", {"label": "Renamed"})

@@ -26,7 +26,7 @@ def asked(house: House, kind: type) -> list[Any]:
     return [message for message in house.registry.seen if isinstance(message, kind)]
 
 
-async def test_the_field_begins_with_what_another_page_gave(browser: Browser) -> None:
+async def test_the_url_field_is_filled_from_the_query(browser: Browser) -> None:
     await browser.get("/sources/add?url=https%3A%2F%2Fa.test%2F%22%3E")
     assert browser.page.xpath("//textarea[@name='urls']")[0].value.strip() == 'https://a.test/">'
 
@@ -81,7 +81,7 @@ async def test_a_stream_preview_shows_frames_and_which_would_be_reported(house: 
         (URL, {"type": "fax"}, "type", "Choose one of the list"),
     ],
 )
-async def test_an_error_stands_beside_its_field_and_keeps_the_input(
+async def test_an_error_appears_next_to_its_field_and_keeps_the_input(
     house: House, browser: Browser, urls: str, more: dict[str, str], field: str, words: str
 ) -> None:
     await pasted(browser, urls, **{"title": "My own", **more})
@@ -101,7 +101,7 @@ async def test_an_error_stands_beside_its_field_and_keeps_the_input(
         (Overloaded("our own network is in trouble"), "urls", "Our own network is in trouble."),
     ],
 )
-async def test_a_refused_check_is_reported_beside_its_field(
+async def test_a_refused_check_is_reported_next_to_its_field(
     house: House, browser: Browser, error: Exception, field: str, words: str
 ) -> None:
     house.registry.refusals[URL] = error
@@ -215,9 +215,7 @@ async def test_unreachable_urls_are_added_only_when_ticked(house: House, browser
     assert sorted(view.source.url for view in house.registry.views.values()) == ["https://a.test/", "https://b.test/"]
 
 
-async def test_a_page_that_is_empty_without_its_scripts_says_so_and_offers_what_fills_it(
-    house: House, browser: Browser
-) -> None:
+async def test_a_page_that_is_empty_without_scripts_says_so_and_offers_its_json(house: House, browser: Browser) -> None:
     filled = FilledBy("https://a.test/api/items?page=1", 14_000)
     says = "This page is empty without JavaScript: <b>, 100 times."
     house.registry.preview = replace(of_a_page(), rendering=Rendering(says, "<b>", True, 100, (filled,)))
@@ -230,7 +228,7 @@ async def test_a_page_that_is_empty_without_its_scripts_says_so_and_offers_what_
     assert asked(house, AddSource)[0].new.url == filled.url
 
 
-async def test_how_a_page_is_shown_is_chosen_where_it_is_added(house: House, browser: Browser) -> None:
+async def test_rendering_is_chosen_in_the_add_form(house: House, browser: Browser) -> None:
     house.registry.preview = of_a_page()
     await pasted(browser, "https://a.test/app", render="always", wait_for="#prices li")
     wish = asked(house, DetectUrl)[0].request

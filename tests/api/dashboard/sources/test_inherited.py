@@ -55,7 +55,7 @@ async def test_defaults_of_a_folder_are_set_from_the_list_shown_and_taken_away(h
     assert "has no defaults any more" in browser.text and not await house.storage.tag_defaults.all()
 
 
-async def test_an_error_stands_beside_its_field_and_the_input_stays(house: House, browser: Browser) -> None:
+async def test_an_error_appears_next_to_its_field_and_the_input_stays(house: House, browser: Browser) -> None:
     await browser.get(f"{PATH}?tag=prices")
     await browser.post(PATH, FILLED | {"schedule": "1s"})
     assert browser.answer.status_code == 422 and "an interval is from 1m to 7d" in browser.text
@@ -86,9 +86,7 @@ async def test_a_tag_that_is_none_or_the_services_own_has_no_page(browser: Brows
         assert browser.answer.status_code == 404, tag
 
 
-async def test_defaults_outlive_their_sources_in_the_list_of_tags_whatever_the_tag_is(
-    house: House, browser: Browser
-) -> None:
+async def test_the_defaults_of_any_tag_outlive_its_sources_in_the_list(house: House, browser: Browser) -> None:
     tag = f"label:{HOSTILE}"
     await house.storage.tag_defaults.edit(tag, lambda _: TagDefaults(tag, NOW, bar=0.3))
     await browser.get("/sources/tags")
@@ -97,7 +95,7 @@ async def test_defaults_outlive_their_sources_in_the_list_of_tags_whatever_the_t
     assert HOSTILE in browser.text and not browser.page.xpath("//main//b")
 
 
-async def test_destinations_are_ticked_and_kept(house: House, browser: Browser) -> None:
+async def test_destinations_are_ticked_and_saved(house: House, browser: Browser) -> None:
     alert, hook = replace(an_alert(), name="Prices"), a_destination()
     await house.storage.alerts.put(alert)
     await house.storage.alerts.put_destination(hook)

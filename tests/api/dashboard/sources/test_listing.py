@@ -47,7 +47,7 @@ async def test_each_source_has_its_state_reason_ticks_and_times(house: House, br
     assert "2 in all" in browser.text and "1 ok" in browser.text and "1 paused" in browser.text
 
 
-async def test_the_list_is_filtered_by_a_form_that_keeps_what_was_asked(house: House, browser: Browser) -> None:
+async def test_the_filter_form_of_the_list_keeps_its_input(house: House, browser: Browser) -> None:
     for number in range(1, 6):
         put(house, number, type="html" if number % 2 else "feed", tags=("topic:sea",) if number > 3 else ())
     await browser.get("/sources?q=site3")
@@ -61,7 +61,7 @@ async def test_the_list_is_filtered_by_a_form_that_keeps_what_was_asked(house: H
     assert browser.answer.status_code == 400
 
 
-async def test_pages_follow_each_other_with_the_filter_kept(house: House, browser: Browser) -> None:
+async def test_the_next_page_keeps_the_filter(house: House, browser: Browser) -> None:
     looks = b""
     for number in range(40):  # no two equal checks in a row
         looks = trail.noted(looks, look(Millis(NOW + number * 60_000), Verdict(number % 8), 200))
@@ -124,7 +124,7 @@ async def test_ticked_sources_are_tagged_untagged_checked_and_scheduled(house: H
     assert "3 sources to be checked now." in browser.text
 
 
-async def test_a_page_has_as_many_as_are_asked_for_and_keeps_that(house: House, browser: Browser) -> None:
+async def test_a_page_has_the_requested_number_of_rows_and_remembers_it(house: House, browser: Browser) -> None:
     for number in range(1, 131):
         put(house, number)
     await browser.get("/sources?kind=feed")

@@ -40,7 +40,7 @@ def added(house: House) -> list[NewSource]:
     return [message.new for message in house.registry.seen if isinstance(message, AddSource)]
 
 
-async def test_a_list_is_shown_with_what_would_be_added_before_it_is(house: House, browser: Browser) -> None:
+async def test_a_list_is_previewed_before_it_is_added(house: House, browser: Browser) -> None:
     await watched(house, "https://there.test/")
     await upload(browser, LIST)
     for words in ("My feeds é", "2 would be added", "1 there already", "1 refused", "not followed", "Sea"):

@@ -128,7 +128,7 @@ async def test_its_events_are_paged_with_the_latest_difference_in_words(house: H
     assert browser.answer.status_code == 400
 
 
-def test_an_unreported_change_after_the_latest_event_is_shown_beside_it() -> None:
+def test_an_unreported_change_after_the_latest_event_is_shown_with_it() -> None:
     told_at = rfc3339(NOW)
     later = look(Millis(NOW + 60_000), Verdict.NOTHING_TO_TELL, 200)
     reason = "1 block came and 1 went: it alternates with the earlier text; reported if it lasts."
@@ -294,7 +294,7 @@ async def test_an_edit_starts_from_the_current_values_and_changes_only_the_edite
     assert "The next check stores the new part as the baseline" in browser.text
 
 
-async def test_an_edit_names_the_other_hosts_whose_pages_are_fetched(house: House, browser: Browser) -> None:
+async def test_an_edit_names_the_other_hosts_that_are_fetched(house: House, browser: Browser) -> None:
     source = put(house, type="html", follow="new_links", follow_hosts=("a.example", "*"))
     await browser.get(f"{here()}/edit")
     assert browser.form(f"{here()}/edit").fields["follow_hosts"] == "a.example, *"
@@ -303,9 +303,7 @@ async def test_an_edit_names_the_other_hosts_whose_pages_are_fetched(house: Hous
     assert (edited.follow, edited.follow_hosts) == ("new_links", ("b.example", "c.example"))
 
 
-async def test_an_edit_says_for_what_other_sources_headers_are_sent_and_the_page_whose_are_sent(
-    house: House, browser: Browser
-) -> None:
+async def test_an_edit_shows_the_headers_shared_with_and_from_other_sources(house: House, browser: Browser) -> None:
     source = put(house, type="html", headers="X: s3cret", headers_for=("*.a.example",))
     await browser.get(f"{here()}/edit")
     assert browser.form(f"{here()}/edit").fields["headers_for"] == "*.a.example"
@@ -428,7 +426,7 @@ def changed_price(before: int, after: int, **more: Any) -> TypedChange:
     return TypedChange("price", "Team · Price", before=old, after=new, **more)
 
 
-async def test_prices_are_drawn_with_what_they_were(house: House, browser: Browser) -> None:
+async def test_prices_are_drawn_with_their_history(house: House, browser: Browser) -> None:
     put(house, hot=HOT, type="html", created_at=NOW)
     await browser.get(here())
     assert not browser.page.xpath("//h2[@id='values']"), "nothing to draw yet"
@@ -446,7 +444,7 @@ async def test_prices_are_drawn_with_what_they_were(house: House, browser: Brows
         assert words in browser.text
 
 
-async def test_states_versions_and_dates_are_drawn_as_steps_and_what_is_gone_says_until_when(
+async def test_states_versions_and_dates_are_drawn_as_steps_and_removed_ones_have_an_end(
     house: House, browser: Browser
 ) -> None:
     put(house, hot=HOT, type="html", created_at=NOW)

@@ -36,7 +36,7 @@ def folders(browser: Browser) -> list[str]:
     return [" ".join(link.text_content().split()) for link in links]
 
 
-async def test_tags_are_folders_with_counts_beside_the_list(house: House, browser: Browser) -> None:
+async def test_tags_are_folders_with_counts_next_to_the_list(house: House, browser: Browser) -> None:
     put(house, 1, tags=("label:news/sweden", "topic:ai"))
     put(house, 2, tags=("label:news", f"label:{HOSTILE}"))
     put(house, 3, tags=("label:tides", "template:x"))
@@ -73,7 +73,7 @@ async def test_a_tag_is_renamed_in_sources_and_alerts_with_those_below_it(house:
     ]
 
 
-async def test_a_name_that_is_none_is_refused_and_kept_in_its_field(house: House, browser: Browser) -> None:
+async def test_an_invalid_name_is_refused_and_stays_in_its_field(house: House, browser: Browser) -> None:
     put(house, 1, tags=("label:news",))
     await browser.get("/sources/tags")
     await browser.post("/sources/tags", {"tag": "news", "name": "channel:x"})

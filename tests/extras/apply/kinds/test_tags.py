@@ -48,7 +48,7 @@ def flaws(folder: Path) -> list[str]:
     return [str(flaw) for flaw in caught.value.flaws]
 
 
-async def test_a_tag_gets_what_files_say_after_the_destinations_that_it_names(service: Service, tmp_path: Path) -> None:
+async def test_a_tag_is_applied_after_the_destinations_it_names(service: Service, tmp_path: Path) -> None:
     folder = files(tmp_path / "f", all=TAG + ALERTS)
     assert list(lines_of(await service.plan(folder)))[-7:-2] == [
         "+ tags.prices",
@@ -151,7 +151,7 @@ async def test_a_tag_with_and_without_its_namespace_is_one(service: Service, tmp
     assert plan.faults == ["tags.label:prices: is the same tag as prices: a bare word is a label"]
 
 
-async def test_a_tag_follows_when_the_alert_goes_whose_destination_it_had_and_that_is_no_drift(
+async def test_deleting_an_alert_updates_the_tag_with_its_destination_without_drift(
     service: Service, tmp_path: Path
 ) -> None:
     await service.apply(files(tmp_path / "f", all=TAG + ALERTS))

@@ -572,7 +572,7 @@ class Club:
         return Answer(200, rss("first"), {"set-cookie": f"session=t{self.number}; Path=/"})
 
 
-async def test_a_session_that_one_node_renews_in_a_preview_is_what_the_node_that_watches_goes_on_with(
+async def test_a_session_renewed_by_a_preview_on_one_node_is_used_by_the_watching_node(
     autojump_clock: object,
 ) -> None:
     """This also holds after an edit at either node, and after a kill moves the source to the other."""
@@ -599,7 +599,7 @@ async def test_a_session_that_one_node_renews_in_a_preview_is_what_the_node_that
         nursery.cancel_scope.cancel()
 
 
-async def test_an_idle_node_asks_once_a_second_what_others_have_changed(autojump_clock: object) -> None:
+async def test_an_idle_node_polls_for_changes_once_a_second(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         land = Land(nursery)
         await land.start("a")

@@ -24,7 +24,7 @@ def test_every_member_has_a_share_and_when_one_leaves_only_its_own_moves() -> No
     assert {key for key in before if before[key] != after[key]} == {key for key in before if before[key] == "b-2"}
 
 
-def test_without_a_member_nobody_owns_anything() -> None:
+def test_without_a_member_nothing_has_an_owner() -> None:
     assert owner((), "matcher") == ""
     assert not SharedOwnership("a").mine("matcher") and not SharedOwnership("a").watches(a_source())
 

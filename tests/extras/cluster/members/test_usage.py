@@ -12,7 +12,7 @@ def a_view(number: int, *told: tuple[str, dict[str, int]], **more: bool) -> View
     return View(number, 0.0, members)
 
 
-def test_a_client_that_wanders_over_three_nodes_gets_one_rate_and_what_it_sends_within_a_beat() -> None:
+def test_a_client_of_three_nodes_gets_one_rate_plus_one_beat() -> None:
     chance, limit = random.Random(3), Limit(5.0, 10)
     usages = {name: Usage() for name in "abc"}
     limiters = {name: Limiter(usage) for name, usage in usages.items()}
@@ -30,7 +30,7 @@ def test_a_client_that_wanders_over_three_nodes_gets_one_rate_and_what_it_sends_
     assert 0.9 * alone <= admitted <= alone + 3 * (limit.burst + 2 * limit.rate)
 
 
-def test_a_beat_received_twice_counts_once_and_costs_nobody_else() -> None:
+def test_a_beat_received_twice_counts_once() -> None:
     usage = Usage()
     other = Usage()
     usage.hear(a_view(1, ("b", {})), "a")
@@ -57,7 +57,7 @@ def test_tokens_taken_before_this_node_started_are_not_charged() -> None:
     assert usage.owed("key") == 1
 
 
-def test_a_beat_has_a_bound_and_names_nobody() -> None:
+def test_a_beat_has_a_bound_and_names_no_client() -> None:
     usage = Usage()
     for number in range(3 * TOLD):
         usage.took(f"peer 203.0.113.{number}", 1.0)

@@ -68,7 +68,7 @@ async def again(storage: Storage) -> None:
                 return
 
 
-async def test_after_a_failover_that_lost_commits_no_position_comes_twice_and_each_node_knows_what_is_gone(
+async def test_after_a_failover_that_lost_commits_no_position_repeats_and_each_node_knows_the_loss(
     pair: Pair, two: tuple[Storage, Storage]
 ) -> None:
     first, second = two

@@ -25,7 +25,7 @@ def url() -> str:
     return cluster().url(cluster().fresh())
 
 
-async def test_an_import_that_was_cut_off_is_known_and_begun_anew_on_an_empty_database(url: str) -> None:
+async def test_an_interrupted_import_is_noticed_and_starts_over_on_an_empty_database(url: str) -> None:
     assert not is_half(url)
     begin_import(url)
     assert is_half(url)
@@ -54,7 +54,7 @@ async def test_a_database_that_holds_something_or_that_a_node_works_on_is_not_fi
     await storage.aclose()
 
 
-async def test_a_snapshot_is_one_moment_whatever_is_written_meanwhile(url: str) -> None:
+async def test_a_snapshot_is_one_moment_despite_concurrent_writes(url: str) -> None:
     storage = await opened(url, "a")
     await storage.sources.add(a_source(), a_state(), storage.lease)
     (first,) = events_of(

@@ -97,7 +97,7 @@ async def test_an_outage_is_waited_out_and_nothing_is_lost(storage: Storage) -> 
                 await trio.sleep(0.02)
 
 
-async def test_a_session_that_the_server_ended_costs_nobody_anything(storage: Storage, url: str) -> None:
+async def test_a_session_ended_by_the_server_fails_no_call(storage: Storage, url: str) -> None:
     mint = CountingMint()
     first = await appended(storage, mint, "first")
     key = an_api_key()
@@ -112,7 +112,7 @@ async def test_a_session_that_the_server_ended_costs_nobody_anything(storage: St
 
 
 @pytest.mark.parametrize("happened", [True, False])
-async def test_a_commit_without_an_answer_is_unknown_and_what_it_did_is_shown(
+async def test_a_commit_without_an_answer_is_unknown_and_its_effect_is_shown(
     storage: Storage, monkeypatch: pytest.MonkeyPatch, happened: bool
 ) -> None:
     whole = PostgresConnection.commit
@@ -173,7 +173,7 @@ async def test_another_nodes_commits_are_shown_in_order(storage: Storage, url: s
         assert (await appended(storage, mint, "ours"))[0] > first + 5, "the head is read under the lock"
 
 
-async def test_an_earlier_life_writes_nothing_more(storage: Storage, url: str) -> None:
+async def test_an_earlier_process_writes_nothing_more(storage: Storage, url: str) -> None:
     again = await opened(url)
     with pytest.raises(Fenced):
         await appended(storage, CountingMint(), "late")
@@ -186,7 +186,7 @@ async def test_a_value_with_nul_is_nowhere(storage: Storage) -> None:
     assert await storage.publications.get("\0") is None
 
 
-async def test_a_source_is_placed_by_the_host_that_is_asked(storage: Storage, url: str) -> None:
+async def test_a_source_is_assigned_by_the_host_it_fetches(storage: Storage, url: str) -> None:
     moved = a_source(1, watch_url="https://www.other.example/feed")
     await storage.sources.update(moved, storage.lease, before=None)
     with psycopg.connect(url) as other:
@@ -280,7 +280,9 @@ async def test_tables_of_somebody_else_are_left_alone() -> None:
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type='Lock' AND datname=current_database()"
 
 
-async def test_a_check_up_behind_a_lock_ends_and_delays_nobody_else(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_check_up_behind_a_lock_ends_and_delays_no_other_call(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(database, "LOOK_UP_WITHIN", 0.5)
     storage = await opened(url)
     with psycopg.connect(url) as other:
@@ -296,7 +298,7 @@ async def test_a_check_up_behind_a_lock_ends_and_delays_nobody_else(url: str, mo
     await storage.aclose()
 
 
-async def test_a_server_whose_clock_is_off_is_warned_of_and_by_a_minute_it_is_refused(url: str) -> None:
+async def test_a_server_with_a_wrong_clock_is_warned_about_and_refused_from_a_minute(url: str) -> None:
     said: list[str] = []
     named = {"vault": VAULT, "owner": "test", "warn": said.append, "safe": ()}
     storage = await database.open_postgres(url, clock=lambda: wall() - 30, **named)
@@ -307,7 +309,7 @@ async def test_a_server_whose_clock_is_off_is_warned_of_and_by_a_minute_it_is_re
 
 
 @pytest.mark.parametrize("unsafe", ["fsync", "full_page_writes"])
-async def test_a_server_that_may_lose_what_it_has_committed_is_refused(url: str, unsafe: str) -> None:
+async def test_a_server_that_may_lose_commits_is_refused(url: str, unsafe: str) -> None:
     with pytest.raises(Unavailable, match=f"{unsafe} is off"):
         await opened(url, safe=(unsafe,))
 

@@ -56,7 +56,7 @@ def test_drawn_answers_never_take_it_further_off_than_the_quickest_was_long() ->
             machine.true += 1.0
 
 
-def test_it_follows_a_database_whose_clock_is_set() -> None:
+def test_the_shared_clock_follows_a_step_of_the_database() -> None:
     machine = Machine(0.0)
     clock = machine.clock()
     clock.hear(clock.own(), machine.true, clock.own())

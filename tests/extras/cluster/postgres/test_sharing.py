@@ -92,7 +92,7 @@ async def test_a_harvest_from_a_state_that_another_start_has_replaced_is_refused
     assert isinstance(answers[0], StateMoved) and len(events_of(answers)) == 1
 
 
-async def test_a_source_has_one_url_whoever_adds_it_and_an_edit_compares_with_what_it_began_with(
+async def test_a_url_added_on_two_nodes_is_one_source_and_an_edit_compares_with_its_start(
     three: tuple[Storage, Storage, Storage],
 ) -> None:
     a, b, _ = three

@@ -27,7 +27,7 @@ async def test_stored_objects_are_listed_sorted(tmp_path: Path) -> None:
     assert (tmp_path / "owner").stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_put_that_is_cut_off_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_interrupted_put_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     objects = FolderObjects(tmp_path)
     await objects.put("owner", b"me")
     monkeypatch.setattr(os, "fsync", lambda _fd: (_ for _ in ()).throw(OSError(28, "No space left on device")))

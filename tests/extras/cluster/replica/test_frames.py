@@ -82,7 +82,7 @@ def test_each_reading_gives_a_state_that_was_committed(
     primary.execute("ROLLBACK")
 
 
-def test_a_reading_goes_on_where_the_one_before_ended(tmp_path: Path, primary: sqlite3.Connection) -> None:
+def test_a_read_continues_at_the_end_of_the_last(tmp_path: Path, primary: sqlite3.Connection) -> None:
     chance, copy = random.Random(1), tmp_path / "copy.db"
     shutil.copy(tmp_path / "primary.db", copy)
     position: frames.Position | None = None

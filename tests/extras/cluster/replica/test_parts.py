@@ -60,7 +60,7 @@ def test_a_change_that_is_torn_altered_or_out_of_order_is_refused(data: st.DataO
 
 
 @pytest.mark.parametrize("kind", ["owner", "current", "whole"])
-def test_a_record_that_is_not_what_it_says_is_refused(kind: str) -> None:
+def test_a_record_with_a_wrong_checksum_is_refused(kind: str) -> None:
     record, read = {
         "owner": (Owner(1, 2, "a", AT), read_owner),
         "current": (Current("chain-1", 3, AT), read_current),

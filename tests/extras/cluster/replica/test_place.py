@@ -64,6 +64,6 @@ def test_credentials_that_everybody_can_read_or_that_lack_a_line_are_refused(tmp
             replica_of(settings, lambda: 0)
 
 
-def test_beside_postgresql_it_is_refused() -> None:
+def test_a_replica_of_postgresql_is_refused() -> None:
     with pytest.raises(ValueError, match="PostgreSQL has its own standbys"):
         Settings(replica="/mnt/x", storage_url="postgresql://me@host/db")

@@ -145,7 +145,7 @@ async def test_a_copy_during_which_the_log_was_emptied_is_never_whole_and_the_ch
             )
 
 
-async def test_each_life_begins_a_chain_and_deletes_those_before(tmp_path: Path) -> None:
+async def test_each_start_begins_a_chain_and_deletes_earlier_ones(tmp_path: Path) -> None:
     chance, objects = random.Random(2), MemoryObjects()
     seen = set()
     for _ in range(3):

@@ -64,7 +64,7 @@ async def catch_up(shipping: SqliteShipping, copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_copy_is_what_was_committed_whatever_comes_between(
+async def test_a_copy_has_every_commit_after_any_interruption(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "TURN_AT", 100_000)
@@ -155,7 +155,7 @@ async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -
             await shipping.next()
 
 
-async def test_a_copys_owner_stays_over_lives_and_a_yielding_one_writes_no_more(tmp_path: Path) -> None:
+async def test_a_copys_owner_stays_across_restarts_and_one_that_yields_writes_no_more(tmp_path: Path) -> None:
     async with a_storage(tmp_path) as storage:
         assert await storage.shipping.origin(5) == (5, 1)
     async with a_storage(tmp_path) as storage:

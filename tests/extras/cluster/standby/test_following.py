@@ -189,7 +189,7 @@ async def test_a_damaged_chain_costs_no_copy_that_is_whole(tmp_path: Path, monke
     assert (copy.database, good.exists()) == (good, True)
 
 
-async def test_a_copy_from_before_there_were_macs_is_fetched_anew(tmp_path: Path) -> None:
+async def test_a_copy_without_macs_is_fetched_again(tmp_path: Path) -> None:
     found = await recorded(tmp_path / "data", 9, commits=2, lives=1)
     copy = StandbyCopy(tmp_path / "standby", found.keys)
     await Follower(found.objects, copy).step()

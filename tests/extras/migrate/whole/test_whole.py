@@ -124,7 +124,7 @@ async def test_nothing_secret_is_in_it(data: bytes, tmp_path: Path) -> None:
     assert KEY.seed not in data
 
 
-async def test_cursors_and_ids_go_on_where_they_were(data: bytes, moved: Storage) -> None:
+async def test_cursors_and_ids_continue(data: bytes, moved: Storage) -> None:
     events = [line["event"] for line in lines_of(data, "event")]
     first, last = events[0]["id"], events[-1]["id"]
     bounds = await moved.log.bounds()
@@ -155,7 +155,7 @@ async def test_the_watching_memory_is_imported_too(moved: Storage) -> None:
     await moved.aclose()
 
 
-async def test_alerts_know_what_they_had_met_and_matching_goes_on(data: bytes, moved: Storage) -> None:
+async def test_alerts_keep_their_matches_and_matching_continues(data: bytes, moved: Storage) -> None:
     alert = await moved.alerts.get(ALERT)
     assert alert is not None
     assert (alert.match_count, alert.last_match_at, alert.match) == (5, NOW, "added")
@@ -166,7 +166,7 @@ async def test_alerts_know_what_they_had_met_and_matching_goes_on(data: bytes, m
     await moved.aclose()
 
 
-async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data: bytes, moved: Storage) -> None:
+async def test_destinations_arrive_disabled_with_their_replay_position(data: bytes, moved: Storage) -> None:
     events = [line["event"]["id"] for line in lines_of(data, "event")]
     hooks = {hook.id: hook for hook in await moved.alerts.destinations()}
     assert [hooks[id].was_enabled for id in (HOOK, OFF, FAILED)] == [True, False, True]
@@ -181,7 +181,7 @@ async def test_destinations_come_in_disabled_and_know_from_where_to_replay(data:
     await moved.aclose()
 
 
-async def test_a_digest_and_what_is_under_way_are_offered_for_a_replay_too(tmp_path: Path) -> None:
+async def test_a_digest_and_running_attempts_are_offered_for_a_replay_too(tmp_path: Path) -> None:
     storage = await opened(tmp_path / "old")
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     told = events_of(await storage.log.append([a_harvest(1, *"abcde")], storage.lease, CountingMint(), stamp))
@@ -224,9 +224,7 @@ async def test_a_chat_comes_in_without_its_token_and_one_without_any_as_it_was(t
     assert (closed.enabled, closed.was_enabled, closed.lost, closed.secrets) == (False, True, ("token",), ())
 
 
-async def test_readers_of_a_publication_go_on_with_their_address_which_nobody_else_learns(
-    data: bytes, moved: Storage
-) -> None:
+async def test_readers_of_a_publication_keep_their_secret_address(data: bytes, moved: Storage) -> None:
     published = await moved.publications.by_hash(hash_of(ADDRESS))
     assert published is not None and published.publication.title and published.publication.alert_ids == (ALERT,)
     one, two = await moved.publications.all()
@@ -310,7 +308,7 @@ async def test_renewed_cookies_travel_as_little_as_the_headers_that_they_renew(t
     assert (line["greets"], line["memory"]["looks"]) == (True, 4)
 
 
-async def test_parts_of_pages_travel_as_they_were_chosen_and_so_does_what_follows_no_tag(tmp_path: Path) -> None:
+async def test_chosen_parts_and_own_values_of_sources_are_exported(tmp_path: Path) -> None:
     storage = await opened(tmp_path / "old")
     parts = tuple(PARTS.values())
     given = [
@@ -331,7 +329,7 @@ async def test_parts_of_pages_travel_as_they_were_chosen_and_so_does_what_follow
     await there.aclose()
 
 
-async def test_each_kind_of_event_travels_as_what_it_is(tmp_path: Path) -> None:
+async def test_each_kind_of_event_is_exported_as_its_kind(tmp_path: Path) -> None:
     """A held entry of a wholly new feed once ended every export."""
     storage = await opened(tmp_path / "old")
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
@@ -413,9 +411,7 @@ async def test_an_instance_that_was_started_keeps_its_keys_and_its_password(data
     await again.aclose()
 
 
-async def test_an_instance_whose_change_of_the_master_key_was_cut_off_is_taken_as_it_is(
-    data: bytes, tmp_path: Path
-) -> None:
+async def test_an_instance_with_an_interrupted_key_change_accepts_an_import(data: bytes, tmp_path: Path) -> None:
     await (await opened(tmp_path / "new")).aclose()
     (tmp_path / "new" / OWN).rename(tmp_path / "new" / NEXT)
     await taken(data, tmp_path / "new")
@@ -457,7 +453,7 @@ async def test_an_instance_that_holds_something_or_is_served_is_left_as_it_is(
     assert not unfinished(tmp_path / "new")
 
 
-async def test_an_import_that_is_killed_says_so_and_can_be_begun_anew(data: bytes, tmp_path: Path) -> None:
+async def test_a_killed_import_says_so_and_can_start_over(data: bytes, tmp_path: Path) -> None:
     folder = tmp_path / "new"
     process = await trio.lowlevel.open_process(
         [sys.executable, "-P", "-m", "sanderling", "import", "--yes", "-", "--data", str(folder)],

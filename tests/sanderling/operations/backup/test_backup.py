@@ -102,7 +102,7 @@ def rewritten(file: Path, **members: bytes) -> Path:
     return other
 
 
-async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path: Path) -> None:
+async def test_a_backup_of_a_running_service_restores_everything(tmp_path: Path) -> None:
     storage = await opened(tmp_path / "data")
     await filled(storage)
     file = tmp_path / "b.tar"
@@ -128,7 +128,7 @@ async def test_a_backup_beside_a_running_service_gives_everything_back(tmp_path:
     await again.aclose()
 
 
-async def test_st15_a_backup_beside_a_writer_is_one_moment_of_the_log(tmp_path: Path) -> None:
+async def test_st15_a_backup_during_writes_is_one_moment_of_the_log(tmp_path: Path) -> None:
     """Events committed during the backup are in it up to some moment, without a gap, and the writer continues."""
     storage = await opened(tmp_path / "data")
     await filled(storage)
@@ -348,7 +348,7 @@ async def test_x20_a_master_key_that_others_can_read_is_refused(tmp_path: Path, 
     assert back(tmp_path / "b", tmp_path / "new").lost == NOTHING
 
 
-async def test_x20_the_copy_with_secrets_is_never_stored_beside_the_backup(
+async def test_x20_the_copy_with_secrets_is_never_stored_next_to_the_backup(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed backup leaves its copy only in the data folder, and for a day."""

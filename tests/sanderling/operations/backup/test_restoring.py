@@ -236,7 +236,7 @@ async def test_s7_settings_in_a_backup_are_taken_over_on_demand_only(folder: Pat
         "DROP INDEX log_source",
     ],
 )
-async def test_s17_a_database_whose_schema_is_not_ours_is_refused(folder: Path, tmp_path: Path, statement: str) -> None:
+async def test_s17_a_database_with_a_foreign_schema_is_refused(folder: Path, tmp_path: Path, statement: str) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", {}, secrets=False)
     with pytest.raises(CommandFailed, match="its schema is not Sanderling's"):
         back(tampered(tmp_path / "b.tar", statement), tmp_path / "new", master=False)

@@ -92,7 +92,7 @@ def test_only_an_interrupted_import_is_reported(patient: DoctorContext) -> None:
     assert finding.level == "fail" and "sanderling import" in finding.do
 
 
-def test_x20_the_master_key_is_tried_on_what_it_seals(patient: DoctorContext) -> None:
+def test_x20_the_master_key_is_tested_on_sealed_values(patient: DoctorContext) -> None:
     """Nothing sealed yet; then with the folder's own key and another one named; then without the key."""
     named = replace(patient, variables={"SANDERLING_MASTER_KEY": written(b"n" * 32)})
     (finding,) = database.master_key(patient)
@@ -245,7 +245,7 @@ class Answers:
         (("known.test",), True, "fail", "no server answers"),
     ],
 )
-async def test_only_names_of_ones_own_sources_are_asked_for(
+async def test_only_host_names_of_own_sources_are_resolved(
     hosts: tuple[str, ...], broken: bool, level: str, words: str
 ) -> None:
     finding = await network.answered(hosts, Answers(broken=broken))
@@ -278,7 +278,7 @@ async def test_a_folder_with_many_faults_is_checked_to_the_end(tmp_path: Path, m
     assert {finding.what for finding in found} >= {*QUESTIONS, "browser"} - without
 
 
-async def test_beside_a_running_service(tmp_path: Path) -> None:
+async def test_the_doctor_runs_while_the_service_runs(tmp_path: Path) -> None:
     with open_keys(tmp_path) as keys:
         keys.add_signing(a_signing_key("old"))
     async with a_service(tmp_path, **NO_BROWSER) as service:

@@ -45,7 +45,7 @@ def facts(path: Path) -> tuple[bool, int, int]:
         return gives_back(database), room_of(database).free, events
 
 
-async def test_a_file_ends_sooner_after_some_steps_and_holds_what_it_held(tmp_path: Path) -> None:
+async def test_a_file_shrinks_in_steps_and_keeps_its_content(tmp_path: Path) -> None:
     storage = await open_sqlite(tmp_path, clock=lambda: 1_800_000_000.0, owner="test", warn=lambda _: None)
     await storage.sources.add(a_source(1), a_state(1), storage.lease)
     mint = CountingMint()
@@ -91,7 +91,7 @@ def test_a_large_one_or_one_in_use_is_left_as_it_is(tmp_path: Path, monkeypatch:
     assert rebuild(path) is False
 
 
-async def test_a_first_start_that_was_killed_before_its_tables_begins_anew(tmp_path: Path) -> None:
+async def test_a_first_start_killed_before_its_tables_starts_over(tmp_path: Path) -> None:
     path = tmp_path / DATABASE
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode=wal")  # SQLite first writes a page without tables

@@ -72,7 +72,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("owner", "name"), PLACES, ids=[name for _, name in PLACES])
 @pytest.mark.parametrize("error", [AWAY, ValueError("planted"), MemoryError()], ids=repr)
-async def test_r1_any_exception_beside_a_commit_is_survived_and_reported(
+async def test_r1_any_exception_around_a_commit_is_survived_and_reported(
     owner: type, name: str, error: Exception, storage: SqliteStorage, warnings: list[str], monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(owner, name, failing(2, error, getattr(owner, name)))

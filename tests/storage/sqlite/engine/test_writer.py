@@ -79,7 +79,7 @@ async def test_a_full_disk_is_reported_changes_nothing_and_recovers_with_space(s
     assert await storage.log.count() == 2
 
 
-async def test_a_full_disk_harms_only_what_does_not_fit(storage: SqliteStorage) -> None:
+async def test_a_full_disk_fails_only_writes_that_do_not_fit(storage: SqliteStorage) -> None:
     """The writer retries a failed batch job by job, so a small write passes after a large one fails."""
     mint = CountingMint()
     await pages(storage, most=await pages(storage) + 2)
@@ -198,7 +198,7 @@ def replay_without_pause(database: Path, stop: threading.Event) -> None:
     reader.close()
 
 
-async def test_the_wal_stays_small_beside_readers_that_overlap_without_pause(
+async def test_the_wal_stays_small_under_continuously_overlapping_readers(
     storage: SqliteStorage, tmp_path: Path
 ) -> None:
     """Each snapshot is short, but they overlap: SQLite's own checkpoints would never restart the WAL."""

@@ -94,7 +94,7 @@ async def all_of_it(folder: Path, title: str) -> None:
 
 
 @pytest.mark.parametrize("step", EARLIER)
-async def test_a_database_of_each_earlier_step_is_brought_up_with_what_is_in_it(step: int, tmp_path: Path) -> None:
+async def test_a_database_of_each_earlier_step_is_upgraded_with_its_content(step: int, tmp_path: Path) -> None:
     path = written_by(step, tmp_path / "data")
     await all_of_it(tmp_path / "data", f"of step {step}")
     with closing(sqlite3.connect(path)) as database:
@@ -103,7 +103,7 @@ async def test_a_database_of_each_earlier_step_is_brought_up_with_what_is_in_it(
 
 
 @pytest.mark.parametrize("step", EARLIER)
-async def test_the_copy_of_an_upgrade_is_what_the_older_program_left(step: int, tmp_path: Path) -> None:
+async def test_the_copy_of_an_upgrade_equals_the_old_database(step: int, tmp_path: Path) -> None:
     written_by(step, tmp_path / "data")
     await all_of_it(tmp_path / "data", f"of step {step}")
     (copy,) = upgrade.kept(tmp_path / "data")
@@ -137,7 +137,7 @@ async def test_a_folder_of_today_and_a_new_one_are_not_copied(tmp_path: Path) ->
     assert upgrade.kept(tmp_path) == []
 
 
-def test_the_copies_of_the_last_two_upgrades_are_kept(tmp_path: Path) -> None:
+def test_the_copies_of_the_last_two_upgrades_stay(tmp_path: Path) -> None:
     for step in EARLIER:
         path = written_by(step, tmp_path)
         with closing(connect(path, WRITER)) as database:

@@ -47,7 +47,7 @@ async def test_questions_during_a_visit_go_into_the_next_once_each() -> None:
     assert sorted(found) == [("a",), ("a",), ("b",), ("b",), ("c",)]
 
 
-async def test_a_visit_whose_asker_is_cancelled_is_made_by_the_next_one() -> None:
+async def test_a_cancelled_lookup_is_made_by_the_next_caller() -> None:
     pool, found = Pool(), list[Any]()
     gathered = GatheredLookups(pool)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:

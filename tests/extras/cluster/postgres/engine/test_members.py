@@ -103,7 +103,7 @@ async def test_a_late_member_is_removed_and_joins_again(url: str, three: tuple[S
     assert late.members.me in (await late.members.beat(SAYS)).inside()
 
 
-async def test_after_an_outage_nobody_is_thrown_out(url: str, three: tuple[Storage, Storage, Storage]) -> None:
+async def test_after_an_outage_no_member_is_removed(url: str, three: tuple[Storage, Storage, Storage]) -> None:
     inside = await all_inside(url, *three)
     passes(url, 60)
     first, second, third = three
@@ -115,7 +115,7 @@ async def test_after_an_outage_nobody_is_thrown_out(url: str, three: tuple[Stora
     assert (view.inside(), view.number) == (inside, number)
 
 
-async def test_an_outage_that_is_shorter_than_a_lease_throws_nobody_out_either(
+async def test_an_outage_shorter_than_a_lease_removes_no_member(
     url: str, three: tuple[Storage, Storage, Storage]
 ) -> None:
     first, second, third = three
@@ -202,7 +202,7 @@ async def test_a_drain_is_in_the_view_of_all_until_it_is_ended(
     assert not (await first.members.beat(SAYS)).drained
 
 
-async def test_nodes_whose_clocks_differ_count_the_time_of_the_database(
+async def test_nodes_with_skewed_clocks_use_the_time_of_the_database(
     url: str, three: tuple[Storage, Storage, Storage]
 ) -> None:
     first, second, _ = three
