@@ -55,7 +55,7 @@ def fewer(program: Program, events: int) -> Program:
 
 
 def lasting(seed: str) -> Program:
-    """A week of 40 events and two of the seven destinations, each of which wakes every minute."""
+    """A week of 40 events and two of the seven destinations; each wakes every minute."""
     program = fewer(plagued("http500", seed, days=6.5), 40)
     assert program.letters is not None
     plan = replace(program.letters, destinations=program.letters.destinations[3:5])
@@ -125,10 +125,10 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "quiet_hours_unheard": (QUIET, "2", "Q1"),
     "disabled_drops": (mixed, "1", "T3"),
     "edits_lose": (draw_edits, "1", "T3"),
-    "disabled_untold": (GONE, "1", "D6"),
+    "disabling_unreported": (GONE, "1", "D6"),
     "debts_paid_late": (GONE, "1", "D6"),
     "acts_end_with_their_request": (draw_hasty, "6", "D7"),
-    "answered_before_all_were_told": (draw_hasty, "1", "D7"),
+    "answered_before_all_heard": (draw_hasty, "1", "D7"),
     "claims_lapse_by_the_wall_clock": (mixed, "1", "D5"),
     "digests_frozen_by_two": (draw_windows, "1", "D5"),
     "windows_end_late": (draw_windows, "1", "D10"),
@@ -139,17 +139,17 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "unreadable_is_success": (chatted, "1", "T3"),
     "another_id_each_time": (peopled("pagerduty", "matrix"), "1", "D5"),
     "other_words_each_time": (chatted, "1", "D2"),
-    "left_out_unsaid": (peopled("wecom", modes=("hourly",)), "1", "T3"),
+    "omissions_unreported": (peopled("wecom", modes=("hourly",)), "1", "T3"),
     "mails_of_one_id": (mailed, "1", "D5"),
     "cut_off_is_handed_over": (peopled("email", troubles=("lost",)), "1", "T3"),
     "greylisting_is_a_refusal": (mailed, "1", "D4"),
     "full_is_gone": (peopled("email", troubles=("full",)), "1", "D6"),
-    "nobody_is_asked": (mailed, "1", "Q2"),
+    "mails_unconfirmed": (mailed, "1", "Q2"),
     "one_try_is_enough": (read, "1", "T3"),
     "unsigned_after_a_failure": (read, "1", "S1"),
     "places_are_forgotten": (published, "1", "S2"),
     "leases_without_end": (read, "1", "S3"),
-    "nobody_confirms": (read, "1", "S3"),
+    "callbacks_unconfirmed": (read, "1", "S3"),
     "renewals_are_forgotten": (draw_hub, "1", "T3"),
     "given_up_at_the_third": (draw_hub, "1", "T3"),
     "pages_skip_an_event": (draw_hub, "1", "S4"),

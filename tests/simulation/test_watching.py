@@ -47,7 +47,7 @@ def test_a_robots_txt_that_was_read_forbids_for_as_long_as_it_says(after: float,
     assert bool(list(recovery(facts_of(9 * HOUR, 10 * HOUR + after, robots=read)))) is not kept
 
 
-def told_by_lot(times: int, apart: int, *clock: tuple[float, float]) -> Facts:
+def reported_at_random(times: int, apart: int, *clock: tuple[float, float]) -> Facts:
     """A page that is checked each minute, with two editions reported in turns after so many checks each."""
     facts = facts_of(*(60.0 * look for look in range(1, 200)))
     facts.clock = clock or facts.clock
@@ -62,12 +62,12 @@ def told_by_lot(times: int, apart: int, *clock: tuple[float, float]) -> Facts:
 @pytest.mark.parametrize(
     ("facts", "wrong"),
     [
-        (told_by_lot(9, 3), 0),
-        (told_by_lot(10, 3), 1),
-        (told_by_lot(2, 2), 1),
-        (told_by_lot(2, 2, (0.0, 5e6)), 1),
-        (told_by_lot(2, 2, (0.0, 0.0), (300.0, 900.0)), 1),
-        (told_by_lot(2, 2, (0.0, 0.0), (650.0, 900.0)), 0),
+        (reported_at_random(9, 3), 0),
+        (reported_at_random(10, 3), 1),
+        (reported_at_random(2, 2), 1),
+        (reported_at_random(2, 2, (0.0, 5e6)), 1),
+        (reported_at_random(2, 2, (0.0, 0.0), (300.0, 900.0)), 1),
+        (reported_at_random(2, 2, (0.0, 0.0), (650.0, 900.0)), 0),
     ],
     ids=["nine stays", "ten", "a brief one", "a clock that is ahead", "one that was set before", "one set meanwhile"],
 )

@@ -41,11 +41,11 @@ def own(facts: Facts) -> Iterator[str]:
             number, content = _number(logged), logged.event["content"]
             strange = set(numbers_in(plan, f"{logged.event['title']} {content}")) - {number}
             if strange:
-                yield f"{plan.name}: item {number} is told with what {min(strange)} says"
+                yield f"{plan.name}: item {number} has text of item {min(strange)}"
             if number >= 0 and item_text(plan, number) not in content:
                 found = plan.texts[number].at
                 if "unread" not in logged.event or not facts.troubled(found - 60, logged.at, plan):
-                    yield f"{plan.name}: item {number} is told without its text: {logged.event.get('unread')}"
+                    yield f"{plan.name}: item {number} is reported without its text: {logged.event.get('unread')}"
 
 
 def within(facts: Facts) -> Iterator[str]:

@@ -31,7 +31,7 @@ def damaged_rows_left_out() -> AbstractContextManager[Any]:
     return patch.object(EventLog, "read", wrong)
 
 
-def damage_kept_quiet() -> AbstractContextManager[Any]:
+def damage_unreported() -> AbstractContextManager[Any]:
     """A request that meets damage fails alone; the service does not record the damage."""
 
     @contextmanager

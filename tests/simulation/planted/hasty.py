@@ -49,7 +49,7 @@ def acts_end_with_their_request() -> Iterator[None]:
         yield
 
 
-def answered_before_all_were_told() -> AbstractContextManager[Any]:
+def answered_before_all_heard() -> AbstractContextManager[Any]:
     """A change of destinations is confirmed, but deliveries use it only after the next start."""
     right = DeliveryRegistry.refresh
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from actors.coverage import heartbeat as beat
 
 
-def restarts_wait_anew() -> AbstractContextManager[Any]:
+def restarts_wait_again() -> AbstractContextManager[Any]:
     """A start ignores the log and waits for two whole intervals."""
     return patch.object(beat, "due_in", lambda last, every, now: 2.1 * every)
 

@@ -58,7 +58,7 @@ def leases_without_end() -> Plant:
     return patch.object(Hub, "_subscribe", wrong)
 
 
-def nobody_confirms() -> Plant:
+def callbacks_unconfirmed() -> Plant:
     """A subscription needs no confirmation by its callback."""
     right = Hub._get
 

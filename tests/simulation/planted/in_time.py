@@ -61,12 +61,12 @@ def alerts_read_now_and_then() -> AbstractContextManager[Any]:
     return patch.object(Admission, "take", wrong)
 
 
-def told_at_looks_only() -> AbstractContextManager[Any]:
+def reported_at_checks_only() -> AbstractContextManager[Any]:
     """Notices of a trouble come only with checks."""
     return patch.object(TroubleTimer, "_next", lambda self: math.inf)
 
 
-def told_and_forgotten() -> AbstractContextManager[Any]:
+def reported_and_forgotten() -> AbstractContextManager[Any]:
     """The notice is committed without the state that records it: the next life repeats it."""
     right = PolledSource._send
 

@@ -74,7 +74,7 @@ def other_words_each_time() -> Plant:
     return patch.object(kind, "request_of", wrong)
 
 
-def left_out_unsaid() -> Plant:
+def omissions_unreported() -> Plant:
     """A digest without room for all events does not mention the rest."""
     return patch.object(fitting, "_last", lambda *_: [])
 
@@ -116,7 +116,7 @@ def full_is_gone() -> Plant:
     return patch.object(session, "_verdict", wrong)
 
 
-def nobody_is_asked() -> Plant:
+def mails_unconfirmed() -> Plant:
     """A mail destination needs no confirmation."""
 
     def wrong(destination: Destination, *_: Any) -> Destination:

@@ -360,7 +360,7 @@ def edits_lose() -> Iterator[None]:
         yield
 
 
-def disabled_untold() -> Plant:
+def disabling_unreported() -> Plant:
     """There is no notice of a disabled destination."""
     right = status.with_standing
 

@@ -75,7 +75,7 @@ def revoked_streams_go_on() -> AbstractContextManager[Any]:
     return patch.object(Streams, "_end_key", lambda self, hashed: None)
 
 
-def look_ups_cached() -> AbstractContextManager[Any]:
+def lookups_cached() -> AbstractContextManager[Any]:
     """A key that was once found is not looked up again."""
     right = Keys.by_hash
     found: dict[str, ApiKey | None] = {}

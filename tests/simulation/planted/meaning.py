@@ -32,7 +32,7 @@ def pending_is_churn() -> AbstractContextManager[Any]:
     return patch.object(churn, "_grown", wrong)
 
 
-def told_is_churn() -> AbstractContextManager[Any]:
+def reported_is_churn() -> AbstractContextManager[Any]:
     """Reported texts count as churn, so no return is reported."""
     right = churn._settled
 
@@ -44,17 +44,17 @@ def told_is_churn() -> AbstractContextManager[Any]:
     return patch.object(churn, "_settled", wrong)
 
 
-def swaps_told_at_once() -> AbstractContextManager[Any]:
+def swaps_reported_at_once() -> AbstractContextManager[Any]:
     """Another page in place of a page is reported at once."""
     return patch.object(Swap, "stays", lambda self, held, at: Stay.TELL)
 
 
-def swaps_never_told() -> AbstractContextManager[Any]:
+def swaps_never_reported() -> AbstractContextManager[Any]:
     """Another page in place of a page is held for ever."""
     return patch.object(Swap, "stays", lambda self, held, at: Stay.WAITS)
 
 
-def turns_told_for_ever() -> AbstractContextManager[Any]:
+def turns_reported_for_ever() -> AbstractContextManager[Any]:
     """Every turn of an alternating text is reported."""
 
     def wrong(*look: Any) -> Turn:
@@ -72,7 +72,7 @@ def returns_are_new() -> AbstractContextManager[Any]:
     return patch.object(churn, "turn_of", wrong)
 
 
-def pending_begins_anew() -> AbstractContextManager[Any]:
+def pending_starts_over() -> AbstractContextManager[Any]:
     """A memory with held texts can't be read: the page gets a new baseline."""
 
     def wrong(stored: bytes) -> PageMemory | None:
@@ -103,7 +103,7 @@ def removals_weigh_nothing() -> AbstractContextManager[Any]:
     return patch.object(news._Scales, "went", wrong)
 
 
-def time_zones_told() -> AbstractContextManager[Any]:
+def time_zones_reported() -> AbstractContextManager[Any]:
     """Dates that all move by a day are changes, each of them."""
     return patch.object(news, "_unshifted", lambda blocks, replaced, before: blocks)
 

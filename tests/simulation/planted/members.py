@@ -32,7 +32,7 @@ from storage.sql.stores.pictures import Pictures
 Plant = AbstractContextManager[Any]
 
 
-def told_and_waiting() -> Plant:
+def reported_and_waiting() -> Plant:
     """A reported item keeps waiting for its page."""
     return patch.object(items, "without", lambda following, done: following)
 

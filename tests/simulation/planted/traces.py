@@ -19,7 +19,7 @@ from extras.tracing.observer import TracingObserver, commit_of
 from extras.tracing.tracer import Tracer
 
 
-def commits_told_before_they_are_made() -> AbstractContextManager[Any]:
+def commits_reported_before_they_are_made() -> AbstractContextManager[Any]:
     """A commit is reported when its events have their ids: some are never committed."""
     right = Recorder._append
 

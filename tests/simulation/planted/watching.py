@@ -109,7 +109,7 @@ def redirects_unguarded() -> AbstractContextManager[Any]:
 # --- changes ---------------------------------------------------------------------------------------------------------
 
 
-def compared_with_the_last_look() -> AbstractContextManager[Any]:
+def compared_with_the_last_check() -> AbstractContextManager[Any]:
     """A page is compared with its last check instead of the reported state."""
     right = judge
 
@@ -121,7 +121,7 @@ def compared_with_the_last_look() -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def walls_told() -> Iterator[None]:
+def walls_reported() -> Iterator[None]:
     """Every 200 is the page, even when hardly anything of the page is left."""
     no_trouble = patch.object(pages, "trouble_of", lambda root, title, blocks: None)
     with no_trouble, patch.object(swaps.Swap, "is_one", lambda self: False):
@@ -146,7 +146,7 @@ def absent_entries_forgotten() -> AbstractContextManager[Any]:
     return patch.object(seen, "_pack", lambda before, *rest: right({}, *rest))
 
 
-def resets_told() -> AbstractContextManager[Any]:
+def resets_reported() -> AbstractContextManager[Any]:
     """A wholly new feed is reported entry by entry."""
     return patch(
         "actors.sources.feed.reader.turn_of",
