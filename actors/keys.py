@@ -16,12 +16,12 @@ SCOPES = {
     "sources:write": "add, edit and delete sources, fetch any permitted URL; with sources:read, preview a watched page",
     "stream:read": "read all events, live and past",
     "alerts:read": "see alerts, deliveries; with stream:read, try queries; with sources:read, try templates",
-    "alerts:write": "delete alerts, destinations; with stream:read, whose events they send, add and edit them, replay; "
-    "with alerts:read, rotate signing secrets",
+    "alerts:write": "delete alerts and destinations; with stream:read, also add and edit them, and replay "
+    "(they send events); with alerts:read, also rotate signing secrets",
     "bins:read": "see webhook bins and their captures",
     "bins:write": "make and delete webhook bins",
-    "publications:read": "see publications, with the addresses that let readers in",
-    "publications:write": "delete publications; with stream:read, whose events they show, publish and change them",
+    "publications:read": "see publications, with their secret addresses",
+    "publications:write": "delete publications; with stream:read, also publish and change them (they show events)",
     "admin": "see the figures and the parts of the running service, and act on them",
 }
 """Each scope with its description."""

@@ -11,11 +11,11 @@ from typing import Final
 
 RULES: Final = {
     "url-relative": "Type the whole address, such as https://example.com/feed.",
-    "url-scheme": "This is not an address that can be reached. Type the whole one, such as https://example.com/feed.",
+    "url-scheme": "This address cannot be reached. Type the whole address, such as https://example.com/feed.",
     "url-character": "An address has no spaces and no invisible characters. Type %20 in the place of a space.",
     "url-backslash": "An address has no backslash. Type / in its place.",
     "url-host-empty": "The name of the site is missing: type it after //.",
-    "url-host-idna": "The name of the site is not spelt as names are. Copy the address from your browser.",
+    "url-host-idna": "The name of the site is invalid. Copy the address from your browser.",
     "url-host-spelling": "Type the numbers of the address as in 192.0.2.1.",
     "url-userinfo": "An address with a name or password in it is not watched. Leave out the part before the @.",
     "url-loop": "This address is the service itself, so deliveries would loop. Choose another one.",
@@ -33,11 +33,11 @@ _FIELDS: Final = (
     (re.compile(r"Expected `(?:int|float)` >= (\S+)"), "A number, {} or more."),
     (re.compile(r"Expected `(?:int|float)` <= (\S+)"), "A number, {} or less."),
     (re.compile(r"Expected `(?:array|tuple)` of length <= (\d+)"), "At most {} of them."),
-    (re.compile(r"Expected `(?:int|float)(?: \| null)?`"), "A number is needed."),
+    (re.compile(r"Expected `(?:int|float)(?: \| null)?`"), "Enter a number."),
     (re.compile(r"Expected `bytes|Invalid base64"), "Choose a file."),
-    (re.compile(r"Expected `bool`"), "Yes or no is needed: true or false."),
-    (re.compile(r"Expected `str` matching"), "This is not in the form that is asked for."),
-    (re.compile(r"Invalid enum value"), "Choose one of the list."),
+    (re.compile(r"Expected `bool`"), "Enter true or false."),
+    (re.compile(r"Expected `str` matching"), "This has the wrong format."),
+    (re.compile(r"Invalid enum value"), "Choose one from the list."),
 )
 
 

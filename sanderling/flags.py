@@ -16,9 +16,9 @@ from sanderling.environment import Loaded, environ, flag, load, variable
 from sanderling.exits import Exit
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-URL_HELP = "The address of a service elsewhere, which asks for a key.  [SANDERLING_URL]"
-KEY_HELP = "A file that holds the API key.  [default: the variable SANDERLING_KEY]"
-DATA_HELP = "The data folder of the service on this machine, which is asked without a key.  [SANDERLING_DATA]"
+URL_HELP = "Address of a remote service, which needs a key.  [SANDERLING_URL]"
+KEY_HELP = "File with the API key.  [default: the variable SANDERLING_KEY]"
+DATA_HELP = "Data folder of the service on this machine, which needs no key.  [SANDERLING_DATA]"
 _DATA = "sanderling.data"
 json_flag = click.option("--json", "as_json", is_flag=True, help="As JSON; of several, an object a line.")
 """For every command that prints data; `tests/sanderling/test_json_everywhere.py` checks them all."""

@@ -96,7 +96,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
     new = None if to is None else master_in(to)
     if new is None and named is not None:
         raise CommandFailed(
-            "This service's master key is one that you name. Make another, and say where it is:\n\n"
+            "You set this service's master key. Make another, and pass its file:\n\n"
             "  (umask 077; sanderling keys master > new.key)\n  sanderling keys rotate-master --to new.key",
             Exit.USAGE,
         )

@@ -200,8 +200,8 @@ def _refuse_half_of_it(folder: Path) -> None:
     """Raise CommandFailed if an import was cut off, because the data are missing, and for a standby's folder."""
     if unfinished(folder):
         raise CommandFailed(
-            f"{folder}: an import into it was cut off, and nothing of it is there. Run it again (`sanderling import`), "
-            f"or go without it: delete {folder / STAGE}.",
+            f"{folder}: an import into it was interrupted and left nothing. Run it again (`sanderling import`), or do "
+            f"without it: delete {folder / STAGE}.",
             Exit.BAD_DATA,
         )
     if (folder / STANDBY).exists():
@@ -232,7 +232,7 @@ async def _refuse_weak_jail(settings: Settings) -> None:
         raise CommandFailed(f"No worker can be started: {error}", Exit.TRY_AGAIN) from None
     if lacks:
         raise CommandFailed(
-            f"The kernel does not hold the workers that read pages and feeds: {lacks}. The setting jail = demanded "
+            f"The kernel cannot confine the workers that read pages and feeds: {lacks}. The setting jail = demanded "
             "refuses to start without; docs/security.md lists the requirements.",
             Exit.BAD_SETTING,
         )

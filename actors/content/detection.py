@@ -47,7 +47,7 @@ _OTHER = "Add the page that links to it."
 _WALLS = {
     "login": "Give the source headers that sign you in (a cookie or a token), or look for a public page or a feed.",
     "consent": "Look for a feed, or a page that shows its text without consent.",
-    "challenge": "The site keeps programs out: look for a feed, or ask its owner.",
+    "challenge": "The site blocks programs: look for a feed, or ask its owner.",
     "queue": "Try again when the site has room.",
     "script": "Look for the site's feed.",
     "empty": "It may need JavaScript: look for the site's feed.",

@@ -56,7 +56,7 @@ class Sender:
     async def _sent(self, destination: Destination, id: str, body: bytes, attempt: Attempt) -> Answer:
         kind = self._kinds.get(destination.kind)
         if kind is None:
-            says = f"there is no kind {destination.kind} here: its file is missing or has a flaw"
+            says = f"there is no kind {destination.kind} here: its file is missing or invalid"
             return Answer(None, 0, says, ours=True)
         outlet = attempt.outlet(self._outlet) if kind.id == WEBHOOK else self._outlet
         known = self._alerts if kind.limits is not None else None

@@ -147,11 +147,11 @@ KIND: Final = DestinationKind(
     id=WEBHOOK,
     label="Webhook",
     family="program",
-    where="A program of yours that takes a POST. docs/receivers.md has complete ones to start from.",
+    where="Your own program that accepts a POST. docs/receivers.md has complete ones to start from.",
     documentation="https://www.standardwebhooks.com/",
     address=AddressField(
         label="Its address",
-        help="Public https, that takes a POST. It is checked now and at every delivery.",
+        help="A public https address that accepts a POST. It is checked now and at every delivery.",
         example="https://hooks.example.com/sanderling",
     ),
     fields=(

@@ -182,9 +182,7 @@ def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> 
     local = all(error.errno in _LOCAL_ERRORS for error in errors)
     if local and all(":" in address for address in addresses) and errors[-1].errno == errno.ENETUNREACH:
         # Without IPv6 here, an IPv6-only host is permanently unreachable: that is no sign of an outage.
-        return LookFailed(
-            Blame.REMOTE_TRANSIENT, f"{host} has IPv6 addresses only, and there is no way to them from here"
-        )
+        return LookFailed(Blame.REMOTE_TRANSIENT, f"{host} has only IPv6 addresses, and this machine has no IPv6 route")
     blame = Blame.LOCAL if local else Blame.REMOTE_TRANSIENT
     whys = [_words(error) for error in errors]
     if len(set(whys)) == 1:

@@ -104,7 +104,7 @@ class FetchRequest:
 
 Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
 """Returns headers that sign a request, by method and URL."""
-POSTED_ELSEWHERE = "it sends a request with a body elsewhere, which is not repeated there: name that address"
+POSTED_ELSEWHERE = "it redirects a request with a body, which is not sent again: use the new address"
 
 
 class Elsewhere(Exception):

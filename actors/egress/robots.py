@@ -202,7 +202,7 @@ def _lifetime(said: float | None, silent: float) -> float:
 def _judge(site: _Site, url: Url) -> RobotsVerdict:
     if not site.known:
         return RobotsVerdict(
-            False, None, f"robots.txt of {url.origin} can't be had: {site.unreachable}", Blame.REMOTE_TRANSIENT
+            False, None, f"robots.txt of {url.origin} can't be fetched: {site.unreachable}", Blame.REMOTE_TRANSIENT
         )
     if not site.text:
         return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")

@@ -175,7 +175,7 @@ class UplinkMonitor:
             self._heard(host, word)
         if not self.down or word is not Word.FAILED:
             return failure
-        return LookFailed(Blame.LOCAL, f"while our own line was down: {failure.reason}", status=failure.status)
+        return LookFailed(Blame.LOCAL, f"while our own connection was down: {failure.reason}", status=failure.status)
 
     async def clearance(self, host: str, draw: float) -> float:
         """Wait while the uplink is down. Return 0 if a check may be made now, else the seconds to wait.

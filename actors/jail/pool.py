@@ -276,7 +276,7 @@ class ProcessJail:
             self._log("jail.weaker", level="warning", lacks=worker.lacks)
         self._lacks = worker.lacks
         if worker.lacks and self._demanded:
-            raise WorkerDied(f"the kernel does not hold it: {worker.lacks} (jail = demanded)")
+            raise WorkerDied(f"the kernel cannot confine it: {worker.lacks} (jail = demanded)")
 
     def _start_failed(self, reason: str) -> None:
         self._failed_starts += 1

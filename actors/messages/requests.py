@@ -41,7 +41,7 @@ _PART = (
 Selector = Annotated[
     str,
     Meta(min_length=1, max_length=1000, description=_PART),
-    option("The part to watch: CSS, XPath (//h2), JSONPath ($.plans[*].price) or a path; all without it."),
+    option("The part to watch: CSS, XPath (//h2), JSONPath ($.plans[*].price) or a path; by default all of it."),
 ]
 Ignore = Annotated[
     tuple[Selector, ...],
@@ -55,7 +55,7 @@ Schedule = Annotated[
         description="A fixed interval such as 10m, instead of the adaptive one",
         extra={"form": "a whole number and one of s, m, h and d, such as 10m, 2h or 1d"},
     ),
-    option("How often to check, for example 10m or 1d; without it, as often as news is likely."),
+    option("How often to check, for example 10m or 1d; by default, as often as changes are likely."),
 ]
 Hours = Annotated[
     str,
@@ -65,7 +65,7 @@ Hours = Annotated[
         description="Days, hours and a time zone for its checks; at other times only on request",
         examples=["weekdays 08-18 Europe/Stockholm"],
     ),
-    option("When to check, for example 'weekdays 08-18 Europe/Stockholm'; always without it."),
+    option("When to check, for example 'weekdays 08-18 Europe/Stockholm'; by default always."),
 ]
 PushFilter = Annotated[
     str,
@@ -83,7 +83,7 @@ Bar = Annotated[
         le=0.9,
         description="The threshold: differences from this score on are reported. Lower reports more; null is 0.5",
     ),
-    option("For pages: how large a change must be to be reported, 0.2 to 0.9; 0.5 without it."),
+    option("For pages: how large a change must be to be reported, 0.2 to 0.9; by default 0.5."),
 ]
 Subprotocol = Annotated[
     str,
@@ -204,7 +204,7 @@ Screenshots = Annotated[
 Title = Annotated[
     str,
     Meta(max_length=200, description="Your own name for it, on one line", examples=["Day tickets"]),
-    option("Your name for it; its own title without one."),
+    option("Your name for it; by default its own title."),
 ]
 
 

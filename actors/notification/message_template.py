@@ -39,7 +39,7 @@ class Marked(str):
 
 
 OF_EVENTS: Final[dict[str, str]] = {
-    "headline": "what changed, and on which page, in at most 60 characters; of an entry its title",
+    "headline": "the change and its page, in at most 60 characters; for an entry, its title",
     "title": "the title, in plain words",
     "summary": "what changed in one sentence, or the beginning of an entry",
     "content": "the text of an entry of a feed",

@@ -231,7 +231,7 @@ def check(event: object, keys: KeySet | bytes) -> Verdict:
         return Verdict(Cause.UNREADABLE, "the event is not a JSON object")
     signature, key_id = event.get("signature"), event.get("key_id")
     if not isinstance(signature, str) or not isinstance(key_id, str):
-        return Verdict(Cause.NO_SIGNATURE, "the event carries no signature and key_id")
+        return Verdict(Cause.NO_SIGNATURE, "the event has no signature and key_id")
     try:
         key = (KeySet(keys) if isinstance(keys, bytes) else keys).find(key_id)
     except ValueError as error:

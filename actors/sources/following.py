@@ -177,7 +177,7 @@ def found(
 ) -> Found:
     """Sort a check's drafts: if the source follows, new items wait for their pages."""
     if source.follow == "none":
-        ended = (_without(one.draft, "The source follows no more.") for one in following.waiting if one.draft)
+        ended = (_without(one.draft, "The source no longer follows links.") for one in following.waiting if one.draft)
         return Found((*ended, *drafts), Following())
     if not following.waiting and now >= following.hour + HOUR:
         following = Following()
@@ -285,7 +285,7 @@ def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room:
     """Return why an item's page is not fetched, or ""."""
     host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
-        return "It has no own page."
+        return "It has no page of its own."
     if not is_own(source, host):
         if not is_named(host, source.follow_hosts):
             return f"Its page is on another host, {host}, which is not fetched."

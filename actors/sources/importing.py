@@ -135,4 +135,4 @@ def words_of(error: Exception) -> str:
             return error.detail
         case Unanswered() | Stopping():
             return "the service is busy or stopping, and it is not known whether it was done: call again"
-    return "the storage takes nothing now: call again"
+    return "the storage accepts no writes now: call again"

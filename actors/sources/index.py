@@ -243,7 +243,7 @@ class SourceIndex:
         earliest = self.earliest(live)
         if now < earliest:
             wait = (earliest - now) // 1000 + 1
-            raise TooSoon(f"it was checked just now, or asked us to wait: again in {wait} s", wait)
+            raise TooSoon(f"it was checked just now, or asked us to wait: try again in {wait} s", wait)
         return now
 
     async def find(

@@ -33,7 +33,7 @@ from storage.sql.storage import Storage
 from storage.sql.stores.alerts import Alerts
 from supervision import Mailbox, Reply, Stopping, Unanswered
 
-LATE = "timeout: it was not done in time; call again, and the rest is done"
+LATE = "timeout: it was not done in time; call again to do the rest"
 
 
 class SourceOutcome(Struct, frozen=True):
@@ -86,7 +86,7 @@ class Foreseen(Struct, frozen=True):
 ALERTS_WITHIN = 5.0
 """Seconds for all of them."""
 NO_SOURCE = "no source is attached, and an alert over none would be one over the whole library: call again later"
-NO_STORAGE = "the storage takes nothing now: call again"
+NO_STORAGE = "the storage accepts no writes now: call again"
 FULL = f"there are {MOST_ALERTS} alerts, and there is no room for more"
 GROWN_UP = f"an alert names at most {MOST_SOURCES} sources: make another one over those that are new"
 

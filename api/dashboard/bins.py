@@ -53,7 +53,7 @@ def badge(check: Checked) -> Badge:
         return Badge(say("verified"), "good", check.why)
     if check.ok is None:
         return Badge(say("not checked"), "calm", check.why)
-    return Badge(say("no signature") if check.cause in _NONE else say("does not hold"), "bad", check.why)
+    return Badge(say("no signature") if check.cause in _NONE else say("invalid"), "bad", check.why)
 
 
 def shown_body(capture: Capture) -> Body:
@@ -146,7 +146,7 @@ async def show_all(visit: Visit) -> Page:
 
 async def mint(visit: Visit) -> Reply:
     bin = await acts.bins_of(visit).mint()
-    return Go(f"/webhook-bins/{bin.id}", say("The bin is made. It lives for seven days."))
+    return Go(f"/webhook-bins/{bin.id}", say("Bin created. It expires after seven days."))
 
 
 CAPTURES = 20
@@ -197,9 +197,9 @@ async def attach(visit: Visit) -> Reply:
     new = NewDestination(url=acts.bins_of(visit).address(bin), label="webhook bin")
     made = await destinations.add(visit, visit.form.alert, new)
     name = (await alerts.named(visit, visit.form.alert)).name
-    says = say("The bin checks deliveries with it by itself; a receiver of your own would need it.")
+    says = say("The bin uses it to verify deliveries; your own receiver would need it.")
     secret = Secret(say("Signing secret"), made.secret, says)
-    return Go(_path(bin), say("The matches of %(name)s come here now.", name=name), secret=secret)
+    return Go(_path(bin), say("The matches of %(name)s now go to this bin.", name=name), secret=secret)
 
 
 async def test(visit: Visit) -> Reply:

@@ -116,7 +116,7 @@ class Dashboard:
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
         wrong_method = isinstance(error, MethodNotAllowed)
-        title = say("This page takes no such request") if wrong_method else KINDS[refusal.slug].title
+        title = say("This page does not accept this request") if wrong_method else KINDS[refusal.slug].title
         shows = {"status": refusal.status, "title": title, "says": refusal.detail, "id": g.request_id}
         return Response(
             rendering.plain("error.html", g.get("preferences", NONE), **shows),
@@ -140,7 +140,7 @@ def _check_host(app: Dashboard) -> None:
     settings = app.context.settings
     if not is_ours(request.headers.get("Host", ""), settings.base_url, settings.host):
         says = say(
-            "This service is at %(url)s. Under another name than the one in its setting `base_url` it shows no pages.",
+            "This service is at %(url)s. It serves pages only under the name in its setting `base_url`.",
             url=app.api.base_url,
         )
         raise Refusal("forbidden", says)

@@ -108,7 +108,7 @@ def fields_of(raw: bytes, content_type: str) -> dict[str, list[str | bytes]]:
     elif media == "multipart/form-data":
         pairs = _multipart(raw, media, options)
     else:
-        raise Refusal("unsupported-media-type", say("A form is needed."))
+        raise Refusal("unsupported-media-type", say("Send a form."))
     found: dict[str, list[str | bytes]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value.replace("\r\n", "\n") if isinstance(value, str) else value)
@@ -148,7 +148,7 @@ def read_form(given: Given, kind: type[F]) -> F:
         texts = [text for text in _cleaned(given.get(one.encode_name, ()), one.name in kind.verbatim) if text]
         if not texts:
             if one.default is NODEFAULT and one.default_factory is NODEFAULT:
-                errors[one.name] = say("This is needed.")
+                errors[one.name] = say("Fill in this field.")
             continue
         many = _is_list(one.type)
         try:

@@ -164,7 +164,7 @@ async def delete_view(visit: Visit) -> Go:
     store = visit.context.storage.saved_views
     there = next((view for view in await store.all() if view.id == visit.path["id"]), None)
     if there is None or not await store.delete(there.id):
-        raise NotFound(say("There is no such view any more."))
+        raise NotFound(say("This view no longer exists."))
     return Go(f"/{there.place}?{there.query}", say("The view “%(name)s” is deleted.", name=there.name))
 
 

@@ -88,7 +88,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     language: Annotated[LanguageCode, option("The query's language: a code such as en or sv, or simple.")] = "en"
     source_ids: SourceIds = ()
     tags: Tags = ()
-    name: Annotated[Name, option("Its name; a new alert's is its query otherwise.")] | None = None
+    name: Annotated[Name, option("Its name; by default a new alert's name is its query.")] | None = None
     channel: Annotated[Channel, option("Publish the matches as a stream of this name; '' stops that.")] | None = None
     enabled: bool = True
     notices: Notices = SOURCES_OWN

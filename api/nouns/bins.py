@@ -209,7 +209,7 @@ async def capture(call: OperationContext, bin: Bin, number: int) -> Seen:
     page = await call.context.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
     for seen in await _seen(call, bin, [kept for kept in page.captures if kept.number == number]):
         return seen
-    raise NotFound("There is no such capture any more: a bin keeps its last hundred.")
+    raise NotFound("This capture no longer exists: a bin keeps its last hundred.")
 
 
 async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[Seen]:

@@ -73,7 +73,7 @@ WITHIN = 55.0
 """Seconds for a whole request."""
 LATE = Refusal(
     "unavailable",
-    "It was not known in time what this URL is. It may be added yet: send it again, and see.",
+    "Detecting this URL took too long. It may still be added: repeat the request to find out.",
     headers={"Retry-After": "5"},
 )
 

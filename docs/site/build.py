@@ -56,7 +56,7 @@ media = "(prefers-color-scheme: dark)"
 primary = "custom"
 accent = "custom"
 scheme = "slate"
-toggle = {{ icon = "lucide/moon", name = "As the system has it" }}
+toggle = {{ icon = "lucide/moon", name = "Same as the system" }}
 """
 
 

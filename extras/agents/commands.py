@@ -13,8 +13,8 @@ from sanderling.flags import client_flags
 def mcp(service: str | None, key_file: str | None) -> int:
     """Serve the Model Context Protocol on standard input and output, for agents.
 
-    Name it in the agent's own settings. The key decides what it may do: with stream:read and sources:read it reads,
-    with alerts:read it tries alerts, with sources:write it adds URLs.
+    Add this command to the agent's settings. The key's scopes limit it: it needs stream:read and sources:read to
+    read, alerts:read to try alerts, sources:write to add URLs.
 
     \b
     sanderling mcp --url https://sanderling.example.org --key-file ~/agent.key

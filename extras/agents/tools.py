@@ -151,7 +151,7 @@ async def _sources(api: Service, asked: Listed) -> Result:
         name = one["title"] or one["found_title"] or one["url"]
         lines.append(f"{one['id']} {one['type']} {one['state']} {quoted(name, one['url'], 400)}")
     more = ["and more: give words, or other words"] if len(found) > _AT_ONCE else []
-    return Result("\n".join([*lines, *more]) or "No source is like that.")
+    return Result("\n".join([*lines, *more]) or "No source matches.")
 
 
 async def _why(api: Service, asked: WhyNot) -> Result:

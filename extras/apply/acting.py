@@ -148,7 +148,7 @@ class Actor:
     async def _delete(self, kind: Kind, act: Act) -> str:
         assert act.there is not None
         if act.replaces and (act.kind, act.replaces) in self._refused:
-            raise ServiceRefused("it stays, as what was to take its place was refused", 409)
+            raise ServiceRefused("it stays, because its replacement was refused", 409)
         record = act.there.record
         try:
             await self._client.ask("DELETE", kind.at(record.id), headers=_begun(record))
@@ -217,7 +217,7 @@ class Actor:
         record: Record = msgspec.json.decode(content, type=kind.record)
         mark = record.managed
         if mark is None or (mark.workspace, mark.name) != (self._plan.workspace, wanted.name):
-            raise ServiceRefused("somebody else has added it meanwhile: run the same command again", 409)
+            raise ServiceRefused("another client has just added it: run the same command again", 409)
         kind.put(self._names, record.id, wanted.name)
         fields = [change.field for change in changes_of(kind, wanted, kind.there(record, self._names), self._names)]
         if fields:

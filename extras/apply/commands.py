@@ -45,12 +45,12 @@ class Asked(NamedTuple):
 @click.command("apply")
 @click.argument("folder", metavar="DIR", required=False)
 @click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
-@click.option("--exit-code", is_flag=True, help="With --plan: exit code 3 when something is to be done, else 0.")
+@click.option("--exit-code", is_flag=True, help="With --plan: exit code 3 if there are changes, else 0.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
-@click.option("--adopt", is_flag=True, help="Take over what is there already and no files manage.")
-@click.option("--no-delete", is_flag=True, help="Keep what no file has any more.")
-@click.option("--allow-deletions", is_flag=True, help="Delete also more than a quarter of what the files manage.")
-@click.option("--workspace", help="The name of these files, where none of them says it.")
+@click.option("--adopt", is_flag=True, help="Take over existing objects that no files manage.")
+@click.option("--no-delete", is_flag=True, help="Keep objects that no file has any more.")
+@click.option("--allow-deletions", is_flag=True, help="Allow deleting more than a quarter of the managed objects.")
+@click.option("--workspace", help="Name of the workspace, if no file sets it.")
 @click.option("--json", "as_json", is_flag=True, help="The plan as one object, then each act that is done.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the files, for editors, and do nothing else.")
 @client_flags
@@ -69,11 +69,12 @@ def apply_folder(
     as_json: bool,
     schema: bool,
 ) -> int:
-    """Make the service as the TOML files in DIR say: sources, alerts, destinations, tags, publications, by name.
+    """Bring the service into the state that the TOML files in DIR describe.
 
-    What the files do not name is not touched. Of a secret they say where it is: { env = "NAME" }. A second run has
-    nothing to do. With --url the key needs sources:read, sources:write, alerts:read, alerts:write, publications:read,
-    publications:write and stream:read. Exit code: 0 all is done, 1 something is wrong or was refused.
+    They name sources, alerts, destinations, tags and publications. Anything that they do not name stays unchanged. A
+    secret is written as a reference: { env = "NAME" }. A second run changes nothing. With --url the key needs
+    sources:read, sources:write, alerts:read, alerts:write, publications:read, publications:write and stream:read.
+    Exit code: 0 done, 1 something is invalid or was refused.
 
     \b
     sanderling apply --plan watch/
@@ -175,14 +176,14 @@ def _refuse(plan: Plan, asked: Asked) -> None:
         raise CommandFailed("This can't be applied:\n" + "\n".join(f"  {fault}" for fault in faults))
     says = "" if asked.allow_deletions else too_many(plan)
     if says:
-        raise CommandFailed(f"{says}. Say --allow-deletions if that is meant, or --no-delete to keep them.")
+        raise CommandFailed(f"{says}. Add --allow-deletions to delete them, or --no-delete to keep them.")
 
 
 def _agreed(plan: Plan, client: Client, asked: Asked) -> bool:
     if asked.yes:
         return True
     if not on_terminal(0):
-        raise CommandFailed("There is no terminal to ask on: say --yes to do it, or --plan to see it.", Exit.USAGE)
+        raise CommandFailed("There is no terminal to confirm on: add --yes, or --plan to see the plan.", Exit.USAGE)
     return click.confirm(f"Do this at {client.called}?", default=False, err=True)
 
 

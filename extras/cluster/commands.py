@@ -13,7 +13,7 @@ from sanderling.flags import loaded, settings_flags
 
 @click.command()
 @click.option("--from", "replica", metavar="PLACE", help="The replica, unless the setting `replica` names it.")
-@click.option("--once", is_flag=True, help="Catch up once, print how far it is, and end: exit code 0 when up to date.")
+@click.option("--once", is_flag=True, help="Catch up once, print the position, and end: exit code 0 when up to date.")
 @click.option("--take-over", "now_take_over", is_flag=True, help="Become the service, and stop the other one.")
 @click.option("--unreachable", is_flag=True, help="Take over without stopping the other: be sure that it does not run.")
 @settings_flags("data", "replica_endpoint", "replica_region", "replica_credentials")

@@ -81,7 +81,7 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | Non
 @click.option("--dry-run", is_flag=True, help="Print the steps, and do nothing.")
 @click.option("--prefix", metavar="FOLDER", default="/", help="Below this folder instead of /.")
 def uninstall(*, for_user: bool, purge: bool, browser: bool, dry_run: bool, prefix: str) -> int:
-    """Stop and remove the installed service. The data stay, unless you add --purge."""
+    """Stop and remove the installed service. The data stay unless you add --purge."""
     layout, live = _layout(for_user), prefix == "/"
     if browser and purge:
         raise CommandFailed("--browser keeps the service and its data; --purge removes them. Choose one.", Exit.USAGE)

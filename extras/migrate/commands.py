@@ -33,15 +33,15 @@ def move_in(
     as_json: bool,
     config: str | None,
 ) -> int:
-    """Move in: FILE is what another program has exported, a list of addresses, or - for the standard input.
+    """Import FILE: another program's export, a list of addresses, or - for the standard input.
 
-    It says first what becomes of each thing: exactly, approximately (and how), not at all (and why). Then, on a yes, it
-    adds the rest through the running service; with --url the key needs the scopes
-    sources:write, alerts:read, alerts:write and stream:read.
-    What is there already stays as it is. Exit code: 0 all is there, 1 something was refused.
+    It first prints a plan: each item is imported exactly, approximately (and how), or not at all (and why). After a
+    confirmation it adds the items through the running service; with --url the key needs the scopes sources:write,
+    alerts:read, alerts:write and stream:read. Existing objects stay unchanged. Exit code: 0 everything is imported, 1
+    something was refused.
 
-    What `sanderling export` wrote goes straight into the data folder of an empty instance (--data), whose service must
-    not run.
+    An export by `sanderling export` goes straight into the data folder of an empty instance (--data); its service
+    must not run.
 
     \b
     sanderling import feeds.opml
@@ -81,7 +81,7 @@ def move_in(
 @click.option("--since", metavar="TIME|ID", help="Only the events from a time (RFC 3339), or after an event's id.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the lines instead.")
 @click.option("--as-config", metavar="DIR", help="Write TOML files for `sanderling apply` instead.")
-@click.option("--workspace", default="main", show_default=True, help="With --as-config: the name of these files.")
+@click.option("--workspace", default="main", show_default=True, help="With --as-config: name of the workspace.")
 @click.option("--url", "service", metavar="URL", help=f"With --as-config: {URL_HELP}")
 @click.option("--key-file", metavar="FILE", help=f"With --as-config: {KEY_HELP}")
 @settings_flags("data")
@@ -100,9 +100,9 @@ def move_out(
 ) -> int:
     """Write a whole instance to FILE as documented JSON, one object a line; - is the standard output.
 
-    Sources with all that their watching remembers, alerts, destinations, events with their ids and signatures. The
-    service may run. No secret travels: no API keys, password, webhook secrets or private keys (`sanderling backup`
-    keeps those). `sanderling import` takes it over into an empty instance.
+    It has sources with their state, alerts, destinations, and events with their ids and signatures. The
+    service may run. No secret is exported: no API keys, password, webhook secrets or private keys (`sanderling backup`
+    keeps those). `sanderling import` loads it into an empty instance.
 
     \b
     sanderling export sanderling.ndjson

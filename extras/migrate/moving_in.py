@@ -79,7 +79,7 @@ def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
     if yes:
         return True
     if not on_terminal(0):
-        raise CommandFailed("There is no terminal to ask on: pass --yes, or --dry-run to see the plan.", Exit.USAGE)
+        raise CommandFailed("There is no terminal to confirm on: add --yes, or --dry-run to see the plan.", Exit.USAGE)
     return click.confirm(f"Add {report.sums(plan)} to {client.url}?", default=False, err=True)
 
 

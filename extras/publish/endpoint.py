@@ -32,7 +32,7 @@ from extras.publish.operations import HUB, PATH
 from storage.records.identity import Seq, seq_of
 from storage.records.publication import Publication, hash_of
 
-GONE = "There is nothing published here: the address is wrong, or was taken back."
+GONE = "Nothing is published here: the address is wrong, or was revoked."
 HTML = "text/html; charset=utf-8"
 _LONGEST = 200
 """Bytes of a path, far more than an address has."""

@@ -49,7 +49,7 @@ def probe(
     ones. The events say that they are tests. URL must be one that could be a destination: public https, or in a network
     that is allowed. The exit code is 0 for the grades A and B.
 
-    Without --data the events are signed with a key made for this run, which no key set has.
+    Without --data the events are signed with a new key that no key set has.
 
     \b
     sanderling probe https://example.org/hooks/news --secret whsec_...

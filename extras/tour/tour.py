@@ -42,9 +42,9 @@ BETWEEN = 3.2
 
 
 @click.command("try")
-@click.option("--keep", is_flag=True, help="Keep the service running until Ctrl-C, and keep its folder.")
+@click.option("--keep", is_flag=True, help="Run the service until Ctrl-C, and keep its folder.")
 def try_it(keep: bool) -> int:
-    """See one change detected, signed, explained and delivered, in under a minute, offline and without a trace."""
+    """See one change detected, signed, explained and delivered: in under a minute, offline, leaving nothing behind."""
     with own_folder(keep=keep) as folder:
         return trio.run(partial(_tour, environ(), folder, keep=keep))
 

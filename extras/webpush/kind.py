@@ -150,14 +150,14 @@ _FIELDS: Final = (
     KindField(
         name="p256dh",
         label="Public key of the device (p256dh)",
-        help="Of the browser's PushSubscription.",
+        help="From the browser's PushSubscription.",
         private=True,
         pattern=r"[A-Za-z0-9_-]{87}=?",
     ),
     KindField(
         name="auth",
         label="Secret of the device (auth)",
-        help="Of the browser's PushSubscription.",
+        help="From the browser's PushSubscription.",
         private=True,
         pattern=r"[A-Za-z0-9_-]{22}(?:==)?",
     ),
@@ -201,7 +201,7 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
         documentation="https://www.rfc-editor.org/rfc/rfc8030",
         address=AddressField(
             label="Endpoint",
-            help="Of the browser's PushSubscription. It is sealed.",
+            help="From the browser's PushSubscription. It is stored sealed.",
             example="https://push.example.net/send/3f9c",
             private=True,
         ),

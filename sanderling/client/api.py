@@ -228,7 +228,7 @@ async def _streams(answer: httpx.Response, called: str) -> None:
     if kind != "text/event-stream":
         raise CommandFailed(
             f"{called} answered {answer.status_code} with {kind or 'nothing'} instead of an event stream. "
-            "Is that the service's own address?",
+            "Check the service's address.",
             Exit.FAILED,
         )
 

@@ -97,7 +97,7 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
 @field_options(NewAlert, "language", "match")
 @click.option("--source", "sources", multiple=True, help=SOURCES_HELP)
 @click.option("--tag", "tags", multiple=True, help=TAGS_HELP)
-@click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to search; else 2000.")
+@click.option("--last", type=click.IntRange(1, 2000), help="How many of the newest events to search; by default 2000.")
 @click.option("--limit", type=click.IntRange(0, 100), default=10, show_default=True, help="How many matches to show.")
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
 @with_client

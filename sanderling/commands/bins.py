@@ -32,7 +32,7 @@ captures_flag = click.option(
 def bins() -> None:
     """Create, list, read, follow and delete webhook bins: addresses of the service that keep the requests they get.
 
-    BIN is a bin's id, its address or a part of its address. A bin ends a week after it was made.
+    BIN is a bin's id, its address or a part of its address. A bin expires after a week.
     """
 
 
@@ -107,7 +107,7 @@ async def show(client: Client, *, name: str, limit: int, as_json: bool) -> None:
 async def tail(client: Client, *, name: str, count: int | None, as_json: bool) -> None:
     """Print new requests to a bin as they arrive, one a line, until Ctrl-C.
 
-    Once it has connected, it waits out disconnects.
+    After its first connection it reconnects by itself.
     """
     import trio
 

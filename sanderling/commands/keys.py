@@ -211,7 +211,7 @@ def rotate_master(settings: Settings, *, to: Path | None, lost: bool) -> None:
     """Seal all secrets of the data folder with another master key. The service must be stopped.
 
     With --to, the new key is in your file, which you must give the service from then on. Without it, a new key is kept
-    in the data folder. The old key is found as the service finds it. The change is one transaction: if it is
+    in the data folder. It finds the old key as the service does. The change is one transaction: if it is
     interrupted, either the old key or the new one opens everything.
 
     \b

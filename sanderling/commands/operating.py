@@ -54,8 +54,8 @@ FILTERS: Final = {
 def status(config: str | None, service: str | None, key_file: str | None, *, as_json: bool, watch: bool) -> int:
     """Show the running service on one screen: totals, and the worst parts.
 
-    It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin.
-    Exit code: 0 ready, 1 not ready, 69 not reachable.
+    It connects to the admin socket in the data folder or, with --url, to a remote service, with a key of the scope
+    admin. Exit code: 0 ready, 1 not ready, 69 not reachable.
 
     \b
     sanderling status
@@ -276,7 +276,7 @@ async def events(client: Client, *, since: str, as_json: bool, most: int, **aske
 async def tail(
     client: Client, *, since: str | None, channel: str | None, as_json: bool, count: int | None, **asked: Sequence[str]
 ) -> None:
-    """Print events as they arrive, until Ctrl-C. After a disconnect it resumes where it was.
+    """Print events as they arrive, until Ctrl-C. After a disconnect it resumes at the last event.
 
     \b
     sanderling tail --source-type feed --keyword release
@@ -299,8 +299,8 @@ async def tail(
 def console(config: str | None, service: str | None, key_file: str | None, *, flat: bool) -> int:
     """Watch and operate the running service on the whole terminal: `?` shows the keys.
 
-    It asks the admin socket in the data folder, or with --url a service elsewhere, with a key of the scope admin
-    (and stream:read, alerts:read and alerts:write for events and deliveries).
+    It connects to the admin socket in the data folder or, with --url, to a remote service, with a key of the scope
+    admin (and stream:read, alerts:read and alerts:write for events and deliveries).
 
     \b
     sanderling console

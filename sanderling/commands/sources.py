@@ -313,7 +313,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
     yield f"  last check  {when(status['last_fetch_at'])}; well {when(status['last_success_at'])}"
     if status["last_error"]:
         yield f"  last error  {plain(status['last_error'])}"
-    since = f", the last {status['unchanged']:,} without news" if status["unchanged"] else ""
+    since = f", the last {status['unchanged']:,} without a change" if status["unchanged"] else ""
     told = f"{status['looks']:,} checks{since}; {status['events']:,} events"
     held = status["held"]
     yield f"  in the log  {held['events']:,} events, about {held['bytes'] / 1024:,.1f} KiB"

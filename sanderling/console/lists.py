@@ -185,7 +185,7 @@ class KeysScreen(_Ended):
 
     def action_end(self) -> None:
         if (row := self.here()) is not None:
-            done = f"The key {row['name']} is deleted. The next request with it gets 401."
+            done = f"Key {row['name']} deleted. Its next request gets 401."
             self.send(f"Delete it for good?  {row['name']} ({row['prefix']}…)", f"{KEYS}/{row['id']}/revoke", done)
 
 

@@ -229,7 +229,7 @@ def _watching(source: Mapping[str, Any], row: Mapping[str, Any], now: str, width
         yield [(fit(" " * LABEL + "  ".join(f"{state.short} {state.word}" for state in there), width), FAINT)]
     yield from _field("next check", f"in {until(row['next'], now)}: {source['next_look']}", width)
     pace = f"every {short(source['interval_s'])} at its present pace; checks {source['looks']:,}, "
-    quiet = f"the last {source['unchanged']:,} without news, " if source["unchanged"] else ""
+    quiet = f"the last {source['unchanged']:,} without a change, " if source["unchanged"] else ""
     pace += f"{quiet}events {source['events']:,}"
     yield from _field("pace", pace, width)
     yield from _field("7 days", source["covered"], width)

@@ -190,7 +190,7 @@ def _text(name: str) -> str:
 def _files(pattern: str) -> list[Path]:
     found = sorted(FOLDER.glob(pattern))
     if not found:
-        raise CommandFailed(f"the manual's pages are not where they belong, in {FOLDER}; install the program again")
+        raise CommandFailed(f"the manual's pages are missing from {FOLDER}; install the program again")
     return found
 
 

@@ -59,5 +59,5 @@ async def test_the_first_five_minutes(tmp_path: Path) -> None:
             assert said.count("verified") == 2, said
             said = await reader.open("/first-steps")
             assert "1 alert matches it now: “Practice”." in said
-            assert "The practice is over" in await reader.press("/first-steps/end")
+            assert "Practice ended" in await reader.press("/first-steps/end")
             assert (await reader.open("/sources")).count("practice") == 0

@@ -317,7 +317,7 @@ def look_list(asked: ListRequest) -> ListLook:
     if asked.file or is_sitemap(asked.body):
         return _look_at_sitemap(asked)
     if asked.memory and decode(asked.memory, MapMemory) is not None:
-        raise ContentError("The sitemap has become something else.")
+        raise ContentError("The sitemap has become a document of another kind.")
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
     if not opened.watched and (not opened.empty or opened.root.tag == ROOT):
         raise ContentError(f"This is no page with links ({format_of(opened.root)}): there is nothing to follow in it.")

@@ -179,7 +179,8 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         id=EMAIL,
         label="Email",
         family="mail",
-        where="Write the address of one person or list. It gets one mail that asks, and more once it has agreed.",
+        where="Write the address of one person or list. "
+        "It gets one mail that asks for consent, and others only after consent.",
         documentation="https://www.rfc-editor.org/rfc/rfc5321",
         address=AddressField(label="Address", example="anna@example.com"),
         fields=for_people(speech.codes),

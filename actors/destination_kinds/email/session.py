@@ -106,7 +106,7 @@ Stage = Literal["greeting", "hello", "tls", "login", "sender", "recipient", "dat
 _FULL = re.compile(rb"\b[45]\.2\.2\b")
 _OURS: tuple[Stage, ...] = ("greeting", "hello", "tls", "login", "sender")
 _WORDS = {
-    "recipient": "the mail server takes no mail for this address",
+    "recipient": "the mail server accepts no mail for this address",
     "content": "the mail server does not take this mail",
     "data": "the mail server does not take this mail",
     "login": "the mail server refuses our login",

@@ -45,8 +45,8 @@ from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.trail import MOST_PARTS, Came, Note, Part
 
-NEW = "new: nothing with its identity had been seen"
-EDITED = "edited: its identity was known, its text is another"
+NEW = "new: its identity was unknown"
+EDITED = "edited: its identity is known, its text is new"
 HELD = "held (in the log as change:reset, for no alert): the feed has moved, or all of it was new at once, by old dates"
 QUIET = "not reported: its lines changed as in most entries, or take turns (an edit that stays is reported)"
 

@@ -179,7 +179,7 @@ class PolledSource:
             child.note("on hold: the service is drained", on_hold=True)
             wait = await gate.clearance(self._chance.random(), self._live.hot.interval)
         elif line.down:
-            child.note("on hold: our own line is down", on_hold=True)
+            child.note("on hold: our own connection is down", on_hold=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
         else:
             return True

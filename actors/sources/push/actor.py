@@ -147,7 +147,7 @@ class PushSource:
             self._live.doubted = True
             await self._rest(await gate.clearance(self._chance.random()))
         if line.down:
-            child.note("on hold: our own line is down", on_hold=True)
+            child.note("on hold: our own connection is down", on_hold=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
             if wait:
                 await self._rest(wait)

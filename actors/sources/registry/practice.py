@@ -134,8 +134,6 @@ def _check(live: LiveSource, now: Millis) -> None:
         raise Conflict("the practice source is paused: resume it first")
     if now < live.asked_at + PACE:
         wait = -((now - live.asked_at - PACE) // 1000)
-        raise TooSoon(
-            f"it was changed just now, and at most once in {PACE // 1000} s is the most: again in {wait} s", wait
-        )
+        raise TooSoon(f"it can be changed once in {PACE // 1000} s: try again in {wait} s", wait)
     if (live.hot.last_look_at or 0) < live.asked_at and now < live.asked_at + PATIENCE:
         raise TooSoon("its last change is still being checked", 2)

@@ -33,7 +33,7 @@ class NextQuery(Struct, frozen=True, forbid_unknown_fields=True):
     out: bool = False
 
 
-_NOT_GOOD = noted("This code is not good: it works once and for an hour, and the newest one only.")
+_NOT_GOOD = noted("This code is invalid. A code works once, for an hour, and only the newest one works.")
 
 
 class SetUp(Form, frozen=True):
@@ -116,7 +116,7 @@ async def sign_in(visit: Visit) -> Reply:
         fits = password is not None and await world.passwords.fits(form.password, password.hashed)
     if password is None or not fits:
         world.log("dashboard.sign_in_refused", level="warning", address=visit.address)
-        raise Wrong(password=say("That is not the password."))
+        raise Wrong(password=say("Wrong password."))
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await people.sign_in(session, password):
         raise Wrong(password=say("The password has just been changed."))
@@ -143,7 +143,7 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
     present = await visit.context.storage.people.password()
     if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
         visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
-        raise Wrong(**{field: say("That is not the password.")})
+        raise Wrong(**{field: say("Wrong password.")})
     return present
 
 

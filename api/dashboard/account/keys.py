@@ -86,8 +86,8 @@ async def create(visit: Visit) -> Reply:
         raise Wrong(
             **{"channels" if channels and error.field == "scopes" else error.field: translated(str(error))}
         ) from None
-    says = say("Copy it to where it will be used: only a hash of it is kept here.")
-    made, named = say("The key %(name)s is made.", name=key.name), say("Key %(name)s", name=key.name)
+    says = say("Copy it now: the service stores only its hash.")
+    made, named = say("Key %(name)s created.", name=key.name), say("Key %(name)s", name=key.name)
     return Go(f"/keys/{key.id}", made, secret=Secret(named, plaintext, says))
 
 
@@ -103,7 +103,7 @@ async def delete(visit: Visit) -> Reply:
     key = await _key(visit)
     visit.form.check(key.name)
     await acts.revoke(visit, key.id)
-    return Go("/keys", say("The key %(name)s is deleted. The next request with it gets 401.", name=key.name))
+    return Go("/keys", say("Key %(name)s deleted. Its next request gets 401.", name=key.name))
 
 
 async def _key(visit: Visit) -> ApiKey:

@@ -54,10 +54,10 @@ def check_password(password: str, again: str) -> None:
     if len(set(password)) < FEWEST_KINDS:
         raise Wrong(password=say("Too few different characters."))
     if is_common(password):
-        says = say("One of the first that anybody tries: common words, names, figures or neighbouring keys.")
-        raise Wrong(password=f"{says} {say('Four words or more that do not belong together are strong.')}")
+        says = say("Too easy to guess: common words, names, digits or neighbouring keys.")
+        raise Wrong(password=f"{says} {say('Four or more unrelated words make a strong password.')}")
     if password != again:
-        raise Wrong(again=say("The two are not the same."))
+        raise Wrong(again=say("The two passwords differ."))
 
 
 def is_common(password: str) -> bool:

@@ -63,7 +63,7 @@ class Wishes(Form, frozen=True):
     zone: str = ""
 
 
-_THEMES = (("", noted("As the system has it")), ("light", noted("Light")), ("dark", noted("Dark")))
+_THEMES = (("", noted("Same as the system")), ("light", noted("Light")), ("dark", noted("Dark")))
 _DENSITIES = (("comfortable", noted("Comfortable")), ("compact", noted("Compact")))
 
 
@@ -80,7 +80,7 @@ async def show(visit: Visit) -> Page:
     ]
     shows = {
         "sessions": sessions,
-        "languages": [("", say("As the browser asks for")), *((one.code, one.name) for one in languages().values())],
+        "languages": [("", say("Same as the browser")), *((one.code, one.name) for one in languages().values())],
         "themes": each_said(_THEMES),
         "densities": each_said(_DENSITIES),
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
@@ -94,7 +94,7 @@ async def wish(visit: Visit) -> Reply:
     """Store the display preferences in this browser."""
     form: Wishes = visit.form
     if form.language and form.language not in languages():
-        raise Wrong(language=say("Choose one of the list."))
+        raise Wrong(language=say("Choose one from the list."))
     if form.zone and not is_zone(form.zone):
         raise Wrong(zone=say("There is no such time zone. Write a name such as Europe/Stockholm."))
     sessions = Sessions.of_context(visit.context)
@@ -114,7 +114,7 @@ async def change(visit: Visit) -> Reply:
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     await people.settle(password, session)
     world.log("dashboard.password_changed", address=visit.address)
-    says = say("The password is changed. Every other browser has been signed out.")
+    says = say("Password changed. All other browsers are signed out.")
     return Go("/settings", says, cookies=(cookie, sessions.remember(password)), who=session.id)
 
 
@@ -123,7 +123,7 @@ async def end(visit: Visit) -> Reply:
     ended = await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")
-    return Go("/settings", say("The session is ended.") if ended else say("It had ended already."))
+    return Go("/settings", say("Session ended.") if ended else say("The session had already ended."))
 
 
 async def end_others(visit: Visit) -> Reply:
@@ -132,7 +132,7 @@ async def end_others(visit: Visit) -> Reply:
     for one in await people.sessions():
         if one.id != visit.session.id:
             await people.sign_out(one.id)
-    return Go("/settings", say("Every other browser has been signed out."))
+    return Go("/settings", say("All other browsers are signed out."))
 
 
 SCREENS: tuple[Screen, ...] = (

@@ -301,7 +301,7 @@ def _reach(found: AlertPreview) -> str:
 
 
 NOTICES = (
-    ("source_quiet", noted("A source has gone quiet"), noted("It used to have news and no longer does.")),
+    ("source_quiet", noted("A source has gone quiet"), noted("It used to change and no longer does.")),
     ("source_recovered", noted("A source is back"), noted("An earlier problem is over.")),
     ("source_failing", noted("A source can't be read"), noted("It has failed for the time below.")),
     (

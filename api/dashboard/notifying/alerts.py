@@ -196,7 +196,7 @@ async def _matches(visit: Visit, alert: Alert) -> Matches:
             return Matches(says=say("There is no such page of matches."))
     wanted = AlertPreviewRequest(alert.filter_query, alert.language, limit=MATCHES, match=alert.match)
     if not visit.limiter.take("matches of alerts", PACE, trio.current_time()).admitted:
-        return Matches(says=say("Many pages of matches were asked for: reload this one in a moment."))
+        return Matches(says=say("Too many pages of matches were requested. Reload this page in a moment."))
     try:
         found = await trial(visit, wanted, alert.scope, Stretch(before=before, full=True))
     except DomainError as error:

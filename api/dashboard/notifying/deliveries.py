@@ -222,7 +222,7 @@ def _fitting(visit: Visit, query: DeliveriesQuery, lines: Sequence[Attempt]) -> 
         try:
             times[number] = parse_rfc3339(position(text, visit.zone, name)) if text else times[number]
         except (Wrong, ValueError):
-            odd = say("A time could not be read, and was left out: write it as 2026-11-21T10:00.")
+            odd = say("A time was invalid and was ignored. Write it as 2026-11-21T10:00.")
     period = [line for line in lines if times[0] <= line.at < times[1]]
     of_cause = [line for line in period if query.cause in ("", cause_of(line))]
     return [line for line in of_cause if query.delivery in ("", line.event_id)], odd

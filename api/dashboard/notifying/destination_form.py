@@ -135,7 +135,7 @@ def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetTy
     if form.url is not None:
         return form.url
     if not address.default:
-        needed = say("This is needed, unless a bin is made for it.") if form.kind == WEBHOOK else say("This is needed.")
+        needed = say("Fill in this field, or choose a new bin.") if form.kind == WEBHOOK else say("Fill in this field.")
         raise Wrong(url=needed)
     return UNSET
 
@@ -281,7 +281,7 @@ def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **mor
         "kind": kind,
         "asked": () if kind is None else [each for each in kind.fields if each not in MESSAGE_FIELDS],
         "templates": MESSAGE_FIELDS if kind is not None and kind.limits else (),
-        "languages": [("", say("As the service speaks")), *((one.code, one.name) for one in languages().values())],
+        "languages": [("", say("The service's language")), *((one.code, one.name) for one in languages().values())],
         "names": OF_EVENTS | OF_MESSAGES,
         "told": None,
         "says": "",

@@ -264,7 +264,7 @@ async def test(visit: Visit) -> Go:
     if found.result == "sent":
         status, took = str(found.status_code), found.latency_ms
         return Go(there, say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=took) + said)
-    ends = say("It would be tried again.") if found.result == "retry" else say("No further try would follow.")
+    ends = say("It would be retried.") if found.result == "retry" else say("It would not be retried.")
     status = "" if found.status_code is None else f"HTTP {found.status_code}, "
     reason = f" {translated(found.detail or '')}." if found.status_code is None else ""
     failed = say("The test failed: %(status)s%(count)s ms.", status=status, count=found.latency_ms)
@@ -282,7 +282,9 @@ async def invite(visit: Visit) -> Go:
 async def rotate(visit: Visit) -> Go:
     """Make a new secret, and show it once."""
     made = await destinations.rotate(visit, visit.path["id"])
-    says = say("For 24 hours each delivery is signed with both, the old secret and the new: time to change over.")
+    says = say(
+        "For 24 hours each delivery is signed with both secrets. Give the receiver the new one within that time."
+    )
     if not made.destination.enabled:
         says = say("Give it to the receiver, then resume the destination.")
     return Go(_path(visit), says, secret=signing_secret(made.destination.label, made.secret))

@@ -284,7 +284,7 @@ def _called(visit: Visit, version: Version) -> str:
     if version.id == NOW:
         return say("As it is watched now")
     if version.id == START:
-        return say("Before the oldest change that is kept")
+        return say("Before the oldest stored change")
     return f"{visit.moment(version.at).full}: {version.says}"[:140]
 
 

@@ -90,7 +90,7 @@ function notifying(button) {
   if (!NOTIFY) return;
   const state = document.getElementById(button.dataset.notify);
   const show = () => {
-    button.textContent = notifies() ? say("No notifications any more") : say("Notify me of new events");
+    button.textContent = notifies() ? say("Turn off notifications") : say("Notify me of new events");
     state.textContent = Notification.permission === "denied" ? say("The browser refuses notifications from this site.") : "";
   };
   button.hidden = false;
@@ -107,7 +107,7 @@ function notifying(button) {
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
 /** Return why Web Push is unavailable, or "". */
 function silent() {
-  if (!window.isSecureContext) return say("This page did not come by HTTPS, so the browser allows no notifications.");
+  if (!window.isSecureContext) return say("This page was not loaded over HTTPS, so the browser allows no notifications.");
   if (!NOTIFY || !("PushManager" in window)) {
     return say("This browser can't get notifications while no page is open. On an iPhone or iPad, put this page on the home screen and open it from there.");
   }
@@ -120,7 +120,7 @@ async function subscription() {
 /** Return a subscription with our key; replace one with another key. */
 async function subscribed(key) {
   if (await Notification.requestPermission() !== "granted") throw new Error(say("The browser refuses notifications from this site."));
-  if (!await navigator.serviceWorker.getRegistration()) throw new Error(say("The browser keeps no worker of this site. Does it trust the certificate?"));
+  if (!await navigator.serviceWorker.getRegistration()) throw new Error(say("The browser did not store this site's service worker. Does it trust the certificate?"));
   const {pushManager} = await navigator.serviceWorker.ready, had = await pushManager.getSubscription();
   const same = String(new Uint8Array(had?.options.applicationServerKey ?? 0)) === String(key);
   if (had && same) return had;

@@ -43,7 +43,7 @@ export async function verifyWebhook(
     }
   }
   if (!good) {
-    throw new Unverified("No token in webhook-signature matches: another secret, or the body is not as it was sent.");
+    throw new Unverified("No token in webhook-signature matches: another secret, or the body was changed.");
   }
   return id;
 }
@@ -62,7 +62,7 @@ export async function verifyEvent(event: Event | string | Uint8Array, keys: KeyS
     const imported = await crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
     good = await crypto.subtle.verify({ name: "Ed25519" }, imported, came, new TextEncoder().encode(canonical(signed)));
   }
-  if (!good) throw new Unverified("The event is not as it was signed, or not by this key.");
+  if (!good) throw new Unverified("The event was changed after signing, or signed by another key.");
   return { ...signed, signature } as unknown as Event;
 }
 

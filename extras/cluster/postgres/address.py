@@ -115,8 +115,8 @@ def _check(address: Address, parameters: Mapping[str, str]) -> None:
     afar = [host for host in address.hosts if not host.is_here()]
     if afar and address.sslmode != "verify-full":
         raise BadAddress(
-            f"add sslmode=verify-full (and sslrootcert=FILE for an authority of your own): without it anybody between "
-            f"here and {afar[0]} can read the log and answer in the server's place"
+            "add sslmode=verify-full (and sslrootcert=FILE for an authority of your own): without it anyone between "
+            f"here and {afar[0]} can read the log and impersonate the server"
         )
 
 

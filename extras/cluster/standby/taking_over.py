@@ -114,7 +114,7 @@ async def _own(objects: Objects, ours: Owner, key: bytes, *, unreachable: bool) 
         if body is not None:
             owner = read_owner(body, key)
             if owner.id != ours.id:
-                raise CommandFailed("The replica is another instance's by now: nothing was taken over.", Exit.BAD_DATA)
+                raise CommandFailed("Another instance owns the replica now: nothing was taken over.", Exit.BAD_DATA)
             number = max(number, owner.number)
         await objects.put(OWNER, written_record(OWNER, structs.replace(ours, number=number + 1), key))
     except (ObjectsAway, BadPart) as error:
@@ -127,7 +127,7 @@ def _facts(database: Path) -> tuple[int, int]:
     with closing(connect(database, COMMAND)) as connection, translated():
         found = [connection.execute(_FACT, (name,)).fetchone() for name in (ID, NUMBER)]
     if None in found:
-        raise CommandFailed("The copy does not say whose it is: it was not made by `replica`.", Exit.BAD_DATA)
+        raise CommandFailed("The copy has no owner: it was not made by `replica`.", Exit.BAD_DATA)
     return found[0][0], found[1][0]
 
 

@@ -61,7 +61,9 @@ def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool,
     place = engine_of(settings).place
     if not yes:
         if not on_terminal(0) or not stream.seekable():
-            raise CommandFailed("There is nobody to ask: say --yes to do it, or --dry-run to see it.", Exit.USAGE)
+            raise CommandFailed(
+                "There is no terminal to confirm on: add --yes, or --dry-run to see the plan.", Exit.USAGE
+            )
         _tell(look_through(stream, name), "in it", as_json=False)
         if not click.confirm(f"Take all of it over into {place}?", default=False, err=True):
             return Exit.WELL
@@ -96,13 +98,13 @@ def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
 def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
     if loaded.end.destinations:
         click.echo(
-            "Its destinations are paused, as no secret travels: make a new one for each, give it to the receiver, "
-            "resume it. A replay is offered of what they miss until then.",
+            "Its destinations are paused, because an export has no secrets: for each, make a new one, give it to the "
+            "receiver, and resume it. You can then replay the events that they missed.",
             err=True,
         )
     if loaded.speechless:
         click.echo(
-            "Paused, as what they send (`hello`, `headers`) may be a secret and does not travel (set it, then resume): "
+            "Paused, because `hello` and `headers` may be secret and are not exported (set them, then resume): "
             f"{', '.join(loaded.speechless[:20])}"
             f"{' ...' if len(loaded.speechless) > 20 else ''}",
             err=True,

@@ -288,7 +288,7 @@ def _refuse(target: Path) -> None:
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.ndjson'}.")
     if target.exists() and not is_export(target):
-        raise CommandFailed(f"{target}: is there and is no export; it stays as it is. Name another file.")
+        raise CommandFailed(f"{target}: exists and is no export, so it stays unchanged. Name another file.")
     if not target.parent.is_dir():
         raise CommandFailed(f"{target.parent}: there is no such folder.")
 

@@ -78,8 +78,8 @@ class Manifest(Struct, frozen=True):
 
 VOUCHED: Mapping[Standing, str] = {
     "holds": "its MAC holds: it is as it was made with this master key",
-    "fails": "its MAC does not hold: it was altered, or made with another master key",
-    "missing": "it carries no MAC, so changes to it can't be detected",
+    "fails": "its MAC is wrong: it was altered, or made with another master key",
+    "missing": "it has no MAC, so changes to it can't be detected",
     "unchecked": "no master key is named, so its MAC was not checked",
 }
 
@@ -174,7 +174,7 @@ def _reading(path: Path) -> Iterator[tuple[Manifest, Iterator[tuple[Member, Iter
         manifest = _manifest(path, tar)
         yield manifest, _members(path, tar, manifest)
         if tar.next() is not None:
-            raise CommandFailed(f"{path}: is not as it was made: it holds more than its manifest says.")
+            raise CommandFailed(f"{path}: was altered: it has more files than its manifest.")
 
 
 def _members(path: Path, tar: tarfile.TarFile, manifest: Manifest) -> Iterator[tuple[Member, Iterator[bytes]]]:
@@ -183,7 +183,7 @@ def _members(path: Path, tar: tarfile.TarFile, manifest: Manifest) -> Iterator[t
         if found is None:
             raise CommandFailed(f"{path}: is cut short: {file.name} is missing. Use another backup.")
         if found.name != file.name or not found.isfile() or found.size != file.size:
-            raise CommandFailed(f"{path}: is not as it was made: {found.name!r} is not what its manifest says.")
+            raise CommandFailed(f"{path}: was altered: {found.name!r} differs from its manifest.")
         stream = tar.extractfile(found)
         assert stream is not None
         yield file, _checked(path, file, stream)
@@ -229,9 +229,9 @@ def _manifest(path: Path, tar: tarfile.TarFile) -> Manifest:
         raise CommandFailed(f"{path}: is not a backup of Sanderling: {MANIFEST}: {error}.") from None
     names = [each.name for each in manifest.files]
     if names[:1] != [DATABASE] or len(set(names)) < len(names) or not all(map(holds, names)):
-        raise CommandFailed(f"{path}: is not as it was made: its manifest names files that a backup does not hold.")
+        raise CommandFailed(f"{path}: was altered: its manifest names files that a backup never has.")
     if (SECRETS in names) != (manifest.secrets == "sealed"):
-        raise CommandFailed(f"{path}: is not as it was made: its manifest contradicts itself about secrets.")
+        raise CommandFailed(f"{path}: was altered: its manifest contradicts itself about secrets.")
     return manifest
 
 

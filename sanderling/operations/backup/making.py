@@ -119,7 +119,7 @@ def _refuse(folder: Path, target: Path) -> None:
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.tar'}.")
     if target.exists() and not is_backup(target):
-        raise CommandFailed(f"{target}: is there and is no backup; it stays as it is. Name another file.")
+        raise CommandFailed(f"{target}: exists and is no backup, so it stays unchanged. Name another file.")
     if not target.parent.is_dir():
         raise CommandFailed(f"{target.parent}: there is no such folder.")
     wal = database.with_name(database.name + "-wal")

@@ -146,8 +146,8 @@ def _refuse_what_is_there(folder: Path, replace: bool) -> None:
     there = sorted(path.name for path in folder.iterdir() if path.name not in (LOCK, OWN, STAGE, "lost+found"))
     if there and not replace:
         raise CommandFailed(
-            f"{folder}: is not empty ({', '.join(there[:3])}{', ...' if len(there) > 3 else ''}). With --replace what "
-            "Sanderling has there is put aside in it, and stays.",
+            f"{folder}: is not empty ({', '.join(there[:3])}{', ...' if len(there) > 3 else ''}). With --replace, "
+            "Sanderling's files there are moved aside within it, and stay.",
             Exit.BAD_DATA,
         )
 

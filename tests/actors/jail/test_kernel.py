@@ -126,7 +126,10 @@ async def test_s5_a_required_kernel_sandbox_allows_no_other_worker() -> None:
         WEAKER + "from tests.actors.jail.hostile_worker import *; sys.exit(main(lambda: TASKS))",
     ]
     async with a_jail(command, wait=False, demanded=True, draw=lambda: 0.0) as jail:
-        with trio.fail_after(HANG), pytest.raises(WorkerDied, match=r"does not hold it: no Landlock .*jail = demanded"):
+        with (
+            trio.fail_after(HANG),
+            pytest.raises(WorkerDied, match=r"cannot confine it: no Landlock .*jail = demanded"),
+        ):
             await jail.call("echo", b"x")
         assert HOPELESS == 3
 

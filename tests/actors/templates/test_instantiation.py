@@ -336,7 +336,7 @@ async def test_a_full_disk_is_a_reason_and_the_next_call_does_the_rest(autojump_
         market.site("a.example")
         market.service.disk.full = True
         report = await market.attach("a.example")
-        assert {one.reason for one in report.sources} == {"the storage takes nothing now: call again"}
+        assert {one.reason for one in report.sources} == {"the storage accepts no writes now: call again"}
         market.service.disk.full = False
         await trio.sleep(60)
         assert (await market.attach("a.example")).complete

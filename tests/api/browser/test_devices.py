@@ -99,7 +99,7 @@ def test_a_message_that_cannot_be_read_is_shown_all_the_same(new_tab: NewTab) ->
 def test_a_device_without_notifications_shows_the_reason(new_tab: NewTab, service: Service) -> None:
     service.ask("POST", "/v1/alerts", {"filter_query": "", "name": "Anything"})
     for script, says in (
-        ("Object.defineProperty(window, 'isSecureContext', {get: () => false})", "did not come by HTTPS"),
+        ("Object.defineProperty(window, 'isSecureContext', {get: () => false})", "was not loaded over HTTPS"),
         ("delete window.PushManager", "put this page on the home screen"),
         ("Object.defineProperty(Notification, 'permission', {get: () => 'denied'})", "refuses notifications"),
     ):

@@ -42,7 +42,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     assert "✓ verified signed with key" in noticed
     assert "Why it was reported: The change scored" in noticed
 
-    tab.press("Make a key, and show the command with it").sees("It is shown only now.")
+    tab.press("Make a key, and show the command with it").sees("It is shown only once.")
     command = tab.page.locator(".secret pre").inner_text()
     tab.press("Copy the Command with a fresh key").sees("Copied")
     assert tab.page.evaluate("navigator.clipboard.readText()") == command
@@ -53,7 +53,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
         told = _line(curl, "data:")
         assert '"practice:page"' in told
 
-    tab.press("Wire a bin and deliver").sees("Webhook bin")
+    tab.press("Connect a bin and deliver").sees("Webhook bin")
     assert tab.page.locator("tbody tr").count() == 1
     assert tab.page.locator("tbody").get_by_text("verified").count() == 2
     tab.page.locator("tbody th a").click()
@@ -74,12 +74,12 @@ def test_a_tail_in_the_terminal_shows_the_same_events_as_the_browser(new_tab: Ne
         wait_until(lambda: service.streams() > open_before)
         change_again(tab, "Add to the feed")
         assert '"practice:feed"' in _line(tail, "{")
-    tab.press("End the practice").sees("The practice is over")
+    tab.press("End the practice").sees("Practice ended")
 
 
 def change_again(tab: Tab, button: str) -> None:
     """Press a practice button until enough time has passed for a change."""
-    wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "has changed nothing" not in tab.text)
+    wait_until(lambda: tab.press(button).sees("Practice").is_visible() and "Nothing changed" not in tab.text)
 
 
 def _running(command: list[str], more: dict[str, str] | None = None) -> _Ended:

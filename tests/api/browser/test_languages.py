@@ -77,7 +77,7 @@ def test_notifications_are_enabled_in_settings_and_shown_in_a_background_tab(
     new_tab: NewTab, service: Service, origin: Origin
 ) -> None:
     tab = new_tab(permissions=["notifications"]).open("/settings")
-    tab.press("Notify me of new events").sees("No notifications any more")
+    tab.press("Notify me of new events").sees("Turn off notifications")
     tab.open("/stream").sees("Live")
     tab.run(HIDDEN)
     source = service.add(origin.page("/news", "The Sandwick ferry", TICKETS))["id"]

@@ -47,7 +47,7 @@ def test_axe_finds_nothing_on_the_way_in(new_tab: NewTab, service: Service) -> N
     new_tab()  # sets the password
     tab = new_tab(stranger=True)
     assert wrong_with(tab, {"sign in": "/sign-in", "set up": service.set_up_link(), "bad link": "/set-up#x"}) == {}
-    tab.open("/sign-in").fill(password="something else").press("Sign in").sees("That is not the password.")
+    tab.open("/sign-in").fill(password="something else").press("Sign in").sees("Wrong password.")
     assert axe.check(tab) == []
 
 

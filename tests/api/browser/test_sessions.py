@@ -38,7 +38,7 @@ def test_a_page_of_another_site_can_frame_none_of_ours(new_tab: NewTab, service:
 def test_x14_a_session_ended_in_another_browser_asks_for_the_password(new_tab: NewTab) -> None:
     here, there = new_tab(), signed_in(new_tab(stranger=True))
     here.open("/settings").sees("2 browsers")
-    here.press("Sign out all others").sees("Every other browser has been signed out.")
+    here.press("Sign out all others").sees("All other browsers are signed out.")
     there.open("/settings").sees("Sign in")
     assert there.path == "/sign-in?next=%2Fsettings"
     assert {cookie["name"]: cookie["httpOnly"] for cookie in here.context.cookies() if cookie["name"] == "tz"} == {
@@ -52,9 +52,9 @@ def test_x14_another_password_signs_everybody_else_out(new_tab: NewTab, service:
     here, there = new_tab(), signed_in(new_tab(stranger=True))
     before = {cookie["value"] for cookie in here.context.cookies() if cookie["httpOnly"]}
     here.open("/settings").fill(present="wrong", password="a calm sea and a red sky", again="a calm sea and a red sky")
-    here.press("Change the password").sees("That is not the password.")
+    here.press("Change the password").sees("Wrong password.")
     here.fill(present=PASSWORD, password="a calm sea and a red sky", again="a calm sea and a red sky")
-    here.press("Change the password").sees("The password is changed.")
+    here.press("Change the password").sees("Password changed.")
     assert before - {cookie["value"] for cookie in here.context.cookies()}
     there.open("/").sees("Sign in")
     here.page.locator("header").get_by_role("button", name="Sign out").click()

@@ -19,7 +19,7 @@ def a_capture(body: bytes = b"", **changes: object) -> Capture:
     ("ok", "cause", "word", "mood"),
     [
         (True, "verified", "verified", "good"),
-        (False, "wrong_secret", "does not hold", "bad"),
+        (False, "wrong_secret", "invalid", "bad"),
         (False, "no_signature", "no signature", "bad"),
         (None, "not_checked", "not checked", "calm"),
     ],

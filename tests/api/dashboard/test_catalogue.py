@@ -105,7 +105,7 @@ async def test_attaching_again_does_the_rest(browser: Browser, house: House) -> 
     house.registry.refusals.clear()
     await previewed(browser, domain="example.com")
     await browser.submit(f"{WATCH}/attach")
-    assert "All is attached." in browser.text
+    assert "Everything is attached." in browser.text
     assert "1 new, 3 watched already, 0 failed; 0 alerts made." in browser.text
     assert "there already" in browser.text
 

@@ -123,7 +123,7 @@ async def test_a_practice_event_that_does_not_come_is_reported_after_a_limited_w
     began = trio.current_time()
     await browser.submit(f"{PATH}/change", {"what": "feed"})
     assert practice.TOLD_WITHIN <= trio.current_time() - began < 10
-    assert "Its event has not come yet: reload this page in a moment." in browser.text
+    assert "Its event has not arrived yet. Reload this page in a moment." in browser.text
 
 
 async def test_a_second_press_changes_nothing_and_shows_the_first_result(
@@ -134,7 +134,7 @@ async def test_a_second_press_changes_nothing_and_shows_the_first_result(
     house.registry._practise = refuse  # type: ignore[method-assign]
     began = trio.current_time()
     await changed(browser, a_draft("The first press's", source_type="feed", practice=True), after=1)
-    assert "This press has changed nothing: it was changed just now." in browser.text
+    assert "Nothing changed: it can be changed once in 3 s." in browser.text
     assert "The first press's" in browser.text and trio.current_time() - began < 2, "its event was waited for"
     (view,) = views(house)
     house.registry.views[view.source.id] = SourceView(view.source, SourceRuntime(last_look_at=view.source.updated_at))
@@ -144,14 +144,14 @@ async def test_a_second_press_changes_nothing_and_shows_the_first_result(
 
 
 def refuse(what: object) -> Any:
-    raise TooSoon("it was changed just now", 3)
+    raise TooSoon("it can be changed once in 3 s", 3)
 
 
 async def test_a_document_that_there_is_not_is_refused(browser: Browser) -> None:
     await browser.get(PATH)
     await browser.submit(f"{PATH}/change", {"what": "moon"})
     assert browser.answer.status_code == 422
-    assert "Choose one of the list." in browser.text
+    assert "Choose one from the list." in browser.text
 
 
 async def test_a_key_is_made_for_the_command_and_shown_once(browser: Browser, house: House) -> None:
@@ -216,7 +216,7 @@ async def test_one_press_ends_all_of_it_and_nothing_else(
     await browser.submit("/webhook-bins")
     await browser.get(PATH)
     await browser.submit(f"{PATH}/end")
-    assert "The practice is over" in browser.text
+    assert "Practice ended" in browser.text
     assert views(house) == []
     assert [alert.id for alert in await house.storage.alerts.all()] == [own.id, mixed.id]
     assert len(await house.storage.bins.all()) == 1

@@ -46,7 +46,7 @@ async def test_a_zone_or_a_language_that_is_not_there_is_refused(browser: Browse
     await browser.submit("/settings/wishes", {"zone": "Atlantis/Capital"})
     assert browser.answer.status_code == 422 and "There is no such time zone." in browser.text
     await browser.submit("/settings/wishes", {"zone": "", "language": "tlh"})
-    assert browser.answer.status_code == 422 and "Choose one of the list." in browser.text
+    assert browser.answer.status_code == 422 and "Choose one from the list." in browser.text
 
 
 async def test_the_page_of_an_error_has_them_too(browser: Browser) -> None:

@@ -38,10 +38,10 @@ def test_a_form_is_read_with_its_types_and_defaults() -> None:
 def test_all_errors_of_a_form_are_sentences() -> None:
     with pytest.raises(Wrong) as caught:
         read_form({"name": ["x"], "count": ["many"]}, Sample)
-    assert caught.value.errors == {"name": "At least 2 characters.", "count": "A number is needed."}
+    assert caught.value.errors == {"name": "At least 2 characters.", "count": "Enter a number."}
     with pytest.raises(Wrong, match="no field 'extra'"):
         read_form({"name": ["abc"], "extra": ["1"]}, Sample)
-    with pytest.raises(Wrong, match="needed"):
+    with pytest.raises(Wrong, match="Fill in this field"):
         read_form({"name": ["  "]}, Sample)
 
 

@@ -53,19 +53,19 @@ async def test_x14_a_new_password_ends_all_other_sessions_and_renews_this_one(ho
         assert "2 browsers" in browser.text
         wrong = {"present": "not it at all", "password": "another good one", "again": "another good one"}
         await browser.submit("/settings/password", wrong)
-        assert browser.answer.status_code == 422 and "That is not the password" in browser.text
+        assert browser.answer.status_code == 422 and "Wrong password" in browser.text
         for new, says in ((("short", "short"), "At least 10"), (("aaaaaaaaaaaaaa",) * 2, "Too few different")):
             fields = {"present": PASSWORD, "password": new[0], "again": new[1]}
             await browser.submit("/settings/password", fields)
             assert says in browser.text
         good = {"present": PASSWORD, "password": "a better sentence", "again": "a better sentence"}
         await browser.submit("/settings/password", good)
-        assert browser.path == "/settings" and "The password is changed" in browser.text
+        assert browser.path == "/settings" and "Password changed" in browser.text
         assert cookie(browser) != before
         await other.get("/keys")
         assert other.path.startswith("/sign-in")
         await other.submit("/sign-in", {"password": PASSWORD})
-        assert "That is not the password" in other.text
+        assert "Wrong password" in other.text
 
 
 async def test_x14_a_session_ended_in_another_browser_is_refused_at_its_next_request(
@@ -92,7 +92,7 @@ async def test_all_others_are_signed_out_at_once(house: House, browser: Browser)
     async with aclosing(other.client):
         await browser.get("/settings")
         await browser.submit("/settings/sessions/end-others")
-        assert "Every other browser" in browser.text
+        assert "All other browsers" in browser.text
         assert (await other.get("/", follow=False)).status_code == 303
 
 
@@ -129,7 +129,7 @@ async def test_attempts_are_counted_by_address(house: House, stranger: Browser, 
     await stranger.get("/sign-in")
     for _ in range(5):
         await stranger.submit("/sign-in", {"password": "a guess"})
-        assert "That is not the password" in stranger.text
+        assert "Wrong password" in stranger.text
     await stranger.submit("/sign-in", {"password": PASSWORD})
     assert "Too many attempts" in stranger.text
     await trio.sleep(31)
@@ -183,7 +183,7 @@ async def test_x13_signing_in_never_redirects_to_another_site(house: House, stra
 async def test_set_up_links_are_good_once_and_for_the_newest_only(stranger: Browser) -> None:
     answer = await stranger.get("/set-up")
     assert answer.status_code == 404
-    assert "not good any more" in stranger.text and not stranger.page.forms
+    assert "no longer works" in stranger.text and not stranger.page.forms
 
 
 async def test_no_line_of_the_log_holds_a_set_up_key_or_a_cookie(autojump_clock: object) -> None:

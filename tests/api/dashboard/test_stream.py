@@ -106,7 +106,7 @@ async def test_events_after_marking_all_as_read_are_new(house: House, browser: B
     await publish(house, ["Net"])
     (only,) = browser.page.xpath("//a[text()='Show only these']/@href")
     await browser.get("/stream?keyword=rope+2")
-    assert "Nothing new that passes these filters since you marked all as read." in browser.text
+    assert "Nothing new matches these filters since you marked all as read." in browser.text
     await browser.get(only)
     assert titles(browser) == ["Rope 3"] and "Show all" in browser.text
     (back,) = browser.page.xpath("//form[@action='/stream/read']//input[@name='back']/@value")

@@ -130,7 +130,7 @@ async def test_an_answer_comes_in_time_and_names_unknown_sources(
     assert trio.current_time() - start == pytest.approx(batches.WITHIN)
     statuses = [result["status"] for result in answer.json()["results"]]
     assert (answer.status_code, statuses) == (207, ["created", *["timeout"] * 16, "timeout"])
-    assert "send it again" in answer.json()["results"][1]["error"]["detail"]
+    assert "repeat the request" in answer.json()["results"][1]["error"]["detail"]
     house.registry.silent.clear()
     async with house.stranger(Authorization=client.headers["Authorization"]) as again:
         answer = await post(again, {"url": url("first")}, *({"url": each} for each in slow), {"url": url("last")})

@@ -71,7 +71,7 @@ def test_applying_asks_for_confirmation(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_without_a_terminal_yes_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "on_terminal", lambda stream: False)
-    with pytest.raises(CommandFailed, match="say --yes to do it, or --plan to see it") as caught:
+    with pytest.raises(CommandFailed, match="add --yes, or --plan to see the plan") as caught:
         run_apply(files(tmp_path / "f", all=ONE))
     assert caught.value.code is Exit.USAGE
 

@@ -93,7 +93,7 @@ def test_on_a_terminal_the_report_is_shown_before_the_confirmation(
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["import", "{file}"], Exit.USAGE, "no terminal to ask on"),
+        (["import", "{file}"], Exit.USAGE, "no terminal to confirm on"),
         (["import", "--yes", "--dry-run", "{file}"], Exit.USAGE, "exclude each other"),
         (["import", "--from", "word", "{file}"], Exit.USAGE, "'word' is not one of"),
         (["import", "--dry-run", "{file}.absent"], Exit.USAGE, "No such file"),

@@ -331,5 +331,5 @@ async def test_a_cell_of_a_row_is_pressed_alone(house: House, browser: Browser) 
     house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(row, REACHES, "this", KEPT)))
     await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001-2"})
     assert wishes(house)[-1].press == PressedBlock(1, "00000001", "only", "this", 2)
-    assert "Of this row the cell: 10 price" in " ".join(browser.text.split())
+    assert "Cell of this row: 10 price" in " ".join(browser.text.split())
     assert browser.page.xpath("//input[@name='pick.only']/@value") == ["1-00000001-2"]

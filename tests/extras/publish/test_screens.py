@@ -227,7 +227,7 @@ async def test_many_are_shown_on_pages(browser: Browser, house: House) -> None:
     await browser.get("/publications?page=2")
     assert len(browser.page.xpath("//tbody/tr")) == 5
     await browser.get("/publications?page=9")
-    assert "There are fewer by now" in browser.text
+    assert "The list is shorter now" in browser.text
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ async def test_a_full_disk_costs_the_other_settings_nothing(
 
     monkeypatch.setattr("extras.webpush.kind.push_key", full)
     await browser.get("/settings")
-    assert browser.answer.status_code == 200 and "can't keep a key for it now" in browser.text
+    assert browser.answer.status_code == 200 and "can't store a key for it now" in browser.text
 
 
 def test_the_script_makes_the_mark_as_the_service_does() -> None:

@@ -144,7 +144,7 @@ async def test_no_mail_is_sent_before_consent_or_after_unsubscribing(autojump_cl
 
             link = town.link()
             assert "Do you want these mails?" in await town.read(link)
-            assert "not good any more" in await town.read(link[:-1] + "x")
+            assert "This link no longer works" in await town.read(link[:-1] + "x")
             assert (await town.post(link[:-1] + "x", wish="agree")).status_code == 404
             assert len(town.office.mails) == 1  # opening the page confirms nothing
             assert "You get these mails" in (await town.post(link, wish="agree")).text
@@ -183,7 +183,7 @@ async def test_no_mail_is_sent_before_consent_or_after_unsubscribing(autojump_cl
 @pytest.mark.parametrize(
     ("stage", "reply", "status", "result", "state", "says"),
     [
-        ("recipient", b"550 5.1.1 no such user\r\n", 550, "given_up", "disabled", "takes no mail for this address"),
+        ("recipient", b"550 5.1.1 no such user\r\n", 550, "given_up", "disabled", "accepts no mail for this address"),
         ("recipient", b"451 4.7.1 greylisted, come back\r\n", 451, "retry", "active", "451 4.7.1 greylisted"),
         ("recipient", b"552 5.2.2 mailbox full\r\n", 552, "retry", "active", "mailbox full"),
         ("data", b"554 no\r\n", 554, "given_up", "active", "does not take this mail"),
@@ -293,7 +293,7 @@ async def test_another_address_is_another_person(autojump_clock: object) -> None
             where = f"/v1/destinations/{made['id']}"
             moved = (await client.patch(where, json={"url": "bo@example.com"})).json()
             assert (moved["url"], moved["needs_agreement"]) == ("mailto:bo@example.com", True)
-            assert "not good any more" in await town.read(old)
+            assert "This link no longer works" in await town.read(old)
             assert (await town.post(old, wish="agree")).status_code == 404
             await asked(client, f"{where}/invite")
             assert town.office.mails[-1][1] == "bo@example.com" and town.link() != old

@@ -234,7 +234,7 @@ async def test_a_request_body_is_not_sent_to_a_redirects_target(autojump_clock: 
         await trio.sleep(7200)
         assert not [asked for asked in api.asked if asked.target == "/elsewhere"]
         error = service.registry.table.describe(source).hot.last_error
-        assert error is not None and "name that address" in error
+        assert error is not None and "use the new address" in error
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ async def test_a_source_that_stops_following_reports_waiting_items_as_listed(aut
         await run.registry_box.ask(lambda reply: EditSource(source, SourcePatch(follow="none"), reply, None))
         await trio.sleep(10)
         told = await run.events()
-        assert [event.get("unread") for event in told] == [None, "The source follows no more."]
+        assert [event.get("unread") for event in told] == [None, "The source no longer follows links."]
 
 
 async def test_a_websocket_has_nothing_to_follow(autojump_clock: Any) -> None:

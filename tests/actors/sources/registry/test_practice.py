@@ -107,7 +107,7 @@ async def test_a_restart_goes_on_from_the_last_change(autojump_clock: object) ->
 async def test_a_document_is_changed_once_in_three_seconds(autojump_clock: object) -> None:
     async with practising() as (service, _):
         await change(service)
-        with pytest.raises(TooSoon, match="once in 3 s is the most: again in 3 s") as refused:
+        with pytest.raises(TooSoon, match="once in 3 s: try again in 3 s") as refused:
             await change(service)
         assert refused.value.retry_after == 3
         await change(service, "feed")

@@ -20,6 +20,6 @@ async def test_from_the_set_up_link_to_today_and_out_again(house: House, strange
     await stranger.get("/")
     assert stranger.path == "/sign-in"
     await stranger.submit("/sign-in", {"password": "not it at all"})
-    assert stranger.answer.status_code == 422 and "That is not the password" in stranger.text
+    assert stranger.answer.status_code == 422 and "Wrong password" in stranger.text
     await stranger.submit("/sign-in", {"password": PASSWORD})
     assert stranger.path == "/"

@@ -60,7 +60,7 @@ async def test_attempts_are_filtered_by_result_time_cause_and_delivery(house: Ho
         assert shown(browser) == expected, query
     assert "No such attempts" in browser.text
     await browser.get(f"{ALL}?start=yesterday")
-    assert "could not be read" in browser.text and len(shown(browser)) == 3
+    assert "was invalid" in browser.text and len(shown(browser)) == 3
 
 
 async def test_long_lists_come_page_by_page(house: House, browser: Browser) -> None:

@@ -104,10 +104,10 @@ async def test_a_refusal_appears_next_to_its_field_and_keeps_the_input(house: Ho
     cases = (
         ({"url": "https://inside.test/in"}, "url", "is not public"),
         ({"url": "http://plain.test/"}, "url", "https"),
-        ({"url": ""}, "url", "needed"),
+        ({"url": ""}, "url", "Fill in this field"),
         ({"url": "https://a.test/", "digest_timezone": "Mars/Olympus"}, "digest_timezone", "Not a time zone"),
         ({"url": "https://a.test/", "quiet": "yes", "quiet_to": "22:00"}, "quiet_hours", "at the same time"),
-        ({"url": "https://a.test/", "quiet": "yes", "quiet_to": "soon"}, "quiet_to", "form that is asked for"),
+        ({"url": "https://a.test/", "quiet": "yes", "quiet_to": "soon"}, "quiet_to", "wrong format"),
     )
     for fields, field, words in cases:
         await browser.get(f"/destinations/new?alert={ALERT}")
@@ -168,7 +168,7 @@ async def test_a_test_shows_status_time_and_answer_as_text(house: House, browser
 async def test_a_disabled_destination_shows_why_and_offers_a_replay(house: House, browser: Browser) -> None:
     await a_hook(house, state="disabled", missed_after=Seq(5), failing_since=NOW)
     await browser.get(ONE)
-    assert "It is disabled" in browser.text and "once it is resumed" in browser.text
+    assert "It is disabled" in browser.text and "once you resume it" in browser.text
     await browser.submit(f"{ONE}/resume")
     assert "replay the missed matches" in browser.text and browser.form(f"{ONE}/replay").fields["since"]
     await browser.submit(f"{ONE}/decline")
@@ -234,7 +234,7 @@ async def test_a_disabled_one_promises_no_further_try(house: House, browser: Bro
     await browser.get(ONE)
     assert not browser.page.xpath("//ol[@class='steps']") and "next in" not in browser.text
     await browser.get(f"{ONE}/deliveries/1")
-    assert "It waits: nothing is sent to the destination now" in browser.text
+    assert "It waits: the destination is paused or disabled" in browser.text
 
 
 async def test_today_names_one_that_was_disabled_but_none_that_was_paused(house: House, browser: Browser) -> None:

@@ -73,12 +73,12 @@ async def test_a_stream_preview_shows_frames_and_which_would_be_reported(house: 
     ("urls", "more", "field", "words"),
     [
         ("# nothing\n", {}, "urls", "Paste at least one URL"),
-        ("", {}, "urls", "This is needed"),
+        ("", {}, "urls", "Fill in this field"),
         (f"https://a.test/{'x' * 2100}", {}, "urls", "at most 2,048 characters"),
-        (URL, {"schedule": "soon"}, "schedule", "not in the form that is asked for"),
+        (URL, {"schedule": "soon"}, "schedule", "wrong format"),
         (URL, {"ignore": "a" * 1001}, "ignore", "At most 1000 characters"),
         (URL, {"bar": "7"}, "bar", "0.9 or less"),
-        (URL, {"type": "fax"}, "type", "Choose one of the list"),
+        (URL, {"type": "fax"}, "type", "Choose one from the list"),
     ],
 )
 async def test_an_error_appears_next_to_its_field_and_keeps_the_input(

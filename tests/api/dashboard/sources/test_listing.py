@@ -56,7 +56,7 @@ async def test_the_filter_form_of_the_list_keeps_its_input(house: House, browser
     assert len(rows(browser)) == 1 and "site4" in rows(browser)[0]
     for nothing in ("state=failing", "health=rotten"):
         await browser.get(f"/sources?{nothing}")
-        assert "No source is like that" in browser.text
+        assert "No source matches" in browser.text
     await browser.get("/sources?state=nonsense")
     assert browser.answer.status_code == 400
 

@@ -185,7 +185,7 @@ async def test_an_edit_after_the_plan_is_not_overwritten(service: Service, tmp_p
     done: list[Done] = []
     await Actor(service.client(), plan, done.append).run()
     assert [(one.became, one.says) for one in done] == [
-        ("refused", "somebody else has added it meanwhile: run the same command again")
+        ("refused", "another client has just added it: run the same command again")
     ]
     await service.apply(folder := tmp_path / "f", adopt=True)
     plan = await service.plan(files(folder, all="[tags.prices]\nbar = 0.2\n"))

@@ -112,7 +112,7 @@ async def test_nothing_and_another_instances_replica_are_refused(tmp_path: Path)
         await taken(MemoryObjects(), tmp_path / "two")
     objects = await a_replica(tmp_path / "one")
     objects.objects[OWNER] = written_record(OWNER, Owner(1, 1, "a thief", NOW), *keys_of(tmp_path / "one"))
-    with pytest.raises(CommandFailed, match="another instance's"):
+    with pytest.raises(CommandFailed, match="Another instance owns"):
         await taken(objects, keyed(tmp_path / "one", tmp_path / "two"))
 
 

@@ -430,7 +430,7 @@ async def test_a_file_that_is_no_export_is_never_overwritten(tmp_path: Path) -> 
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(CannotWrite, match="No space left"), open("/dev/full", "wb", buffering=0) as full:  # noqa: ASYNC230
         await export(snapshot(folder), full, NOW, None)
-    assert "is no export; it stays as it is" in await trio.to_thread.run_sync(refused, str(tmp_path / "mine.txt"))
+    assert "is no export, so it stays unchanged" in await trio.to_thread.run_sync(refused, str(tmp_path / "mine.txt"))
     assert "there is no such folder" in await trio.to_thread.run_sync(refused, str(tmp_path / "no/e.ndjson"))
     assert "cannot be written" in await trio.to_thread.run_sync(refused, str(tmp_path / ("e" * 300)))
     assert sorted(os.listdir(tmp_path)) == ["mine.txt", "old"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sanderling_client.receiver.report import Paper
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-WHSEC_HELP = "A destination's secret, whsec_...; repeatable, any may match. Others see it in the list of processes."
+WHSEC_HELP = "A destination's secret, whsec_...; repeatable, any may match. Other users see it in the process list."
 FILE_HELP = "A file of secrets, one a line.  [default: the variable SANDERLING_SECRET]"
 JWKS_HELP = "The published keys: a service's address, the URL of a JWK Set, or a file of one."
 
@@ -36,19 +36,20 @@ def _check_flags(command: Command) -> Command:
 @click.option("--port", type=click.IntRange(0, 65535), default=8999, show_default=True, help="0 takes a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @_check_flags
-@click.option("--status", type=click.IntRange(200, 599), help="Answer this, whatever comes.")
+@click.option("--status", type=click.IntRange(200, 599), help="Answer every request with this status.")
 @click.option("--fail-every", type=click.IntRange(1), metavar="N", help="Answer 500 (or --status) to each N-th only.")
 @click.option("--delay", type=click.FloatRange(0, 3600), default=0.0, help="Seconds to wait before each answer.")
-@click.option("--save", type=click.Path(path_type=Path, file_okay=False), help="Keep each delivery in this folder.")
-@click.option("--count", type=click.IntRange(1), help="Stop after so many deliveries.")
+@click.option("--save", type=click.Path(path_type=Path, file_okay=False), help="Save each delivery in this folder.")
+@click.option("--count", type=click.IntRange(1), help="Stop after this many deliveries.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON a delivery.")
 def listen(
     host: str, port: int, secrets: tuple[str, ...], secret_file: str | None, jwks: str | None, **how: Any
 ) -> int:
     """Receive deliveries, print each, and say whether its two signatures verify, and if not, exactly why.
 
-    Answers 200, or 400 with the reason when a check failed, unless told otherwise. The exit code is 1 when a check of
-    any delivery failed. A service delivers to this machine only if it is allowed to: see allow_deliver_networks.
+    Answers 200, or 400 with the reason when a check failed, unless --status sets another. The exit code is 1 when a
+    check of any delivery failed. A service delivers to this machine only if it is allowed to: see
+    allow_deliver_networks.
 
     \b
     sanderling listen --secret whsec_... --jwks http://127.0.0.1:8080
@@ -90,7 +91,7 @@ def verify(file: str, secrets: tuple[str, ...], secret_file: str | None, jwks: s
 def probe(url: str, secrets: tuple[str, ...], secret_file: str | None, as_json: bool) -> int:
     """Test the receiver at URL with faulty deliveries, and print its expected and actual answers.
 
-    The events are signed with a key made for this run, which no key set has. The exit code is 0 for the grades A and B.
+    The events are signed with a new key that no key set has. The exit code is 0 for the grades A and B.
     """
     import trio
 
