@@ -173,6 +173,8 @@ pictures:
 	@cp build/pictures/today-light-desktop.webp docs/pictures/today.webp
 	@cp build/pictures/event-changed-light-desktop.webp docs/pictures/event.webp
 	@cp build/pictures/alert-edited-dark-desktop.webp docs/pictures/alert.webp
+	@cp build/pictures/start.webp build/pictures/cards.webp docs/pictures/
+	@PYTHONPATH=. $(PYTHON_IN) -m tests.docs.pictures
 
 cldr:
 	@bin/setup test

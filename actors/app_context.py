@@ -54,7 +54,7 @@ class AppContext:
     importer: the mailbox of who adds whole lists of sources.
     spent: how many looks are made, and whether that is within the budget.
     clock_doubt: why the clock is not believed, "" while it is.
-    test_elsewhere: sends a sample to a destination that another node delivers to; None where there are no others.
+    test_elsewhere: sends a sample to a destination without an actor here: of another node, or not saved yet.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
@@ -127,5 +127,5 @@ def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
         source_changes=lambda: registry.table.changes,
         spent=lambda: registry.watchman.spent,
         clock_doubt=lambda: parts.pruner.doubt,
-        test_elsewhere=deliveries.test_elsewhere if storage.ownership.shared else None,
+        test_elsewhere=deliveries.test_elsewhere,
     )

@@ -114,7 +114,7 @@ class DeliveryRegistry:
         return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
 
     async def test_elsewhere(self, destination: Destination) -> TestResult:
-        """Send a sample to a destination that another node delivers to. Raises StorageError."""
+        """Send a sample to a destination without an actor here. Raises StorageError."""
         webhook_id, body = await self._sample()
         attempt = self._world.observer.attempt_test(webhook_id)
         async with self._room.place(destination.url):

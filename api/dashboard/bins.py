@@ -99,7 +99,6 @@ def title(capture: Capture) -> str:
 
 
 def behind(capture: Capture) -> str:
-    """Return the part of a request's target after its bin's address: path and query."""
     path = "/".join(capture.path.split("/")[3:])
     return (f"/{path}" if path else "") + (f"?{capture.query}" if capture.query else "")
 
@@ -203,7 +202,6 @@ async def attach(visit: Visit) -> Reply:
 
 
 async def test(visit: Visit) -> Reply:
-    """Send a sample from the newest destination that delivers here."""
     bin = await acts.named(visit, visit.path["id"])
     feeding = await acts.feeding(visit, bin)
     if not feeding:

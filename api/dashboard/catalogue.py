@@ -59,12 +59,10 @@ def _takes(parameter: TemplateParameter) -> str:
 
 
 def filled(form: Fill) -> Instantiation:
-    """Return the API request."""
     return Instantiation({key: list(lines_in(text)) for key, text in form.params.items()}, form.alerts)
 
 
 def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
-    """Return the API's refusal as errors of the fields."""
     keys, errors = {parameter.key for parameter in parameters}, dict[str, str]()
     for error in refusal.errors:
         place = _PLACE.match(error.location)
@@ -89,7 +87,6 @@ async def show_all(visit: Visit) -> Page:
 
 
 async def show_one(visit: Visit) -> Page:
-    """Show a template: its parameters, sources and suggested alerts."""
     record = record_of(_template(visit))
     fields = fields_of(record.parameters)
     labels = {field.name: translated(field.parameter.key.capitalize()) for field in fields}
@@ -98,7 +95,6 @@ async def show_one(visit: Visit) -> Page:
 
 
 async def preview(visit: Visit) -> Page:
-    """Show the new and the existing parts of an instantiation, without network access."""
     record = record_of(_template(visit))
     form: Fill = visit.form
     with _beside_fields(record):

@@ -17,9 +17,9 @@ from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, told_in
 from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typed_lines
-from api.dashboard.screen import Page, Screen, Shown, Visit
+from api.dashboard.screen import Go, Page, Screen, Shown, Visit, buttons
 from api.nouns import events
-from api.nouns.why import event_why, meets
+from api.nouns.why import event_why, feedback, meets
 from storage.records.alert import Alert
 from storage.records.destination import KEPT_ATTEMPTS
 from storage.records.event import Delta, Diff, Event, Filter, Stored
@@ -78,13 +78,11 @@ async def items_by_id(visit: Visit, ids: Iterable[str]) -> Mapping[str, Item]:
 
 
 async def names_of(visit: Visit, ids: Iterable[SourceId]) -> dict[SourceId, str]:
-    """Return the names of these sources; deleted and nameless ones are absent."""
     found = [one.source for id in ids if (one := await visit.context.storage.sources.get(id)) is not None]
     return {source.id: source.name for source in found if source.name}
 
 
 async def rows(visit: Visit) -> Page:
-    """Show the rows for a live list's new events, in the requested order."""
     query: RowsQuery = visit.query
     ids = [id for id in query.ids.split(",") if id][:MOST_ROWS]
     items = await items_by_id(visit, ids)
@@ -102,7 +100,6 @@ def changed_in(event: Event) -> Changed:
 
 
 def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str], Millis | None]) -> list[Alert]:
-    """Return the current alerts that match an event."""
     told = told_in(stored.body)
     if stored.kind in (Kind.NOTICE, Kind.HEARTBEAT):
         kind = told.alert_type or ""
@@ -129,7 +126,6 @@ async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[
 
 
 async def neighbours_of(visit: Visit, stored: Stored) -> tuple[Stored | None, Stored | None]:
-    """Return the same source's events before and after one, or None."""
     log, where = visit.context.storage.log, Filter(sources=(stored.source,))
     before = (await log.read_back(stored.seq, 1, where)).events
     after = (await log.read(stored.seq, 1, where)).events
@@ -163,6 +159,7 @@ async def show(visit: Visit) -> Page:
             "changes": lines_of(changed_in(event)),
             "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
             "typed": typed_lines(event),
+            "like": f"kind:{event.changes[0].kind}" if event.changes else "",
             "cut": event.content_truncated is True,
             "versioned": watched is not None and event.delta is not UNSET and watched.source.tier.has_diff,
             "alerts": alerts,
@@ -181,6 +178,11 @@ async def show(visit: Visit) -> Page:
             "curl": curl(visit, f"/v1/events/{event.id}"),
         },
     )
+
+
+async def noise(visit: Visit) -> Go:
+    lesson = await feedback(visit, visit.path["id"], "noise")
+    return Go(f"/events/{visit.path['id']}", translated(lesson.says))
 
 
 def curl(visit: Visit, path: str, *options: str) -> str:
@@ -204,5 +206,6 @@ async def screenshot(visit: Visit) -> Shown:
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/rows", run=rows, query=RowsQuery, live=True),
     Screen(path="/events/{id}", run=show, query=EventQuery),
+    *buttons("/events/{id}", show, noise=noise),
     Screen(path="/events/{id}/screenshot", run=screenshot, query=ScreenshotQuery),
 )

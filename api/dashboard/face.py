@@ -81,11 +81,11 @@ class Dashboard:
             api.declare(self, screen.label, screen.path, screen.method, _view(self, screen))
         for section in (rendering.ASSETS, *rendering.BY_NAME):
             api.claim(section.strip("/"), self)
-        self.places = rendering.shown_places(frozenset(s.path for s in screens if s.method == "GET"))
+        paths = {screen.path for screen in screens if screen.method == "GET"}
+        self.places = tuple(place for place in rendering.PLACES if place.path in paths)
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
 
     def query_of(self, run: Run) -> Any:
-        """Return the empty query of a function's screen."""
         kind = self._queries.get(run)
         return None if kind is None else kind()
 
@@ -241,7 +241,6 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
 
 
 def _wrong(error: Wrong | Refusal | DomainError, form: type[Form]) -> Wrong | None:
-    """Return the error to show on the form itself, or None if another page shows it."""
     if isinstance(error, Wrong):
         return error
     if isinstance(error, UrlRefused) and "url" in form.__struct_fields__:

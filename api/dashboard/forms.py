@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import NODEFAULT, Struct
+from msgspec.inspect import DictType, type_info
 from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
@@ -66,18 +67,15 @@ class Draft:
     says: str = ""
 
     def texts(self, name: str, otherwise: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the texts of a field with several: as typed, else the existing ones."""
         values = self.given.get(name, ()) if self.given else otherwise
         return tuple(value for value in values if isinstance(value, str))
 
     def value(self, name: str, otherwise: object = "") -> str:
-        """Return a field's text: as typed, else the existing value."""
         if not self.given:
             return "" if otherwise is None else str(otherwise)
         return next((one for one in self.given.get(name, ()) if isinstance(one, str)), "")
 
     def holds(self, name: str, value: str, otherwise: bool = False) -> bool:
-        """Return whether a box is ticked or an option chosen."""
         return value in self.given.get(name, ()) if self.given else otherwise
 
     def error(self, name: str) -> str:
@@ -140,7 +138,7 @@ def read_form(given: Given, kind: type[F]) -> F:
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     known = [one for one in msgspec.structs.fields(kind) if one.name not in kind.unshown]
-    families = {one.encode_name: one for one in known if _is_mapping(one.type)}
+    families = {one.encode_name: one for one in known if isinstance(type_info(one.type), DictType)}
     for one in known:
         if one.encode_name in families:
             values[one.name] = _members(one.encode_name, given)
@@ -164,7 +162,6 @@ def read_form(given: Given, kind: type[F]) -> F:
 
 
 def _members(family: str, given: Given) -> dict[str, str]:
-    """Return the values of a mapping field, by the rest of their names."""
     pairs = ((name.removeprefix(f"{family}."), texts) for name, texts in given.items() if name.startswith(f"{family}."))
     return {name: text.strip() for name, texts in pairs for text in texts[:1] if isinstance(text, str) and text.strip()}
 
@@ -182,7 +179,6 @@ def draft_of(form: Form) -> Draft:
 
 
 def wrong_of(refusal: Refusal) -> Wrong:
-    """Return the API's refusal as errors by field."""
     errors = {
         _field(error): translated(in_words(error.message))
         for error in refusal.errors
@@ -200,12 +196,8 @@ def _cleaned(texts: Sequence[str | bytes], verbatim: bool) -> list[str | bytes]:
     return [text if verbatim or isinstance(text, bytes) else text.strip() for text in texts]
 
 
-def _is_mapping(kind: Any) -> bool:
-    return isinstance(msgspec.inspect.type_info(kind), msgspec.inspect.DictType)
-
-
 def _is_list(kind: Any) -> bool:
-    info = msgspec.inspect.type_info(kind)
+    info = type_info(kind)
     while isinstance(info, msgspec.inspect.Metadata):
         info = info.type
     return isinstance(info, msgspec.inspect.VarTupleType | msgspec.inspect.ListType)

@@ -36,7 +36,6 @@ class Part(NamedTuple, Generic[R]):
 
 
 def part(rows: Sequence[R], after: str, most: int) -> Part[R]:
-    """Return the slice after the row with this id, or from the beginning if there is none."""
     start = next((at for at, row in enumerate(rows, 1) if row.id == after), 0)
     shown = rows[start : start + most]
     return Part(shown, start, shown[-1].id if start + len(shown) < len(rows) else "")
@@ -49,7 +48,6 @@ class PageQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def numbered(rows: Sequence[T], page: int, most: int, path: str) -> tuple[Sequence[T], dict[str, Any]]:
-    """Return a page of a list by its number, from 1, and the values of its pager."""
     start = (page - 1) * most
     following = f"{path}?page={page + 1}" if start + most < len(rows) else ""
     pager = {"count": len(rows), "next": following, "previous": f"{path}?page={page - 1}" if start else ""}
@@ -122,7 +120,6 @@ def filters(place: Place, query: str) -> str:
 
 
 async def views_of(visit: Visit, place: Place) -> list[dict[str, Any]]:
-    """Return the views of a list, by name. current: the list has these filters now."""
     here = filters(place, visit.target.partition("?")[2])
     views = [view for view in await visit.context.storage.saved_views.all() if view.place == place]
     return [
@@ -152,7 +149,6 @@ async def save_view(visit: Visit) -> Go:
 
 
 async def not_saved(visit: Visit) -> Go:
-    """Return to the list with its filters, and report why nothing was saved."""
     typed = visit.draft
     asked = typed.value("place")
     place: Place = "stream" if asked == "stream" else "sources"

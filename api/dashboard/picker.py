@@ -76,7 +76,6 @@ async def picker(visit: Visit, chosen: Iterable[str], find: str) -> Picker:
 
 
 def found(sources: Sequence[Source], find: str, but: Iterable[str] = ()) -> list[Source]:
-    """Return the first sources with all the words in their names, addresses or tags, except `but`."""
     words, without = find.casefold().split(), frozenset(but)
     if not words:
         return []
@@ -92,7 +91,6 @@ def choice(source: Source) -> dict[str, str]:
 
 
 async def every(visit: Visit, most: int, where: SourceSelection = ALL) -> list[Source]:
-    """Return the sources of a selection, at most `most`."""
     found: list[Source] = []
     after = None
     while len(found) < most:
@@ -138,7 +136,6 @@ async def named(visit: Visit, text: str) -> NamedSources:
 
 
 async def suggested(visit: Visit) -> list[str]:
-    """Return names of sources in order; none if the registry does not answer, because a field works without them."""
     page = SourcePage([], None, {})
     with trio.move_on_after(SUGGEST_WITHIN):
         try:
@@ -150,7 +147,6 @@ async def suggested(visit: Visit) -> list[str]:
 
 
 def called_so(sources: Sequence[Source], name: str) -> list[Source]:
-    """Return the sources with exactly this name or address, ignoring case."""
     wanted = name.strip().casefold()
     return [one for one in sources if wanted in (one.name.casefold(), one.url.casefold())]
 

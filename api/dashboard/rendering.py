@@ -32,12 +32,13 @@ from storage.records.tiers import TIERS
 
 
 class Place(NamedTuple):
-    """A path, its name, and its shortcut key after `g`. first: in the phone's navigation."""
+    """A path, its name, and its shortcut key after `g`. first: in the phone's navigation. group: below which head."""
 
     path: str
     name: str
     key: str
     first: bool = False
+    group: str = ""
 
     @property
     def section(self) -> str:
@@ -45,23 +46,23 @@ class Place(NamedTuple):
         return self.path.split("/")[1]
 
 
+_SET_UP, _DEVELOPERS = noted("Set up"), noted("Developers")
 PLACES = (
     Place("/", noted("Today"), "t", first=True),
     Place("/sources", noted("Sources"), "s", first=True),
     Place("/alerts", noted("Alerts"), "a", first=True),
     Place("/destinations", noted("Destinations"), "d"),
-    Place("/templates", noted("Templates"), "m"),
-    Place("/publications", noted("Publications"), "f"),
-    Place("/webhook-bins", noted("Bins"), "b"),
     Place("/stream", noted("Stream"), "l", first=True),
-    Place("/keys", noted("API keys"), "k"),
-    Place("/system", noted("System"), "y"),
-    Place("/settings", noted("Settings"), "p"),
+    Place("/templates", noted("Templates"), "m", group=_SET_UP),
+    Place("/publications", noted("Publications"), "f", group=_SET_UP),
+    Place("/settings", noted("Settings"), "p", group=_SET_UP),
+    Place("/keys", noted("API keys"), "k", group=_DEVELOPERS),
+    Place("/webhook-bins", noted("Bins"), "b", group=_DEVELOPERS),
+    Place("/system", noted("System"), "y", group=_DEVELOPERS),
 )
 
 
 async def more(visit: Visit) -> Page:
-    """Show the places that are missing from the phone's navigation, and the sign-out."""
     return Page("more.html", say("More"))
 
 
@@ -164,7 +165,6 @@ def script_words() -> str:
 
 @cache
 def said_by_scripts() -> tuple[str, ...]:
-    """Return the texts that the scripts pass to `say`."""
     code = "".join(asset(name).body.decode() for name in ("dashboard.js", "live.js"))
     return tuple(dict.fromkeys(_SAID.findall(code)))
 
@@ -201,16 +201,11 @@ def rendered(page: Page, visit: Visit, places: Sequence[Place], notes: Sequence[
 
 
 def plain(template: str, preferences: Preferences = NONE, /, **shows: Any) -> bytes:
-    """Return a page without a visit: an error, a detour."""
     return _render(template, shows, preferences=preferences)
 
 
 def _render(template: str, shows: Any, **more: Any) -> bytes:
     return environment().get_template(template).render({**shows, **more}).encode()
-
-
-def shown_places(paths: frozenset[str]) -> tuple[Place, ...]:
-    return tuple(place for place in PLACES if place.path in paths)
 
 
 SCREENS: tuple[Screen, ...] = (

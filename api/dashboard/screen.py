@@ -92,7 +92,6 @@ class Undos:
         return f"<Undos of {len(self._kept)} changes>"
 
     def keep(self, who: str, undo: Undo, now: int) -> str:
-        """Store a change; return its key."""
         self._given += 1
         key = str(self._given)
         self._kept[key] = _Undoable(who, undo, now + UNDO_MILLIS)
@@ -101,7 +100,6 @@ class Undos:
         return key
 
     def take(self, who: str, key: str, now: int) -> Undo | None:
-        """Return and remove a change of this browser."""
         kept = self._kept.get(key)
         if kept is None or kept.who != who:
             return None
@@ -132,7 +130,6 @@ class Notes:
         self._kept: OrderedDict[str, list[Note]] = OrderedDict()
 
     def leave(self, who: str, says: str, *, bad: bool = False, secret: Secret | None = None, undo: str = "") -> None:
-        """Store a note for a browser's next page."""
         notes = self._kept.setdefault(who, [])
         notes.append(Note(says, bad, secret, trio.current_time() + NOTE_SECONDS, undo))
         del notes[:-MOST_NOTES]
@@ -141,7 +138,6 @@ class Notes:
             self._kept.popitem(last=False)
 
     def take(self, who: str) -> list[Note]:
-        """Return and remove a browser's notes."""
         now = trio.current_time()
         return [note for note in self._kept.pop(who, []) if note.until > now]
 
@@ -193,7 +189,6 @@ class Visit:
         return True
 
     def onward(self, cursor: str | None) -> str:
-        """Return the path to the list's next page; "" at the end."""
         return "" if cursor is None else next_path(self.target, cursor)
 
     def moment(self, at: Stamp) -> Moment:
@@ -322,5 +317,4 @@ def post(path: str, run: Run, form: type[Form], again: Run | None = None, **more
 
 
 def buttons(path: str, again: Run, **runs: Run) -> Iterator[Screen]:
-    """Yield the screens of a page's buttons, each at the page's path with its name."""
     return (post(f"{path}/{name}", run, Form, again) for name, run in runs.items())

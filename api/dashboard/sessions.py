@@ -178,7 +178,6 @@ class Sessions:
         return cls(context.world, context.storage.people, context.settings.public_url())
 
     async def of(self, cookies: Mapping[str, str]) -> Browser:
-        """Return a request's browser, a stranger's if its session has ended."""
         secret = cookies.get(self._signed_in, "")
         if _SECRET.fullmatch(secret):
             session = await self._people.session(hashed(secret))
@@ -188,7 +187,6 @@ class Sessions:
         return Browser(None, known) if _SECRET.fullmatch(known) else Browser(None, self._draw(), new=True)
 
     def begin(self, agent: str, address: str) -> tuple[Session, str]:
-        """Return a new session, not yet stored, and its Set-Cookie header."""
         secret, now = self._draw(), self._world.now()
         shown = "".join(letter for letter in agent if letter.isprintable())[:_AGENT_SHOWN]
         session = Session(self._world.new_id(), hashed(secret), now, now, shown, address)
@@ -203,11 +201,9 @@ class Sessions:
         return self._cookie(self._known, browser_mark(nonce, password), _KNOWN_FOR)
 
     def known(self, headers: Headers, password: Password | None) -> str:
-        """Return the known browser's name, or "" without a sign-in under this password."""
         return known_browser(parse_cookie(headers.get("Cookie", "")).get(self._known, ""), password)
 
     def read_up_to(self, headers: Headers) -> str:
-        """Return the id of the newest event marked as read in the browser, or ""."""
         id = parse_cookie(headers.get("Cookie", "")).get(self._read, "")
         try:
             seq_of(id)
@@ -220,7 +216,6 @@ class Sessions:
         return self._cookie(self._read, id, _KNOWN_FOR)
 
     def keep(self, name: str, value: str) -> str:
-        """Return the Set-Cookie header that stores a display preference; "" deletes it."""
         return self._cookie(name, value, _KNOWN_FOR if value else 0)
 
     def farewell(self) -> str:
@@ -234,7 +229,6 @@ class Sessions:
 
 
 def hashed(secret: str) -> str:
-    """Return the SHA-256 (hex) that a secret is stored under."""
     return sha256(secret.encode()).hexdigest()
 
 

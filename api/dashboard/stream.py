@@ -118,7 +118,6 @@ async def newest(
 
 
 async def show(visit: Visit) -> Page:
-    """Show the newest events and follow live; older pages are static."""
     wanted: ListQuery = visit.query
     since = await visit.streams.newest_id()
     filters: Filters = ()
@@ -177,14 +176,12 @@ def _chips(wanted: ListQuery) -> list[Chip]:
 
 
 def _publication(filters: Filters) -> str:
-    """Return the query for the publication form with these filters. Publications have no words; alerts do."""
     names = {"tag": "tag", "source": "source", "source_type": "channel"}
     asked = urlencode([(names[name], value) for name, value in filters if name in names])
     return f"?{asked}" if asked else ""
 
 
 async def download(visit: Visit) -> ExportedFile:
-    """Write the events that pass the filters into a file, oldest first."""
     wanted: DownloadQuery = visit.query
     asked = _asked(await filters_of(visit, wanted), format=wanted.format, **{"from": wanted.after})
     assert visit.session is not None
@@ -207,7 +204,6 @@ async def mark_read(visit: Visit) -> Go:
 
 
 async def not_read(visit: Visit) -> Go:
-    """Return to the button's page, and report why nothing was marked."""
     says = say("Nothing was marked: reload the page, and try again.")
     return Go(own_path(visit.draft.value("back") or "/stream"), says, bad=True)
 

@@ -30,7 +30,6 @@ class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def settings_of(visit: Visit) -> list[dict[str, str]]:
-    """Return all settings, the explicitly set ones first. Secrets are masked."""
     rows = []
     for item in fields(Settings):
         says, origin = meaning(item), visit.context.origins.get(item.name, "default")

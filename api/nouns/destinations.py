@@ -263,7 +263,27 @@ async def add(
 
     Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
     """
-    alert = await alert_named(call, alert_id)
+    id = planned or call.context.world.new_id()
+    alert, kept = await alert_named(call, alert_id), call.context.storage.alerts
+    destination, kind = await _made(call, alert, new, id)
+    everyone = [each for each in await kept.destinations() if each.id != id]  # a resumed call has added it already
+    if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
+        detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
+        raise Conflict(f"{detail}: delete one first")
+    if kind.consent is not None:
+        destination = _unasked(destination, kind.consent, _token(call, kind))
+    await kept.put_destination(destination)
+    if await kept.destination(destination.id) is None:
+        raise NotFound("There is no such alert.")  # deleted since
+    await put_in_force(call)
+    secret = destination.secrets[0].value if destination.secrets and new.secret is UNSET else ""
+    return WithSecret(destination, secret, await _ask_consent(call, kind, destination, alert))
+
+
+async def _made(
+    call: OperationContext, alert: Alert, new: wire.NewDestination, id: str
+) -> tuple[Destination, DestinationKind]:
+    """Return a destination that is not stored, and its kind. Raises Unprocessable, UrlRefused, Overloaded."""
     _check_zone(new.digest_timezone)
     quiet, kind = _quiet(new.quiet_hours), kind_of(call, new.kind)
     url = kind.address.default if isinstance(new.url, UnsetType) else new.url
@@ -274,15 +294,10 @@ async def add(
     if new.secret is not UNSET:
         _check_secret(kind, new.secret)
     found = await admitted(call, kind, url)
-    kept, now = call.context.storage.alerts, call.context.world.now()
+    now = call.context.world.now()
     secret = "" if kind.new_secret is None else kind.new_secret(call.context.world)
     secret = secret if new.secret is UNSET else new.secret
-    id = planned or call.context.world.new_id()
-    everyone = [each for each in await kept.destinations() if each.id != id]  # a resumed call has added it already
-    if len(everyone) >= MOST_DESTINATIONS or sum(d.alert_id == alert.id for d in everyone) >= MOST_OF_AN_ALERT:
-        detail = f"an alert has at most {MOST_OF_AN_ALERT} destinations, the service {MOST_DESTINATIONS}"
-        raise Conflict(f"{detail}: delete one first")
-    destination = Destination(
+    made = Destination(
         id=id,
         alert_id=alert.id,
         secrets=(Secret(secret),) if secret else (),
@@ -294,14 +309,7 @@ async def add(
         | {"label": new.label or _label(kind, found, alert), "quiet_hours": quiet}
         | ({"most_at_once": FOR_PEOPLE} if new.most_at_once is UNSET and kind.family != "program" else {}),
     )
-    if kind.consent is not None:
-        destination = _unasked(destination, kind.consent, _token(call, kind))
-    await kept.put_destination(destination)
-    if await kept.destination(destination.id) is None:
-        raise NotFound("There is no such alert.")  # deleted since
-    await put_in_force(call)
-    told = secret if new.secret is UNSET else ""  # the caller knows a secret that it supplied
-    return WithSecret(destination, told, await _ask_consent(call, kind, destination, alert))
+    return made, kind
 
 
 async def copy(call: OperationContext, other: Destination, alert: Alert) -> Destination:
@@ -470,6 +478,19 @@ async def test(call: OperationContext, id: str) -> TestResult:
             return await mailbox.ask(lambda reply: TestDelivery(reply=reply))
         assert call.context.test_elsewhere is not None
         return await call.context.test_elsewhere(destination)
+
+
+async def test_unsaved(call: OperationContext, alert_id: str, new: wire.NewDestination) -> TestResult:
+    """Send one signed sample to a destination before it is added.
+
+    Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict, TooSlowError.
+    """
+    alert = await alert_named(call, alert_id)
+    made, kind = await _made(call, alert, new, call.context.world.new_id())
+    if kind.consent is not None or call.context.test_elsewhere is None:
+        raise Conflict("Nothing is sent before the recipient agrees: add it first.")
+    with trio.fail_after(TEST_WITHIN):
+        return await call.context.test_elsewhere(made)
 
 
 def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[DestinationMessage] | None:

@@ -351,10 +351,6 @@ async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     return await asked(call, lambda reply: DetectUrl(request, reply, reads_sources(call)), looks=True)
 
 
-async def detect_each(call: OperationContext, urls: Sequence[str]) -> Sequence[Previewed | Failed]:
-    return await for_each(call, urls, lambda number: detect(call, DetectRequest(urls[number])))
-
-
 async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
     """Preview another part of a watched page. Raises NotFound, Unprocessable, TooSoon, Overloaded."""
     source = known(id)

@@ -623,11 +623,15 @@ async def _event_why(call: Call) -> Answer:
 
 
 @ROUTES("POST", "/events/{id}/feedback", {200: Lesson}, body=(Feedback,), refuses=("unprocessable",))
-async def feedback(call: Call) -> Answer:
+async def _feedback(call: Call) -> Answer:
     """Mark a page's event as noise, or as real."""
-    stored = await events.named(call, call.path["id"])
+    return Answer(await feedback(call, call.path["id"], call.body.verdict))
+
+
+async def feedback(call: OperationContext, id: str, verdict: FeedbackVerdict) -> Lesson:
+    """Learn that a page's event was noise, or real after all. Raises NotFound, Unprocessable."""
+    stored = await events.named(call, id)
     event = _event.decode(stored.body)
-    verdict: FeedbackVerdict = call.body.verdict
     if event.source_type not in WITH_DIFF or event.alert_type is not UNSET:
         raise Unprocessable(_no_page(event), "path.id", event.id)
     ops = () if event.delta is UNSET else event.delta.ops
@@ -639,14 +643,12 @@ async def feedback(call: Call) -> Answer:
         await call.context.storage.publications.retract(retraction)
     else:
         await call.context.storage.publications.restore(stored.seq)
-    return Answer(
-        Lesson(
-            event_id=event.id,
-            source_id=event.source_id,
-            verdict=verdict,
-            noise_count=len(learned.view.source.noise),
-            says=_learned(verdict, len(texts), learned.blocks),
-        )
+    return Lesson(
+        event_id=event.id,
+        source_id=event.source_id,
+        verdict=verdict,
+        noise_count=len(learned.view.source.noise),
+        says=_learned(verdict, len(texts), learned.blocks),
     )
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from actors.language.sentences import translated
-from actors.language.speaking import say
+from actors.language.speaking import noted, say
 from api.dashboard.account.entry import check_again
 from api.dashboard.forms import Confirm, Form, Wrong
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
@@ -48,13 +48,8 @@ def in_words(key: ApiKey) -> list[str]:
     >>> in_words(ApiKey("1", "n", "svc_", "", ("stream:read:pricing",), Millis(0)))
     ['read the channel pricing']
     """
-    return [_may(scope) for scope in key.scopes]
-
-
-def _may(scope: str) -> str:
-    if scope in SCOPES:
-        return say(SCOPES[scope])
-    return say("read the channel %(name)s", name=scope.removeprefix(CHANNEL_SCOPE))
+    channel = noted("read the channel %(name)s")
+    return [say(SCOPES.get(scope, channel), name=scope.removeprefix(CHANNEL_SCOPE)) for scope in key.scopes]
 
 
 async def show_all(visit: Visit) -> Page:
@@ -70,7 +65,6 @@ async def show_new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Reply:
-    """Create a key. The next page shows its plaintext, once."""
     form: NewKey = visit.form
     channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
     if not form.scopes and not channels:
@@ -99,7 +93,6 @@ async def show_one(visit: Visit) -> Page:
 
 
 async def delete(visit: Visit) -> Reply:
-    """Delete a key. The next request with it is refused."""
     key = await _key(visit)
     visit.form.check(key.name)
     await acts.revoke(visit, key.id)

@@ -74,7 +74,6 @@ class SettingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def show(visit: Visit) -> Page:
-    """Show the preferences, the sessions, the panels of extras, and the form for a new password."""
     sessions = [
         (one, in_words(one.agent)) for one in await visit.context.storage.people.sessions() if one.ends_at > visit.now
     ]
@@ -91,7 +90,6 @@ async def show(visit: Visit) -> Page:
 
 
 async def wish(visit: Visit) -> Reply:
-    """Store the display preferences in this browser."""
     form: Wishes = visit.form
     if form.language and form.language not in languages():
         raise Wrong(language=say("Choose one from the list."))
@@ -104,7 +102,6 @@ async def wish(visit: Visit) -> Reply:
 
 
 async def change(visit: Visit) -> Reply:
-    """Change the password. Every session ends, and this browser gets a new one."""
     form: NewPassword = visit.form
     check_password(form.password, form.again)
     await check_again(visit, "present", form.present)
@@ -119,7 +116,6 @@ async def change(visit: Visit) -> Reply:
 
 
 async def end(visit: Visit) -> Reply:
-    """End a session. Ending the current one signs out."""
     ended = await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")

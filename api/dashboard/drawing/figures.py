@@ -178,7 +178,6 @@ def size(count: int) -> str:
 
 
 def by_utc(now: Millis, zone: ZoneInfo) -> str:
-    """Return a note that days are in UTC, or "" if the reader's clock is at UTC."""
     return f" {say('(days by UTC)')}" if datetime.fromtimestamp(now / 1000, zone).utcoffset() else ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
@@ -19,12 +18,13 @@ from api.dashboard.drawing.difference import Piece
 from api.dashboard.drawing.figures import by_utc, named
 from api.dashboard.events import Item, items_by_id
 from api.dashboard.forms import Form, Wrong, draft_of
-from api.dashboard.notifying.destination_form import BIN, MODES, signing_secret
+from api.dashboard.notifying.destination_form import MODES
 from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
+from api.dashboard.starting import WHENS, WhenName, already, check_address, deliver, query_of, recipients
 from api.fields import alerts as wire
-from api.fields.destinations import HookUrl, NewDestination
-from api.nouns import alerts, bins, destinations
+from api.fields.destinations import HookUrl
+from api.nouns import alerts
 from api.nouns.alert_previews import (
     MOST_EVENTS,
     AlertPreview,
@@ -38,7 +38,7 @@ from api.nouns.alert_previews import (
 from api.nouns.alerts import check_query, tags_in
 from api.problems import Refusal
 from storage.records.alert import MOST_TAGS, Alert, Scope
-from storage.records.destination import WEBHOOK, DeliveryMode
+from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis, Seq, day_of, parse_rfc3339, seq_at
 from storage.records.revision import revision_of
 from storage.records.source import tag_of
@@ -59,7 +59,6 @@ class Volume(NamedTuple):
 
 
 def days_until(now: Millis) -> range:
-    """Return the last days, today last."""
     return range(day_of(now) - DAYS + 1, day_of(now) + 1)
 
 
@@ -178,9 +177,11 @@ class AlertForm(wire.NewAlert, Form, frozen=True, kw_only=True):
 
 
 class NewAlertForm(AlertForm, frozen=True, kw_only=True):
-    """A new alert with its first destination: a new bin, an address, or none for now."""
+    """A new alert with its first destination, see `starting.Starting`."""
 
-    deliver: Literal["later", "person", "bin", "url"] = "later"
+    when: WhenName = "query"
+    than: Annotated[str, Meta(max_length=500)] = ""
+    deliver: Annotated[str, Meta(max_length=40)] = "later"
     url: HookUrl | None = None
     delivery_mode: DeliveryMode = "instant"
 
@@ -192,10 +193,22 @@ class AlertEdit(AlertForm, frozen=True, kw_only=True):
 
 
 def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
-    """Return the form's fields of an alert, without its name."""
     once = None if form.once_per_story == scope.several else form.once_per_story  # as the sources make it
-    of = {"source_ids": scope.sources, "private_source_ids": scope.private, "tags": scope.tags, "once_per_story": once}
+    query = wanted_query(form)
+    of = {
+        "filter_query": query,
+        "source_ids": scope.sources,
+        "private_source_ids": scope.private,
+        "tags": scope.tags,
+        "once_per_story": once,
+    }
     return mirrored(form, Alert, {"name", *of, *AlertForm.unshown}) | of
+
+
+def wanted_query(form: AlertForm) -> str:
+    """Return the query as typed, or that of the chosen condition. Raises Wrong."""
+    is_typed = not isinstance(form, NewAlertForm) or form.when == "query"
+    return form.filter_query if is_typed else query_of(form)
 
 
 def chosen(form: AlertForm) -> Scope:
@@ -241,12 +254,12 @@ class TrialResult(NamedTuple):
 
 
 async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
-    """Try a query on the last week. Return refusals as words."""
-    fault = fault_of(form.filter_query, form.language)
+    query = wanted_query(form)
+    fault = fault_of(query, form.language)
     if fault is not None:
         return TrialResult(fault=fault)
     wanted = AlertPreviewRequest(
-        form.filter_query,
+        query,
         form.language,
         tuple(scope.sources),
         limit=TRIAL_MATCHES,
@@ -255,7 +268,7 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
         private_source_ids=tuple(scope.private),
     )
     try:
-        check_query(form.filter_query, form.language)
+        check_query(query, form.language)
         found = await preview(visit, wanted, Stretch(after=Seq(seq_at(Millis(visit.now - DAYS * _DAY)) - 1)))
     except (Refusal, DomainError) as error:
         return TrialResult(says=error.detail)
@@ -290,7 +303,6 @@ def _headline(found: AlertPreview) -> str:
 
 
 def _reach(found: AlertPreview) -> str:
-    """Return how far the trial came, if it did not cover the week."""
     if found.complete and found.looked_at < MOST_EVENTS:
         return ""
     return say_many(
@@ -366,40 +378,10 @@ async def try_new(visit: Visit) -> Page:
 
 
 async def create(visit: Visit) -> Go:
-    """Create an alert, and its first destination if requested."""
     form: NewAlertForm = visit.form
-    new = wire.NewAlert(**_typed(form, chosen(form)), name=form.name, default_destinations=form.deliver == "later")
-    if form.deliver == "url":
-        await _check_address(visit, form.url)
-    alert = await alerts.add(visit, new)
-    there = f"/alerts/{alert.id}"
-    holds = already(await alerts.true_now(visit, alert.filter_query, alert.language, alert.scope))
-    if form.deliver == "person":
-        return Go(f"/destinations/new?alert={alert.id}", say("Alert created. Choose who to notify."))
-    if form.deliver == "later" and await visit.context.storage.alerts.destinations(alert.id):
-        return Go(there, say("Alert created. Its matches go to the destinations of its tags.") + holds)
-    if form.deliver == "later":
-        return Go(there, say("Alert created. It has no destination yet, so no one is notified.") + holds)
-    try:
-        url = form.url if form.deliver == "url" else await bins.new_address(visit)
-        assert url is not None
-        label = BIN if form.deliver == "bin" else None
-        wanted = NewDestination(url=url, delivery_mode=form.delivery_mode, label=label)
-        made = await destinations.add(visit, alert.id, wanted)
-    except (Refusal, DomainError) as error:
-        says = say("Alert created, but not its destination: %(reason)s", reason=translated(error.detail))
-        asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
-        return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
-    to = say("a new bin") if form.deliver == "bin" else made.destination.label
-    says = say("Alert created. Its matches go to %(name)s.", name=to) + holds
-    return Go(there, says, secret=signing_secret(made.destination.label, made.secret))
-
-
-def already(found: Sequence[wire.TrueNow]) -> str:
-    """Return a sentence about current values for which an alert holds; "" without any."""
-    values = "; ".join(f"{one.source}: {one.text}" for one in found)
-    says = say("True already: %(values)s. It matches once this changes again.", values=values)
-    return f" {says}" if found else ""
+    new = wire.NewAlert(**_typed(form, chosen(form)), name=form.name)
+    await check_address(visit, form.deliver, form.url)
+    return await deliver(visit, form, new)
 
 
 async def edit(visit: Visit) -> Page:
@@ -420,21 +402,13 @@ async def change(visit: Visit) -> Go:
     return Go(f"/alerts/{alert.id}", say("Saved. The change holds for the next event."))
 
 
-async def _check_address(visit: Visit, url: str | None) -> None:
-    """Raise Wrong for an invalid address, before anything is created."""
-    if url is None:
-        raise Wrong(url=say("Enter the address, or choose another way."))
-    await destinations.admitted(visit, destinations.kind_of(visit, WEBHOOK), url)
-
-
 async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
-    """Show a form with its trial. Other errors in the form can wait until it is saved."""
     visit.draft = draft_of(form)
     try:
-        scope = chosen(form)
+        result = await tried(visit, form, chosen(form))
     except Wrong as error:
-        return await _page(visit, form, TrialResult(says=str(error)), **more)
-    return await _page(visit, form, await tried(visit, form, scope), **more)
+        result = TrialResult(says=str(error))
+    return await _page(visit, form, result, **more)
 
 
 async def _page(
@@ -461,13 +435,13 @@ async def _page(
         "after": _after(form.notice_after),
         "modes": each_said(MODES),
         "about": each_said(ABOUT),
-        "is_new": isinstance(form, NewAlertForm),
+        "whens": WHENS,
+        "recipients": await recipients(visit) if isinstance(form, NewAlertForm) else (),
     }
     return Page("alerts/form.html", say("Edit %(name)s", name=name) if alert_id else say("New alert"), shows)
 
 
 def _after(standing: int) -> list[tuple[int, str]]:
-    """Return the choices for `notice_after`, including the current value."""
     known = {after: say(words) for after, words in AFTER}
     if standing not in known:
         minutes = standing // 60

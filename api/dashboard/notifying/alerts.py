@@ -28,6 +28,7 @@ from api.dashboard.notifying.destinations import standings
 from api.dashboard.picker import sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
 from api.dashboard.sources.display import name_of
+from api.dashboard.starting import in_words
 from api.nouns import alerts
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
 from api.nouns.sources import private_sources
@@ -77,13 +78,11 @@ def caption(total: int, start: int, shown: int) -> str:
 
 
 def fits(alert: Alert, words: str) -> bool:
-    """Return whether an alert contains all the words, in its name, query or channel."""
     text = f"{alert.name} {alert.filter_query} {alert.channel or ''}".casefold()
     return all(word in text for word in words.casefold().split())
 
 
 async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[dict[str, Any]]:
-    """Return the rows of the list. trouble: the number of destinations that fail or are disabled or paused."""
     storage = visit.context.storage.alerts
     met = await storage.matched([alert.id for alert in alerts], days_until(visit.now))
     rows = []
@@ -91,6 +90,7 @@ async def _rows(visit: Visit, alerts: Sequence[Alert]) -> list[dict[str, Any]]:
         hooks = await storage.destinations(alert.id)
         row = {
             "alert": alert,
+            "words": in_words(alert.filter_query),
             "language": language_name(alert.language),
             "sources": sources_words(alert),
             "destinations": say_many("%(count)s destination", "%(count)s destinations", len(hooks)) if hooks else "",
@@ -145,6 +145,8 @@ async def one(visit: Visit) -> Page:
     hooks = await visit.context.storage.alerts.destinations(alert.id)
     shows = {
         "alert": alert,
+        "words": in_words(alert.filter_query),
+        "over": sources_words(alert),
         "language": language_name(alert.language),
         "about": dict(ABOUT)[alert.match],
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
@@ -183,7 +185,6 @@ async def delete(visit: Visit) -> Go:
 
 
 async def _matches(visit: Visit, alert: Alert) -> Matches:
-    """Return a page of stored events that the current query matches."""
     before = _END
     try:
         parse(alert.filter_query, alert.language)

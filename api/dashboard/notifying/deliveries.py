@@ -67,7 +67,6 @@ def _step_state(number: int, done: int) -> str:
 
 
 def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> Next:
-    """Return when a destination next sends, if known."""
     if not destination.enabled or destination.state == "disabled":
         return Next(None, noted("nothing is sent") if waiting is None else noted("waits until it is resumed"))
     if waiting is None:
@@ -124,7 +123,6 @@ def cause_of(line: Attempt) -> str:
 
 
 def causes(lines: Sequence[Attempt]) -> list[Cause]:
-    """Return the causes of the failures among attempts. They come newest first."""
     groups: dict[str, list[Attempt]] = {}
     for line in lines:
         if name := cause_of(line):
@@ -188,7 +186,6 @@ def _chips(hook: Destination, query: DeliveriesQuery) -> list[Chip]:
 
 
 async def deliveries(visit: Visit) -> Page:
-    """Show a page of attempts, and the causes of all stored failures."""
     hook = await destinations.named(visit, visit.path["id"])
     query: DeliveriesQuery = visit.query
     lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS, query.result or None, query.before)
@@ -229,7 +226,6 @@ def _fitting(visit: Visit, query: DeliveriesQuery, lines: Sequence[Attempt]) -> 
 
 
 async def attempt(visit: Visit) -> Page:
-    """Show one attempt: request, answer, the other attempts of its delivery, the next one."""
     hook = await destinations.named(visit, visit.path["id"])
     line = await _line(visit, hook)
     lines = await visit.context.storage.outbox.attempts(hook.id, KEPT_ATTEMPTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from zoneinfo import available_timezones
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -16,9 +16,11 @@ from actors.language.catalogues import languages
 from actors.language.sentences import translated
 from actors.language.speaking import each_said, noted, say
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
+from actors.messages.views import TestResult
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from api.dashboard.forms import Form, Wrong, draft_of
-from api.dashboard.screen import Go, Page, Secret, Visit
+from api.dashboard.screen import Go, Page, Visit
+from api.dashboard.starting import BIN, signing_secret
 from api.fields import destinations as wire
 from api.nouns import alerts, bins, deliveries, destinations
 from api.nouns.deliveries import MessagePreviewRequest
@@ -53,20 +55,9 @@ FAMILIES = (
     ("mail", noted("Mail")),
 )
 """Families of kinds, in display order."""
-BIN = noted("Webhook bin")
-"""The label of a bin created for an alert."""
-
+_EXCERPT: Final = 300
 CHOICES = 200
 """Alerts to choose from, the newest first."""
-
-
-def signing_secret(label: str, secret: str) -> Secret:
-    """Return a destination's secret, to show once."""
-    return Secret(
-        say("Signing secret of %(name)s", name=label),
-        secret,
-        say("Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."),
-    )
 
 
 async def alert_choices(visit: Visit) -> list[tuple[str, str]]:
@@ -111,7 +102,6 @@ class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
 
 
 def _typed(form: DestinationForm) -> dict[str, Any]:
-    """Return the form's fields of a destination. No ticked day means every day."""
     days = tuple(day for day in WEEKDAYS if day in form.quiet_days) or WEEKDAYS
     quiet = wire.QuietHours(form.quiet_from, form.quiet_to, form.quiet_timezone, days)
     most = {} if form.most_at_once is None else {"most_at_once": form.most_at_once}
@@ -171,7 +161,7 @@ class NewQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The fields that a link to the form may fill."""
 
     alert: Annotated[str, Meta(max_length=40)] = ""
-    kind: Annotated[str, Meta(max_length=40)] = WEBHOOK
+    kind: Annotated[str, Meta(max_length=40)] = ""
     url: Annotated[str, Meta(max_length=2048)] = ""
 
 
@@ -180,7 +170,7 @@ async def new(visit: Visit) -> Page:
     wanted = visit.draft.value("alert") or query.alert
     alert = await visit.context.storage.alerts.get(wanted) if wanted else None
     zone = visit.zone.key
-    kind = visit.context.kinds.get(visit.draft.value("kind") or query.kind)
+    kind = visit.context.kinds.get(visit.draft.value("kind") or query.kind or WEBHOOK)
     start = NewDestinationForm(
         url=query.url or (kind and kind.address.default) or None,
         digest_timezone=zone,
@@ -191,6 +181,7 @@ async def new(visit: Visit) -> Page:
     more = {
         "alert": alert,
         "included": alert and (await private_sources(visit, alert.scope, alert.has_left))["included"],
+        "grid": not query.kind and not visit.draft.given,
         "choices": [] if alert is not None else await alert_choices(visit),
         "families": [(words, [one for one in kinds.values() if one.family == family]) for family, words in FAMILIES],
     }
@@ -207,21 +198,47 @@ async def try_new(visit: Visit) -> Page:
     return await _tried(visit, page, form.kind, form.alert or None, form)
 
 
-async def create(visit: Visit) -> Go:
-    """Add a destination to an alert. The next page shows its secret."""
-    form: NewDestinationForm = visit.form
-    if not form.alert:
-        raise Wrong(alert=say("Choose the alert whose matches go there."))
-    alert = await alerts.named(visit, form.alert)
-    kind = destinations.kind_of(visit, form.kind)
-    wanted = wire.NewDestination(
-        url=address_of(form, kind.address) or await bins.new_address(visit),
+async def _wanted(visit: Visit, form: NewDestinationForm) -> wire.NewDestination:
+    return wire.NewDestination(
+        url=address_of(form, destinations.kind_of(visit, form.kind).address) or await bins.new_address(visit),
         kind=form.kind,
         options=dict(form.options),
         label=form.label or (say(BIN) if form.deliver == "bin" else None),
         **_typed(form),
     )
-    made = await destinations.add(visit, alert.id, wanted)
+
+
+async def test_new(visit: Visit) -> Page:
+    """Send a test to a destination before it is added, and show the form again with the result."""
+    form: NewDestinationForm = visit.form
+    if form.deliver == "bin":
+        raise Wrong(url=say("A new bin needs no test."))
+    if not form.alert:
+        raise Wrong(alert=say("Choose the alert whose matches go there."))
+    found = await destinations.test_unsaved(visit, form.alert, await _wanted(visit, form))
+    visit.draft = draft_of(form)
+    page = await new(visit)
+    return replace(page, shows={**page.shows, "sent": test_words(found), "arrived": found.result == "sent"})
+
+
+def test_words(found: TestResult) -> str:
+    said = " " + say("It said: “%(text)s”", text=found.said[:_EXCERPT]) if found.said else ""
+    if found.result == "sent":
+        status, took = str(found.status_code), found.latency_ms
+        return say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=took) + said
+    ends = say("It would be tried again.") if found.result == "retry" else say("No further try would follow.")
+    status = "" if found.status_code is None else f"HTTP {found.status_code}, "
+    reason = f" {translated(found.detail or '')}." if found.status_code is None else ""
+    failed = say("The test failed: %(status)s%(count)s ms.", status=status, count=found.latency_ms)
+    return f"{failed}{reason}{said} {ends}"
+
+
+async def create(visit: Visit) -> Go:
+    form: NewDestinationForm = visit.form
+    if not form.alert:
+        raise Wrong(alert=say("Choose the alert whose matches go there."))
+    alert = await alerts.named(visit, form.alert)
+    made = await destinations.add(visit, alert.id, await _wanted(visit, form))
     there, name = f"/destinations/{made.destination.id}", made.destination.label
     says = say("New matches of “%(alert)s” go to %(name)s.", alert=alert.name, name=name)
     if made.invited is not None and not made.invited.delivered:
@@ -284,6 +301,8 @@ def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **mor
         "languages": [("", say("The service's language")), *((one.code, one.name) for one in languages().values())],
         "names": OF_EVENTS | OF_MESSAGES,
         "told": None,
+        "sent": "",
+        "grid": False,
         "says": "",
         "of": _OF,
         "families": (),

@@ -19,8 +19,14 @@ from api.dashboard.forms import Confirm, Form, Wrong
 from api.dashboard.lists import Chip, address, chips, part
 from api.dashboard.notifying import deliveries, destination_form
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position
-from api.dashboard.notifying.destination_form import DestinationEdit, NewDestinationForm, signing_secret
+from api.dashboard.notifying.destination_form import (
+    DestinationEdit,
+    NewDestinationForm,
+    NewQuery,
+    test_words,
+)
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
+from api.dashboard.starting import signing_secret
 from api.nouns import alerts, destinations
 from api.nouns.deliveries import ReplayRequest, replay
 from storage.records.destination import ADDRESS, KEPT_ATTEMPTS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
@@ -190,7 +196,6 @@ async def _states(visit: Visit, hooks: Sequence[Destination]) -> Mapping[str, De
 
 
 def ranked(hooks: Sequence[Destination], states: Mapping[str, DestinationState]) -> list[Destination]:
-    """Sort destinations by state, in the table's order, then newest first."""
     order = {state: number for number, state in enumerate(_TROUBLE)}
     newest = sorted(hooks, key=lambda hook: (hook.created_at, hook.id), reverse=True)
     return sorted(newest, key=lambda hook: order[states[hook.id]])
@@ -246,9 +251,6 @@ def clocks(lines: Sequence[Attempt]) -> list[tuple[Attempt, Clock]]:
     return sorted(found, key=lambda one: (one[1].next_at, one[0].event_id))
 
 
-_EXCERPT = 300
-
-
 class Replay(Form, frozen=True, kw_only=True):
     """The deliveries to repeat: chosen events, or a range. since: an event's id, or a time by the reader's clock."""
 
@@ -260,15 +262,7 @@ class Replay(Form, frozen=True, kw_only=True):
 async def test(visit: Visit) -> Go:
     there = _path(visit)
     found = await destinations.test(visit, visit.path["id"])
-    said = " " + say("It said: “%(text)s”", text=found.said[:_EXCERPT]) if found.said else ""
-    if found.result == "sent":
-        status, took = str(found.status_code), found.latency_ms
-        return Go(there, say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=took) + said)
-    ends = say("It would be retried.") if found.result == "retry" else say("It would not be retried.")
-    status = "" if found.status_code is None else f"HTTP {found.status_code}, "
-    reason = f" {translated(found.detail or '')}." if found.status_code is None else ""
-    failed = say("The test failed: %(status)s%(count)s ms.", status=status, count=found.latency_ms)
-    return Go(there, f"{failed}{reason}{said} {ends}", bad=True)
+    return Go(there, test_words(found), bad=found.result != "sent")
 
 
 async def invite(visit: Visit) -> Go:
@@ -280,7 +274,6 @@ async def invite(visit: Visit) -> Go:
 
 
 async def rotate(visit: Visit) -> Go:
-    """Make a new secret, and show it once."""
     made = await destinations.rotate(visit, visit.path["id"])
     says = say(
         "For 24 hours each delivery is signed with both secrets. Give the receiver the new one within that time."
@@ -345,14 +338,15 @@ _ONE = "/destinations/{id}"
 
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/destinations", run=listing, query=DestinationsQuery),
-    Screen(path="/destinations/new", run=destination_form.new, query=destination_form.NewQuery),
+    Screen(path="/destinations/new", run=destination_form.new, query=NewQuery),
     post(
         "/destinations/preview",
         destination_form.try_new,
         NewDestinationForm,
         destination_form.new,
-        query=destination_form.NewQuery,
+        query=NewQuery,
     ),
+    post("/destinations/test", destination_form.test_new, NewDestinationForm, destination_form.new, query=NewQuery),
     post("/destinations/new", destination_form.create, NewDestinationForm, destination_form.new),
     Screen(path=_ONE, run=one),
     Screen(path=f"{_ONE}/edit", run=destination_form.edit),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -14,13 +13,13 @@ from actors.errors import DomainError, UrlRefused
 from actors.language.sentences import translated
 from actors.language.speaking import each_said, say, say_many
 from actors.messages import outline
+from actors.messages.declaring import part_of
 from actors.messages.outline import FeedLine, Outline
-from actors.messages.previews import Previewed
-from actors.messages.requests import DetectRequest, NewSource, Tags, Url, as_typed
-from actors.messages.views import AddedSource
+from actors.messages.requests import DetectRequest, NewSource, Tags, as_typed
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
-from api.dashboard.forms import Form, Wrong, wrong_of
+from api.dashboard import starting
+from api.dashboard.forms import Form, Wrong, read_form, wrong_of
 from api.dashboard.picker import every
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import KINDS
@@ -31,17 +30,16 @@ from api.dashboard.sources.options import (
     settings_in,
     words_in,
 )
+from api.dashboard.starting import Starting
+from api.fields.alerts import NewAlert
 from api.fields.previews import DetectAnswer
 from api.nouns import sources
 from api.nouns.previews import detection_of
-from api.nouns.sources import Failed
 from api.problems import Refusal
 from api.refusal_words import in_words
 from api.refusals import refusal_of
 from storage.records.tiers import TIERS, SourceType
 
-MOST: Final = 20
-"""URLs per step, as in the API's batch."""
 PATH: Final = "/sources/add"
 LONGEST: Final = 2048
 
@@ -52,8 +50,9 @@ class AddQuery(Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[str, Meta(max_length=2048)] = ""
 
 
+@part_of(Starting, Starting.__struct_fields__)
 class Look(Options, frozen=True, kw_only=True):
-    """URLs to preview, one per line, and the settings for a single one."""
+    """URLs to preview, one per line; for a single one its settings, and when to notify."""
 
     urls: Annotated[str, Meta(max_length=60_000)]
     type: SourceType | None = None
@@ -62,51 +61,19 @@ class Look(Options, frozen=True, kw_only=True):
 
 
 NOTHING: Final = Look(urls="")
+_OPTIONS: Final = ("type", "backfill", *Options.__struct_fields__)
 
 
-class Chosen(Form, frozen=True):
-    """The ticked ones of several previews (`Pick` as JSON), and their common tags.
-
-    shown: all choices; urls: those left for the next step; one per line.
-    """
-
-    pick: Annotated[tuple[str, ...], Meta(max_length=MOST)] = ()
-    tags: Annotated[str, Meta(max_length=6_000)] = ""
-    shown: Annotated[str, Meta(max_length=60_000)] = ""
-    urls: Annotated[str, Meta(max_length=60_000)] = ""
-
-
-class Pick(Struct, frozen=True, forbid_unknown_fields=True):
-    """A URL that was previewed."""
-
-    url: Url
-    later: bool = False
-
-
-def found_url(url: str, answer: DetectAnswer | None, refusal: str = "", pick: str = "") -> dict[str, Any]:
-    """Return the result for a pasted URL: its kind, or why it cannot be watched.
+def found_url(url: str, answer: DetectAnswer) -> dict[str, Any]:
+    """Return the result for a pasted URL.
 
     settings: of the kind that it would be watched as, which may differ from the detected one.
     """
-    tier = None if answer is None else TIERS[watched_as(answer)]
-    return {
-        "url": url,
-        "answer": answer,
-        "refusal": refusal,
-        "pick": pick,
-        "kind": "" if tier is None else tier.noun,
-        "settings": frozenset() if tier is None else tier.settings,
-        "title": "" if answer is None else title_in(answer),
-    }
-
-
-def added_url(url: str, outcome: AddedSource | Failed) -> dict[str, Any]:
-    """Return the result for an added URL: the source that watches it with its detection, or why it is not watched."""
-    if isinstance(outcome, Failed):
-        status = "late" if outcome.late else "refused"
-        return {"url": url, "source": None, "status": status, "says": outcome.refusal.detail}
-    source, status = outcome.view.source, "watched" if outcome.created else "there"
-    return {"url": url, "source": source, "status": status, "says": source.detection.evidence}
+    shown = answer.preview
+    tier = TIERS["feed" if shown.feed is not None else "push" if shown.push is not None else "html"]
+    title = shown.feed.title if shown.feed is not None else shown.page.title if shown.page is not None else ""
+    title = sources.title_of(title)[:200]
+    return {"url": url, "answer": answer, "kind": tier.noun, "settings": tier.settings, "title": title}
 
 
 def lines_of(text: str) -> tuple[str, ...]:
@@ -119,40 +86,28 @@ def lines_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(as_typed(line) for line in lines if line and not line.startswith("#")))
 
 
-def watched_as(answer: DetectAnswer) -> SourceType:
-    """Return the type whose preview is shown."""
-    shown = answer.preview
-    return "feed" if shown.feed is not None else "push" if shown.push is not None else "html"
-
-
-def title_in(answer: DetectAnswer) -> str:
-    shown = answer.preview
-    title = shown.feed.title if shown.feed is not None else shown.page.title if shown.page is not None else ""
-    return sources.title_of(title)[:200]
-
-
 async def blank(visit: Visit) -> Page:
     query: AddQuery = visit.query
     return _blank(query.url)
 
 
 async def again(visit: Visit) -> Page:
-    """Show the field with the typed or remaining URLs."""
     draft = visit.draft
-    options = [name for name in NOTHING.__struct_fields__ if name != "urls"]
-    return _blank(draft.value("urls"), is_open=any(draft.value(name) or draft.error(name) for name in options))
+    return _blank(draft.value("urls"), is_open=any(draft.value(name) or draft.error(name) for name in _OPTIONS))
 
 
-async def chosen_again(visit: Visit) -> Page:
-    """Show the field with all choices and the remaining URLs."""
-    draft = visit.draft
-    urls = "\n".join(text for name in ("shown", "urls") if (text := draft.value(name)))
-    visit.draft = replace(draft, given={**draft.given, "urls": (urls,)})
-    return await again(visit)
+async def found_again(visit: Visit) -> Page:
+    """Show the preview again, with the input and the errors."""
+    right = {name: texts for name, texts in visit.draft.given.items() if not visit.draft.error(name)}
+    try:
+        visit.form = read_form(right, Look)
+        return await look(visit)
+    except Wrong:
+        return await again(visit)
 
 
 def _blank(urls: str, *, is_open: bool = False) -> Page:
-    shows = {"urls": urls, "most": MOST, "kinds": each_said(KINDS.items()), "form": NOTHING, "open": is_open}
+    shows = {"urls": urls, "kinds": each_said(KINDS.items()), "form": NOTHING, "open": is_open}
     return Page("sources/add.html", say("Add sources"), shows)
 
 
@@ -163,21 +118,31 @@ def detection_wish(form: Look, url: str, type: SourceType | None, **more: Any) -
 
 
 async def look(visit: Visit) -> Page:
-    """Preview the pasted URLs without adding them."""
     form: Look = visit.form
     urls = _lines(form.urls)
     if len(urls) > 1:
-        return await _several(visit, form, urls)
+        found = Outline("", tuple(map(FeedLine, urls)))
+        return await _foreseen(visit, found, say("Add %(count)s URLs", count=len(urls)), form.tags)
     wish = detection_wish(form, urls[0], form.type)
     try:
         answer = detection_of(urls[0], await sources.detect(visit, wish))
     except (Refusal, DomainError) as error:
         if isinstance(error, DomainError) and error.may_pass:
-            shows = {"form": form, "url": urls[0], "says": error.detail}
-            return Page("sources/unreached.html", say("It can't be reached now"), shows)
+            unreached = {"form": form, "url": urls[0], "says": error.detail}
+            return Page("sources/unreached.html", say("It can't be reached now"), unreached)
         raise blamed(error) from None
-    part = answer.preview.part
-    shows = {
+    part, page = answer.preview.part, answer.preview.page
+    values = () if page is None else page.values
+    shows: dict[str, Any] = {
+        "values": starting.telling(values),
+        "start": form if form.when else starting.suggested(values),
+        "whens": starting.WHENS,
+        "of_values": starting.OF_VALUES,
+        "prices": starting.prices(values),
+        "recipients": await starting.recipients(visit),
+        "open": any(
+            getattr(form, it) not in (getattr(NOTHING, it), "auto") or visit.draft.error(it) for it in _OPTIONS
+        ),
         "form": form,
         "found": found_url(urls[0], answer),
         "kinds": each_said(KINDS.items()),
@@ -186,25 +151,7 @@ async def look(visit: Visit) -> Page:
     return Page("sources/look.html", say("Add a source"), shows)
 
 
-async def _several(visit: Visit, form: Look, urls: Sequence[str]) -> Page:
-    now, rest = urls[:MOST], urls[MOST:]
-    outcomes = await sources.detect_each(visit, now)
-    found = [_found(url, outcome) for url, outcome in zip(now, outcomes, strict=True)]
-    picks = [one["url"] for one in found if one["pick"]]
-    refused = [one["url"] for one in found if not one["pick"] and one["answer"] is None]
-    shows = {
-        "found": found,
-        "refused": refused,
-        "shown": picks,
-        "rest": rest,
-        "tags": form.tags,
-        "good": len(picks),
-    }
-    return Page("sources/found.html", say_many("Found %(count)s URL", "Found %(count)s URLs", len(found)), shows)
-
-
 def blamed(error: Refusal | DomainError) -> Wrong:
-    """Return why a URL cannot be watched as form errors: at the field concerned, else at the URL."""
     refusal = refusal_of(error, owner=True)
     assert refusal is not None, "both kinds are in the table"
     errors = dict(wrong_of(refusal).errors)
@@ -222,15 +169,6 @@ def _lines(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _found(url: str, outcome: Previewed | Failed) -> dict[str, Any]:
-    if isinstance(outcome, Failed):
-        later = msgspec.json.encode(Pick(url, later=True)).decode() if outcome.may_pass else ""
-        return found_url(url, None, in_words(outcome.refusal.detail), later)
-    answer = detection_of(url, outcome)
-    pick = "" if answer.source_id is not None else msgspec.json.encode(Pick(url)).decode()
-    return found_url(url, answer, pick=pick)
-
-
 def only_url(form: Look) -> str:
     """Return the URL of a form that takes one. Raises Wrong."""
     urls = _lines(form.urls)
@@ -241,6 +179,10 @@ def only_url(form: Look) -> str:
 
 async def add(visit: Visit) -> Go:
     form: Look = visit.form
+    query = None
+    if form.when:
+        query = starting.query_of(form)
+        await starting.check_address(visit, form.deliver, form.url)
     later: Literal["now", "later"] = "later" if form.later else "now"
     new = NewSource(url=only_url(form), type=form.type, backfill=form.backfill, verify=later, **settings_in(form))
     try:
@@ -251,36 +193,12 @@ async def add(visit: Visit) -> Go:
     if not added.created:
         return Go(there, say("It was watched already. Nothing has changed."))
     if added.view.source.detection.pending:
-        return Go(there, say("Source added, but it has not answered yet. Its first answer becomes the baseline."))
-    return Go(there, say("Source added. Its present content is the baseline; changes from now on are reported."))
-
-
-async def add_chosen(visit: Visit) -> Page | Go:
-    """Add the ticked URLs, and report the results."""
-    form: Chosen = visit.form
-    if not form.pick:
-        raise Wrong(say("Nothing was selected, so nothing was added."))
-    picks = _picks(form.pick)
-    tags = checked("tags", words_in(form.tags), Tags)
-    new = tuple(NewSource(pick.url, tags=tags, verify="later" if pick.later else "now") for pick in picks)
-    outcomes = await sources.add_each(visit, new)
-    added = [added_url(one.url, outcome) for one, outcome in zip(new, outcomes, strict=True)]
-    failed = [one["url"] for one in added if one["source"] is None]
-    rest = lines_of(form.urls)
-    if not failed and not rest:
-        says = say_many("%(count)s source watched from now on.", "%(count)s sources watched from now on.", len(added))
-        return Go("/sources", says)
-    left = "\n".join((*failed, *rest))
-    shows = {"added": added, "failed": len(failed), "rest": len(rest), "left": left}
-    title = say("Added %(done)s of %(all)s", done=len(added) - len(failed), all=len(added))
-    return Page("sources/added.html", title, shows)
-
-
-def _picks(texts: Sequence[str]) -> tuple[Pick, ...]:
-    try:
-        return tuple(msgspec.json.decode(text, type=Pick) for text in texts)
-    except (msgspec.MsgspecError, UnicodeError):
-        raise Wrong(say("This form is out of date. Paste the URLs again.")) from None
+        says = say("Source added, but it has not answered yet. Its first answer becomes the baseline.")
+    else:
+        says = say("Source added. Its present content is the baseline; changes from now on are reported.")
+    if query is None:
+        return Go(there, says)
+    return await starting.deliver(visit, form, NewAlert(query, source_ids=(added.view.source.id,)), there=there)
 
 
 IMPORT_PATH: Final = "/sources/import"
@@ -319,15 +237,21 @@ async def _last(visit: Visit) -> Importing | None:
 
 
 async def read(visit: Visit) -> Page:
-    """Preview a list without adding it."""
     form: Given = visit.form
     if not form.file and not form.text:
         raise Wrong(file=say("Choose a file, or paste its content."))
     found = await _read_list(visit, form.file or form.text.encode())
-    rows = [await _foreseen(visit, line) for line in found.feeds]
+    title = say_many("%(count)s feed in the list", "%(count)s feeds in the list", len(found.feeds))
+    return await _foreseen(visit, found, title)
+
+
+async def _foreseen(visit: Visit, found: Outline, title: str, tags: str = "") -> Page:
+    """Show a list before anything is added."""
+    rows = [await _standing(visit, line) for line in found.feeds]
     new = [line for line, source, refusal in rows if source is None and not refusal]
     shows = {
         "outline": found,
+        "tags": tags,
         "rows": rows[:SHOWN],
         "more": max(0, len(rows) - SHOWN),
         "new": len(new),
@@ -336,7 +260,6 @@ async def read(visit: Visit) -> Page:
         "lines": msgspec.json.encode(new).decode(),
         "folders": any(line.tags for line in new),
     }
-    title = say_many("%(count)s feed in the list", "%(count)s feeds in the list", len(rows))
     return Page("sources/import_read.html", title, shows)
 
 
@@ -351,7 +274,7 @@ async def _read_list(visit: Visit, body: bytes) -> Outline:
     return msgspec.msgpack.decode(answer, type=Outline)
 
 
-async def _foreseen(visit: Visit, line: FeedLine) -> tuple[FeedLine, str | None, str]:
+async def _standing(visit: Visit, line: FeedLine) -> tuple[FeedLine, str | None, str]:
     """Return a line of a list with the source that watches it already, and why it cannot be added."""
     try:
         url = parse_url(as_typed(line.url))
@@ -408,8 +331,7 @@ async def export(visit: Visit) -> Download:
 SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=blank, query=AddQuery),
     post("/sources/look", look, Look, again),
-    post(PATH, add, Look, again),
-    post("/sources/chosen", add_chosen, Chosen, chosen_again),
+    post(PATH, add, Look, found_again),
     Screen(path=IMPORT_PATH, run=moving),
     post(f"{IMPORT_PATH}/read", read, Given, moving, limit=LIMIT),
     post(IMPORT_PATH, begin, Begin, moving, limit=LIMIT),

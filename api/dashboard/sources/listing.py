@@ -74,7 +74,6 @@ def folders(counts: Mapping[str, int]) -> list[Folder]:
 
 
 def _order(name: str) -> tuple[str, ...]:
-    """Return a folder's sort key: below its parents, by its words."""
     space, _, words = name.partition(":")
     path = [] if f"{space}:" == LABEL else [space]
     return tuple(part.casefold() for part in (path if words == "*" else [*path, *words.split("/")]))
@@ -148,7 +147,6 @@ class Deletion(Confirm, frozen=True):
 
 
 def _heads(query: ListQuery) -> list[dict[str, str]]:
-    """Return the columns' heads. to: the list in its order, or "". sorted: as in `aria-sort`."""
     found = []
     for says, sorts in _COLUMNS:
         head = {"says": says, "to": "", "sorted": ""}
@@ -216,7 +214,6 @@ def picked(query: ListQuery) -> SourceSelection:
 
 
 def _target(query: ListQuery, *, cursor: str | None = None) -> str:
-    """Return the path of a page of the list."""
     size = str(query.size) if query.size != SIZES[0] else ""
     sort = query.sort if query.sort != "worst" else ""
     wanted = {"q": query.q, "state": query.state, "health": query.health, "kind": query.kind, "tag": query.tag}
@@ -224,7 +221,6 @@ def _target(query: ListQuery, *, cursor: str | None = None) -> str:
 
 
 async def many(visit: Visit) -> Go | Page:
-    """Run the action on the chosen sources; a deletion asks for confirmation first."""
     form: Many = visit.form
     ids, _, back = await _meant(visit)
     if not ids:
@@ -238,7 +234,6 @@ async def many(visit: Visit) -> Go | Page:
 
 
 async def listed_again(visit: Visit) -> Page:
-    """Show the list again with the ticked rows and the input."""
     try:
         visit.query = _listed(visit.draft.value("back", PATH))
     except Wrong:
@@ -247,7 +242,6 @@ async def listed_again(visit: Visit) -> Page:
 
 
 async def _meant(visit: Visit) -> tuple[tuple[str, ...], bool, str]:
-    """Return the ids of the ticked sources, or of all in the list; whether it is all; and the page to return to."""
     draft = visit.draft if visit.form is None else draft_of(visit.form)
     back = draft.value("back", PATH)
     if draft.value("every") in ("", "False"):
@@ -267,7 +261,6 @@ def _listed(back: str) -> ListQuery:
 
 
 def _act(form: Many) -> tuple[Act, str]:
-    """Return the function for each source, and the words for the result."""
     match form.act:
         case "check":
             return sources.check, say("to be checked now")
@@ -326,14 +319,12 @@ async def delete_many(visit: Visit) -> Go:
 
 
 def _outcome(outcomes: Sequence[object], done: str) -> tuple[str, bool]:
-    """Return the result of an action as a sentence, and whether it is bad."""
     failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
     says = say_many("%(count)s source %(done)s.", "%(count)s sources %(done)s.", len(outcomes) - len(failed), done=done)
     return says + _not_done(failed), bool(failed)
 
 
 def _not_done(failed: Sequence[Failed]) -> str:
-    """Return how many failed, and why the first did; "" for none."""
     if not failed:
         return ""
     reason = translated(sentence(failed[0].refusal.detail))

@@ -111,14 +111,12 @@ async def show(visit: Visit) -> Page:
 
 
 async def look_why(visit: Visit) -> Page:
-    """Show why a text was not reported, after a check now."""
     query = ShowQuery(text=visit.form.text)
     found = await sources.explain(visit, visit.path["id"], query.text, look=True)
     return await page_of(visit, found, query)
 
 
 async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQuery) -> Page:
-    """Return a source's page, with the explanation of a text if given."""
     id = sources.known(visit.path["id"])
     found = await sources.examine(visit, id)
     view, hot = found.view, found.view.hot
@@ -170,7 +168,6 @@ async def screenshot(visit: Visit) -> Shown:
 
 
 def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Untold | None:
-    """Return the newest unreported change since an event, or None."""
     told = parse_rfc3339(told_at)
     found = [row for row in rows if row.verdict is Verdict.NOTHING_TO_TELL and row.last_at > told]
     if not found:
@@ -180,7 +177,6 @@ def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Un
 
 
 async def _events(visit: Visit, id: SourceId, cursor: str) -> tuple[list[ShownEvent], list[Item], str | None]:
-    """Return a page of the source's events, newest first, the same as list items, and the cursor of the next page."""
     query = EventsQuery(source=(id,), order="desc", limit=EVENTS, cursor=cursor or None)
     # The cursor belongs to this list, independent of the page's other parameters.
     page = await events.history(visit, query, f"/sources/{id}/events")
@@ -189,7 +185,6 @@ async def _events(visit: Visit, id: SourceId, cursor: str) -> tuple[list[ShownEv
 
 
 def _looked(rows: Sequence[Row], notes: Sequence[Note]) -> list[dict[str, Any]]:
-    """Return the last rows of the trail, newest first, each with the newest note of its period."""
     found = []
     for row in reversed(rows[-LOOKS:]):
         # Rows have whole seconds, notes milliseconds.
@@ -304,7 +299,6 @@ class Edit(Options, frozen=True, kw_only=True):
 
 
 async def check(visit: Visit) -> Go:
-    """Check now, and report the result if it comes soon."""
     id = visit.path["id"]
     there, before = f"/sources/{sources.known(id)}", await sources.view(visit, id)
     try:
@@ -324,7 +318,6 @@ async def check(visit: Visit) -> Go:
 
 
 def came_of_it(view: SourceView) -> tuple[str, bool]:
-    """Return the newest check's result, and whether it is bad."""
     rows = trail.read(view.hot.trail)
     if not rows:
         return say("Checked."), False
@@ -387,7 +380,6 @@ async def try_out(visit: Visit) -> Page:
 
 
 async def save(visit: Visit) -> Go:
-    """Change a source's settings, unless someone else changed it in the meantime."""
     form: Edit = visit.form
     source = (await sources.view(visit, visit.path["id"])).source
     await sources.change(visit, source.id, patch_of(source, form), frozenset((form.revision,)))
@@ -398,7 +390,6 @@ async def save(visit: Visit) -> Go:
 
 
 def patch_of(source: Source, form: Edit) -> SourcePatch:
-    """Return the form's patch, with only the settings that this kind of source has."""
     given = settings_in(form)
     forgotten = {"hello": form.forget_hello, "headers": form.forget_headers}
     given = {name: value for name, value in given.items() if value is not None or forgotten.get(name, True)}

@@ -58,14 +58,13 @@ def settings_in(form: Options) -> dict[str, Any]:
     if form.render is None:  # the form did not ask
         del read["render"]
     return read | {
-        "own_only": own_of(form),
+        "own_only": tuple(name for name, field in _OWN.items() if getattr(form, field)),
         "filter": form.wanted,
         "follow": "new_links" if form.follow else "none",
     }
 
 
 def shown_of(source: Source) -> dict[str, Any]:
-    """Return the form's fields for an existing source. Its secrets are never shown."""
     return mirrored(source, Options) | {
         **dict.fromkeys(ask.SECRETS),
         **{name: ("\n" if name in _BY_LINE else ", ").join(getattr(source, name)) for name in _LISTS},
@@ -87,7 +86,6 @@ def words_in(text: str) -> tuple[str, ...]:
 
 
 def lines_in(text: str) -> tuple[str, ...]:
-    """Return the non-empty lines. Commas have their own meaning in selectors."""
     return tuple(line.strip() for line in text.split("\n") if line.strip())
 
 
@@ -97,10 +95,6 @@ def many(form: Options, name: str) -> tuple[str, ...]:
         name, (lines_in if name in _BY_LINE else words_in)(getattr(form, name)), _LISTS[name]
     )
     return items
-
-
-def own_of(form: Options) -> tuple[Inheritable, ...]:
-    return tuple(name for name, field in _OWN.items() if getattr(form, field))
 
 
 def checked(field: str, value: Any, kind: Any) -> Any:
@@ -155,7 +149,6 @@ def defaults_path(tag: str) -> str:
 
 
 def inherited(source: Source) -> list[dict[str, Any]]:
-    """Return the settings that a source inherits from its tags."""
     found = []
     for name, tags in origins_of(source).items():
         value = getattr(source, name)
@@ -167,13 +160,11 @@ def inherited(source: Source) -> list[dict[str, Any]]:
 def inherited_part(
     selector: str | None, ignore: Sequence[str], origins: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
-    """Return the inherited settings of a shown page: its selector and ignored parts."""
     values: dict[Inheritable, Sequence[str]] = {"selector": [selector or ""], "ignore": ignore}
     return [_inherited(name, values[name], origins[name]) for name in values if name in origins]
 
 
 def _inherited(name: Inheritable, values: Sequence[str], tags: Sequence[str]) -> dict[str, Any]:
-    """Return an inherited setting: its label, its texts, the tags by name, and the first tag's page."""
     called = ", ".join(tag.removeprefix("label:") for tag in tags)
     return {"label": LABELS[name], "texts": values, "tags": called, "to": defaults_path(tags[0])}
 
@@ -203,7 +194,6 @@ async def show_defaults(visit: Visit) -> Page:
 
 
 async def save_defaults(visit: Visit) -> Go:
-    """Set the defaults of a tag, unless someone else changed them in the meantime."""
     form: TagForm = visit.form
     given = settings_in(form) | {"destinations": form.destinations}
     settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})

@@ -266,6 +266,7 @@ export async function swap(id, url, options = {}) {
   const answer = await fetch(url, {credentials: "same-origin", cache: "no-store", ...options});
   const found = parsed(await answer.text()).getElementById(id), there = document.getElementById(id);
   if (!found || !there) return false;
+  all("details", there).forEach((part, at) => { if (part.open) all("details", found)[at]?.setAttribute("open", ""); });
   there.replaceWith(document.adoptNode(found));
   enliven(document.getElementById(id));
   return true;
@@ -301,6 +302,23 @@ function refresh(part) {
   setTimeout(again, part.dataset.refresh * 1000);
 }
 
+// <button formaction="/path" data-send="ID">: posts its form there, and shows the answer's part without leaving the page.
+function sending(button) {
+  button.addEventListener("click", async (event) => {
+    if (!button.form.reportValidity()) return;
+    event.preventDefault();
+    button.disabled = true;
+    try { await swap(button.dataset.send, button.formAction, {method: "POST", body: new URLSearchParams(new FormData(button.form))}); } finally { button.disabled = false; }
+  });
+}
+// <input data-filter="SELECTOR">: hides the elements without the typed words.
+function filtering(field) {
+  field.hidden = false;
+  field.addEventListener("input", () => {
+    for (const part of all(field.dataset.filter)) part.hidden = !part.textContent.toLowerCase().includes(field.value.trim().toLowerCase());
+  });
+}
+
 // --- a set-up link's code --------------------------------------------------------------------------------------------
 // Move the text after "#" into this field, and out of the address and the browser's history.
 function fragment(field) {
@@ -334,7 +352,7 @@ const places = () => all("nav a[data-key]");
 function help() {
   const open = one("dialog#keys");
   if (open) { open.close(); return; }
-  const rows = [["/", say("Search or filter")], ["?", say("This help")], ["Esc", say("Close")], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
+  const rows = [["Ctrl K", say("Go to a page or a source")], ["n", say("Watch a URL")], ["j k", say("Next and previous in a list")], ["/", say("Search or filter")], ["?", say("This help")], ["Esc", say("Close")], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
   const list = make("dl", {class: "facts"}, ...rows.map(([keys, says]) => make("div", {},
     make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, says))));
   const close = make("button", {class: "quiet"}, say("Close"));
@@ -344,8 +362,52 @@ function help() {
   document.body.append(dialog);
   dialog.showModal();
 }
+// A list of the places, some actions and the sources with the words that are typed.
+function palette() {
+  if (one("dialog.find")) return;
+  const acts = [[say("New alert"), "/alerts/new"], [say("Add a destination"), "/destinations/new"], [say("Add several URLs"), "/sources/add"], [say("Import"), "/sources/import"]];
+  const fixed = [...places().map((a) => [a.textContent, a.href]), ...acts], list = make("ul", {id: "found", role: "listbox", "aria-label": say("Results")});
+  const field = make("input", {type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-label": say("Go to a page or a source"), placeholder: say("Go to a page or a source")});
+  const dialog = make("dialog", {class: "find", "aria-label": say("Go to a page or a source")}, field, list);
+  let at = 0, timer = 0, asked = "";
+  const mark = (to) => {
+    at = Math.max(0, Math.min(to, list.children.length - 1));
+    all("a", list).forEach((a, number) => { a.classList.toggle("at", number === at); a.setAttribute("aria-selected", String(number === at)); });
+    const now = all("a", list)[at];
+    now?.scrollIntoView({block: "nearest"});
+    if (now) field.setAttribute("aria-activedescendant", now.id); else field.removeAttribute("aria-activedescendant");
+  };
+  const show = (rows) => {
+    list.replaceChildren(...rows.map(([words, href], number) => make("li", {role: "none"}, make("a", {href, id: `found-${number}`, role: "option", tabindex: "-1"}, words))));
+    mark(0);
+  };
+  const look = async () => {
+    const words = asked = field.value.trim().toLowerCase(), fits = fixed.filter(([name]) => name.toLowerCase().includes(words));
+    show(fits);
+    if (words.length < 2) return;
+    const answer = await fetch(`/sources?q=${encodeURIComponent(words)}`, {credentials: "same-origin"});
+    const found = all(".sources tbody th > a", parsed(await answer.text())).slice(0, 8).map((a) => [a.textContent, a.getAttribute("href")]);
+    if (asked === words) show([...fits, ...found]);
+  };
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 150); });
+  field.addEventListener("keydown", (event) => {
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (step) { event.preventDefault(); mark(at + step); }
+    else if (event.key === "Enter") { event.preventDefault(); all("a", list)[at]?.click(); }
+  });
+  dialog.addEventListener("close", () => dialog.remove());
+  show(fixed);
+  document.body.append(dialog);
+  dialog.showModal();
+}
+const LISTED = ".events a, .sources tbody th > a";
+function step(by) {
+  const links = all(LISTED, one("main")), at = links.indexOf(document.activeElement);
+  links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(at + by, links.length - 1))]?.focus();
+}
 let before = 0;
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && places().length) { event.preventDefault(); palette(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable]")) return;
   const going = Date.now() - before < 1500;
   before = 0;
@@ -354,13 +416,15 @@ document.addEventListener("keydown", (event) => {
     if (place) { event.preventDefault(); location.assign(place.href); }
   } else if (event.key === "g") before = Date.now();
   else if (event.key === "?") help();
+  else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+  else if (event.key === "n") { const field = one("#paste, main [name=urls]"); if (field) { event.preventDefault(); field.focus(); } }
   else if (event.key === "/") {
     const field = one("[data-search], main input[type=search], main form input:not([type=hidden], [type=checkbox])");
     if (field) { event.preventDefault(); field.focus(); field.select?.(); }
   }
 });
 
-const WAYS = {"[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
+const WAYS = {"[data-send]": sending, "[data-filter]": filtering, "[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
   "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything, "[data-notify]": notifying,
   "form[data-device]": device, "form[data-device-end]": ending};
 /** Apply the data- attributes of a page, or of a part that was loaded later. */

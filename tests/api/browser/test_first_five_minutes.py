@@ -29,10 +29,10 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     tab.press("Set the password and begin").sees("Paste any URL")
 
     feed = origin.feed("/notes", "Notes of the beach", [Entry("The tide", "High at noon.")])
-    tab.open("/").fill(urls=feed).press("Preview").sees("Its events")
+    tab.open("/").fill(urls=feed).press("Watch").sees("1 entry now")
     assert "The body is" in tab.text or "feed" in tab.text
-    assert "Its schedule" in tab.text
-    tab.press("Watch it").sees("Notes of the beach")
+    tab.unfold("What it would report").sees("Its schedule")
+    tab.press("Start").sees("Notes of the beach")
 
     tab.open("/first-steps")
     tab.press("Change the page now")

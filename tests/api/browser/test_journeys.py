@@ -34,8 +34,9 @@ def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, o
     tab.sees("1 of 3 can be added")
     assert tab.page.get_by_text("not watchable").count() == 2
     tab.open("/sources/add").fill(urls=page).press("Preview").sees("4 blocks of text")
-    tab.fill(selector="main p:nth-child(2)").press("Try these selectors").sees("The selector keeps 1 element.")
-    tab.fill(selector="", title="Ferry tickets").press("Watch it").sees("Ferry tickets")
+    tab.unfold("Options").fill(selector="main p:nth-child(2)").press("Try these selectors")
+    tab.sees("The selector keeps 1 element.")
+    tab.fill(selector="", title="Ferry tickets").press("Start").sees("Ferry tickets")
     source = tab.path
 
     origin.page(f"/ferry/{script}", "The Sandwick ferry", [one.replace("18.00", "21.70") for one in TICKETS])
@@ -59,6 +60,29 @@ def test_a_page_is_added_tried_out_edited_checked_paused_and_deleted(tab: Tab, o
     if not tab.page.locator("main [name=confirm]").is_visible():
         tab.unfold("Delete this source")
     tab.fill(confirm="delete").press("Delete this source").sees("Deleted: Ferry, without the prices")
+
+
+def test_a_link_becomes_a_watching_alert_on_one_form(tab: Tab, service: Service, origin: Origin, script: bool) -> None:
+    """Paste a link anywhere, see its price, say when and where: four actions, and errors stay on the form."""
+    place = f"/kettle/{script}"
+    page = origin.page(place, "Copper kettle", ["It whistles a low note.", "Price: £349.00"])
+    hook = f"/told/{script}"
+    origin.says[hook] = Answer("thank you")
+    tab.open("/system").fill(urls=page).press("Watch").sees("£349.00")
+    assert tab.page.locator("[name=when]").input_value() == "below"
+    assert tab.page.locator("[name=than]").input_value() == "349.00"
+    tab.fill(than="cheap").page.locator("[name=deliver]").select_option("url")
+    tab.press("Start").sees("price is compared with a number")
+    tab.sees("£349.00")
+    tab.fill(than="300", url=origin.url + hook).press("Start").sees("Its matches go to")
+    source = tab.path.partition("#")[0]
+    assert source.startswith("/sources/")
+    (alert,) = [one for one in service.ask("GET", "/v1/alerts") if source.endswith(one["source_ids"][0])]
+    assert alert["filter_query"] == "price<300"
+    origin.page(place, "Copper kettle", ["It whistles a low note.", "Price: £289.00"])
+    service.look(source.rpartition("/")[2])
+    wait_until(lambda: any(path == hook for path, _ in origin.taken))
+    tab.open(source).sees("£349.00")
 
 
 def test_a_list_of_feeds_is_imported(tab: Tab, origin: Origin, script: bool) -> None:
@@ -89,8 +113,8 @@ def test_an_alert_reaches_a_receiver(tab: Tab, service: Service, origin: Origin,
         tab.sees("events would have matched")  # live, while typing
     tab.press("Try it on the last week").sees("events would have matched")
     assert tab.page.locator("mark", has_text="Price").count()
-    tab.page.get_by_label("To my own receiver").check()
-    tab.fill(url="http://10.1.2.3/hook").press("Make the alert").sees("Address of the receiver")
+    tab.page.locator("[name=deliver]").select_option("url")
+    tab.fill(url="http://10.1.2.3/hook").press("Make the alert").sees("Its address")
     assert tab.page.locator("#e-url").is_visible()
     with tab.page.expect_response("**/alerts/try") if script else nullcontext():
         tab.fill(url=origin.url + hook)  # the new results move the button during the click

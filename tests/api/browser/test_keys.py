@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.api.browser import axe
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Entry, Origin
 from tests.api.browser.service import Service
@@ -16,7 +17,7 @@ def test_the_first_key_leads_past_the_navigation(tab: Tab) -> None:
     assert tab.page.locator(".skip").bounding_box()["y"] >= 0  # type: ignore[index]
     tab.page.keyboard.press("Enter")
     tab.page.keyboard.press("Tab")
-    assert tab.run(FOCUS) == "Import"
+    assert tab.run(FOCUS) == "paste"
 
 
 def test_every_stop_shows_that_it_has_the_focus(tab: Tab) -> None:
@@ -49,6 +50,35 @@ def test_keys_search_go_and_explain_themselves(tab: Tab) -> None:
     assert tab.page.locator("#keyword").input_value() == "g s ?"
     keyboard.press("Enter")
     tab.page.wait_for_url("**/stream?*keyword=g+s*")
+
+
+def test_the_palette_goes_to_places_and_sources(tab: Tab, service: Service, origin: Origin) -> None:
+    source = service.add(origin.feed("/tides", "Tides", [Entry("High")]), title="Tide tables of the palette")
+    keyboard = tab.open("/keys").page.keyboard
+    keyboard.press("Control+k")
+    dialog = tab.page.get_by_role("dialog", name="Go to a page or a source")
+    assert dialog.get_by_role("option", name="Destinations").is_visible()
+    assert axe.check(tab) == []
+    keyboard.type("tables of the pal")
+    dialog.get_by_role("option", name="Tide tables of the palette").wait_for()
+    keyboard.press("Enter")
+    tab.page.wait_for_url(f"**/sources/{source['id']}")
+    keyboard.press("Control+k")
+    keyboard.type("syst")
+    dialog.get_by_role("option", name="System").wait_for()
+    keyboard.press("Enter")
+    tab.page.wait_for_url("**/system")
+
+
+def test_letters_walk_a_list_and_reach_the_field_for_a_url(tab: Tab, service: Service, origin: Origin) -> None:
+    service.add(origin.feed("/walk", "Walk", [Entry("High")]), title="First in the walk")
+    keyboard = tab.open("/sources?q=first+in+the+walk").page.keyboard
+    keyboard.press("j")
+    assert tab.run(FOCUS) == "First in the walk"
+    keyboard.press("k")
+    assert tab.run(FOCUS) == "First in the walk"
+    keyboard.press("n")
+    assert tab.run(FOCUS) == "paste"
 
 
 def test_after_a_refused_form_the_focus_is_at_the_error(tab: Tab) -> None:

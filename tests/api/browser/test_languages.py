@@ -50,7 +50,7 @@ def test_from_the_link_to_the_first_event_on_a_phone(new_tab: NewTab, service: S
     assert low == PHONE["viewport"]["height"]
     tab.open("/sources/add").fill(urls=page).press("Preview").sees("4 blocks of text")
     assert fits(tab)
-    tab.press("Watch it").sees("Source added.")
+    tab.press("Start").sees("Source added.")
     source = tab.path
     origin.page("/ferry", "The Sandwick ferry", DEARER)
     wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is a change").count())

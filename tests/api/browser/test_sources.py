@@ -24,10 +24,12 @@ def test_a_page_is_pasted_seen_tried_and_watched_and_a_list_comes_in(new_tab: Ne
     tab.page.keyboard.press("s")
     tab.follow("Add the first source").fill(urls=origin.page("/page", "The beach", TICKETS[:2])).press("Preview")
     tab.sees("2 blocks")
-    tab.fill(selector="main p:first-child").press("Try these selectors").sees("The selector keeps 1 element")
+    tab.unfold("Options").fill(selector="main p:first-child").press("Try these selectors").sees(
+        "The selector keeps 1 element"
+    )
     title = tab.page.locator("#f-title")  # the page's own title, until the user sets one
     assert (title.input_value(), title.get_attribute("placeholder")) == ("", "The beach") and fits(tab)
-    tab.press("Watch it").sees("Next check in")
+    tab.press("Start").sees("Next check in")
     assert fits(tab)
     tab.press("Check now").sees(LOOKED)
     outline = f'<outline xmlUrl="{origin.feed("/feed", "Notes", [Entry("a note")])}" text="Notes" category="sea"/>'

@@ -36,7 +36,7 @@ async def test_today_shows_first_steps_until_there_are_events(
     assert "The rope is cheaper" in browser.text
     (live,) = browser.page.xpath("//ol[@data-live]")
     assert live.get("data-live") == "/live" and live.get("data-since") == ids(await newest(house))[0]
-    (chart,) = browser.page.xpath("//svg")
+    (chart,) = browser.page.xpath("//svg[@role='img']")
     assert chart.get("aria-label") == "Events in the last 24 hours: 1. Most in one hour: 1, in this one: 1."
 
 
@@ -224,7 +224,7 @@ async def test_an_event_shows_its_change_by_sign_its_alerts_and_its_json(house: 
     ]
     (where,) = browser.page.xpath("//*[@class='where']")
     assert where.text_content() == "The rope is cheaper › The rope is cheaper · The rope is cheaper"
-    assert browser.page.xpath("//a[starts-with(@href, '/alerts/')]/@href") == ["/alerts/a1"]
+    assert browser.page.xpath("//section//a[starts-with(@href, '/alerts/')]/@href") == ["/alerts/a1"]
     assert "Not verified" in browser.text
     assert '"title": "The rope is cheaper"' in browser.page.xpath("//details//pre")[0].text_content()
     assert (await browser.get(f"/events/{a_source_id(9)}")).status_code == 404

@@ -29,7 +29,7 @@ UNSAID = frozenset(
         "sessions.py: sign-in browser ",
         "sessions.py: sign-in of strangers",
         "bins.py: webhook bin",  # stored names
-        "first_steps.py: First steps",
+        "today.py: First steps",
         "notifying/deliveries.py: no answer",  # patterns, in `language/patterns.txt`
         "extras/publish/screens.py: new address",
         "stream.py: no source is called “",

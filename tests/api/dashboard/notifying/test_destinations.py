@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
 import trio
 
 from actors.messages import views, workers
 from actors.messages.workers import OutboxGrew
-from storage.records.destination import QuietHours
+from storage.records.destination import Destination, QuietHours
 from storage.records.identity import Millis, Seq
 from storage.records.states import DESTINATIONS
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.rows import ALERT, HOOK, a_hook, an_attempt, attempts
-from tests.api.house import House, ids
+from tests.api.house import House, ids, make_house, running
 from tests.support.build import NOW
 
 ONE = f"/destinations/{HOOK}"
@@ -87,6 +91,41 @@ async def test_one_is_added_to_an_alert_and_its_secret_is_shown_once(house: Hous
     await browser.get(browser.path)
     assert made.secrets[0].value not in browser.text
     assert "21:30 to 07:00 (UTC), Mon, Tue" in browser.text and "daily at 06:00 (Europe/Stockholm)" in browser.text
+
+
+@pytest.fixture
+def sent() -> list[Destination]:
+    """The destinations that were tested without being saved: the first test arrives."""
+    return []
+
+
+@pytest.fixture
+async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterator[House]:
+    async def answered(made: Destination) -> views.TestResult:
+        sent.append(made)
+        return views.TestResult(*(("sent", 200) if len(sent) == 1 else ("terminal", 404)), 12, "", "hello")
+
+    house = make_house()
+    house.context = replace(house.context, test_elsewhere=answered)
+    async with running(house) as house:
+        yield house
+
+
+async def test_it_is_tested_before_it_is_added(house: House, browser: Browser, sent: list[Destination]) -> None:
+    await a_hook(house)
+    await browser.get(f"/destinations/new?alert={ALERT}&kind=webhook")
+    for words in ("The test arrived: HTTP 200 after 12 ms. It said: “hello”", "The test failed: HTTP 404, 12 ms."):
+        await browser.submit("/destinations/new", {"url": "https://other.test/in"}, to="/destinations/test")
+        (said,) = browser.page.xpath("//*[@id='sent']")
+        assert words in " ".join(said.text_content().split())
+        assert browser.form("/destinations/new").fields["url"] == "https://other.test/in"
+    assert [one.url for one in sent] == ["https://other.test/in"] * 2 and sent[0].secrets
+    assert [one.id for one in await house.storage.alerts.destinations()] == [HOOK], "nothing is saved"
+    for fields, words in (({"url": "http://plain.test/"}, "https"), ({"deliver": "bin"}, "needs no test")):
+        await browser.submit("/destinations/new", fields, to="/destinations/test")
+        assert browser.answer.status_code == 422
+        assert words in browser.page.xpath("//*[@id='sent']")[0].text_content()
+    assert len(sent) == 2
 
 
 async def test_a_bin_can_be_made_for_it(house: House, browser: Browser) -> None:

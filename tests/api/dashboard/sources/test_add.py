@@ -3,15 +3,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import trio.testing
 from msgspec.structs import replace
 
 from actors.errors import Overloaded, Unprocessable, UrlRefused
-from actors.messages.previews import FilledBy, Preview, Rendering
+from actors.messages.previews import FilledBy, FoundValue, Preview, Rendering
 from actors.messages.sources import AddSource, DetectUrl
+from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.browser import Browser
+from tests.api.dashboard.rows import ALERT, HOOK, a_hook
 from tests.api.dashboard.sources.previews import of_a_feed, of_a_page, of_a_stream
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.house import House
+from tests.support.build import a_source
 
 URL = "https://a.test/feed"
 INSIDE = UrlRefused("address-private", "10.0.0.1 is not public")
@@ -114,56 +118,88 @@ async def test_a_refused_check_is_reported_next_to_its_field(
     assert browser.answer.status_code == 200
 
 
-async def test_each_url_has_its_line_and_the_good_ones_are_added(house: House, browser: Browser) -> None:
-    house.registry.preview = of_a_feed()
-    house.registry.refusals["https://10.0.0.1/"] = INSIDE
-    await pasted(browser, "a.test/1\nhttps://10.0.0.1/\na.test/2\na.test/1", tags="sea")
-    assert "2 of 3 can be added" in browser.text and "10.0.0.1 is not public" in browser.text
-    assert not asked(house, AddSource)
-    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://10.0.0.1/"]  # to correct
-    await browser.submit("/sources/chosen")
-    assert [one.new.url for one in asked(house, AddSource)] == ["https://a.test/1", "https://a.test/2"]
-    assert {(one.new.title, one.new.tags) for one in asked(house, AddSource)} == {("", ("label:sea",))}
-    assert browser.path == "/sources" and "2 sources watched from now on." in browser.text
+async def test_several_urls_are_a_list_that_is_added_in_the_background(house: House, browser: Browser) -> None:
+    await pasted(browser, f"a.test/1\n{URL}\na.test/2\na.test/1\nmailto:x", tags="sea")
+    assert "3 would be added" in browser.text and "1 refused" in browser.text
+    assert not asked(house, DetectUrl) and not asked(house, AddSource)
+    await browser.submit("/sources/import")
+    await trio.testing.wait_all_tasks_blocked()
+    added = sorted((one.new.url, one.new.tags) for one in asked(house, AddSource))
+    assert added == [(url, ("label:sea",)) for url in ("https://a.test/1", "https://a.test/2", URL)]
 
 
-async def test_more_than_twenty_wait_in_the_field(house: House, browser: Browser) -> None:
+async def kept(house: House, number: int, url: str) -> None:
+    """Store the source that the registry will add, as alerts name only stored ones."""
+    source = a_source(number, url=url)
+    await house.storage.sources.add(source, SourceState(source.id, SourceRuntime()), house.storage.lease)
+
+
+async def test_a_price_is_offered_as_a_condition_and_the_alert_is_made_with_the_source(
+    house: House, browser: Browser
+) -> None:
+    house.registry.preview = of_a_page(values=(FoundValue("money", "349 £", "349", "Kettle", "", "GBP"),))
+    await pasted(browser, "https://a.test/kettle")
+    assert "349 £" in browser.text
+    fields = browser.form("/sources/add").fields
+    assert (fields["when"], fields["than"], fields["deliver"]) == ("below", "349", "later")
+    await kept(house, 1, "https://a.test/kettle")
+    await browser.submit("/sources/add", {"than": "300"})
+    (alert,) = await house.storage.alerts.all()
+    (source,) = house.registry.views
+    assert (alert.filter_query, alert.source_ids) == ("price<300", (source,))
+    assert browser.path == f"/sources/{source}" and "no one is notified" in browser.text
+
+
+async def test_one_of_several_prices_can_be_meant(house: House, browser: Browser) -> None:
+    values = [
+        FoundValue("money", f"{n} £", str(n), "", f"$.plans[{name}]", "") for n, name in ((5, "Team"), (9, "Pro"))
+    ]
+    house.registry.preview = of_a_page(values=tuple(values))
+    await pasted(browser, "https://a.test/plans")
+    await kept(house, 1, "https://a.test/plans")
+    await browser.submit("/sources/add", {"which": 'path:"$.plans[Pro]"', "than": "8"})
+    (alert,) = await house.storage.alerts.all()
+    assert alert.filter_query == 'path:"$.plans[Pro]" price<8'
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({"when": "below"}, "than", "This is needed."),
+        ({"when": "below", "than": "cheap"}, "than", "compared with a number"),
+        ({"when": "any", "deliver": "slack"}, "url", "Enter the address"),
+        ({"when": "any", "deliver": "url", "url": "http://plain.test/"}, "url", "https"),
+    ],
+)
+async def test_a_wrong_condition_stands_beside_what_was_found_and_adds_nothing(
+    house: House, browser: Browser, fields: dict[str, str], field: str, words: str
+) -> None:
     house.registry.preview = of_a_page()
-    urls = [f"https://a.test/{number}" for number in range(23)]
-    await pasted(browser, "\n".join(urls))
-    assert len(asked(house, DetectUrl)) == 20 and "3 more wait" in browser.text
-    await browser.submit("/sources/chosen")
-    assert len(asked(house, AddSource)) == 20
-    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == urls[20:]
+    await pasted(browser, "https://a.test/prices")
+    await browser.submit("/sources/add", {"than": "", **fields})
+    assert browser.answer.status_code == 422
+    (said,) = browser.page.xpath(f"//small[@id='e-{field}']/text()")
+    assert words in said and "34 blocks" in browser.text
+    assert browser.form("/sources/add").fields["when"] == fields["when"]
+    assert not asked(house, AddSource) and not await house.storage.alerts.all()
 
 
-async def test_a_url_that_fails_when_added_stays_in_the_field(house: House, browser: Browser) -> None:
-    house.registry.preview = of_a_feed()
-    await pasted(browser, "a.test/1\na.test/2")
-    house.registry.refusals["https://a.test/2"] = INSIDE
-    await browser.submit("/sources/chosen")
-    assert "Added 1 of 2" in browser.text and "10.0.0.1 is not public" in browser.text
-    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == ["https://a.test/2"]
-
-
-async def test_unwatchable_lines_all_stay_in_the_field(house: House, browser: Browser) -> None:
-    urls = [f"https://10.0.0.1/{number}" for number in range(22)]
-    house.registry.refusals |= dict.fromkeys(urls, INSIDE)
-    await pasted(browser, "\n".join(urls))
-    assert "0 of 20 can be added" in browser.text and not browser.page.xpath("//button[text()='Watch the ticked ones']")
-    assert browser.page.xpath("//textarea[@name='urls']")[0].value.split() == urls
-
-
-async def test_nothing_ticked_or_a_forged_tick_adds_nothing(house: House, browser: Browser) -> None:
-    house.registry.preview = of_a_feed()
-    await pasted(browser, "a.test/1\na.test/2")
-    await browser.submit("/sources/chosen", {"pick": []})
-    assert browser.answer.status_code == 422 and "Nothing was selected" in browser.text
-    kept = browser.page.xpath("//textarea[@name='urls']")[0].value.split()
-    assert kept == ["https://a.test/1", "https://a.test/2"]
-    await browser.post("/sources/chosen", {"pick": ['{"url": 3}']})
-    assert browser.answer.status_code == 422 and "Paste the URLs again" in browser.text
-    assert not asked(house, AddSource)
+async def test_a_chosen_destination_is_copied_and_a_kind_with_more_fields_is_asked_for(
+    house: House, browser: Browser
+) -> None:
+    house.registry.preview = of_a_page()
+    await a_hook(house)
+    await pasted(browser, "https://a.test/1")
+    await kept(house, 1, "https://a.test/1")
+    await browser.submit("/sources/add", {"when": "words", "than": "sold out", "deliver": HOOK})
+    alert = next(one for one in await house.storage.alerts.all() if one.id != ALERT)
+    assert alert.filter_query == "sold out"
+    (copy,) = await house.storage.alerts.destinations(alert.id)
+    assert "Its matches go to" in browser.text and copy.id != HOOK
+    await pasted(browser, "https://a.test/2")
+    await kept(house, 2, "https://a.test/2")
+    await browser.submit("/sources/add", {"when": "any", "deliver": "telegram"})
+    assert browser.path.startswith("/destinations/new?alert=") and browser.path.endswith("&kind=telegram")
 
 
 async def test_a_watched_url_links_to_its_source(house: House, browser: Browser) -> None:
@@ -177,10 +213,9 @@ async def test_a_watched_url_links_to_its_source(house: House, browser: Browser)
 async def test_a_urls_own_title_stays_text(house: House, browser: Browser) -> None:
     hostile = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7919*7927}}"
     house.registry.preview = of_a_feed(hostile, title=hostile)
-    for urls in ("a.test/1", "a.test/1\na.test/2"):
-        await pasted(browser, urls)
-        assert "<script>alert(1)</script>" in browser.text and "62773913" not in browser.text
-        assert not browser.page.xpath("//main//script | //main//img | //@onerror")
+    await pasted(browser, "a.test/1")
+    assert "<script>alert(1)</script>" in browser.text and "62773913" not in browser.text
+    assert not browser.page.xpath("//main//script | //main//img | //@onerror")
     house.registry.preview = Preview(house.registry.preview.fetched_at)
     await pasted(browser, "a.test/1")
     assert browser.answer.status_code == 200
@@ -201,18 +236,6 @@ async def test_an_unreachable_url_can_be_added_for_later(house: House, browser: 
     (view,) = house.registry.views.values()
     assert (view.source.url, view.source.title, view.source.detection.pending) == ("https://a.test/", "Mine", True)
     assert "has not answered yet" in browser.text
-
-
-async def test_unreachable_urls_are_added_only_when_ticked(house: House, browser: Browser) -> None:
-    house.registry.preview = of_a_feed()
-    house.registry.refusals["https://a.test/"] = unreached()
-    house.registry.refusals["https://c.test/"] = Unprocessable("it is a PDF", "body.url")
-    await browser.get("/sources/add")
-    await browser.submit("/sources/look", {"urls": "https://a.test/\nhttps://b.test/\nhttps://c.test/"})
-    picks = browser.page.xpath("//input[@name='pick']")
-    assert [bool(pick.get("checked")) for pick in picks] == [False, True]
-    await browser.submit("/sources/chosen", {"pick": [pick.get("value") for pick in picks]})
-    assert sorted(view.source.url for view in house.registry.views.values()) == ["https://a.test/", "https://b.test/"]
 
 
 async def test_a_page_that_is_empty_without_scripts_says_so_and_offers_its_json(house: House, browser: Browser) -> None:

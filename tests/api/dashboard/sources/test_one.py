@@ -512,16 +512,17 @@ async def test_a_rendered_page_states_its_cost_and_a_missing_browser(house: Hous
         assert words in browser.text
 
 
-async def test_current_values_are_a_table(house: House, browser: Browser) -> None:
+async def test_the_first_values_are_large_and_the_others_a_table(house: House, browser: Browser) -> None:
     id = put(house, hot=HOT, type="html", created_at=NOW)
     standing = [StandingValue(Value(f"{n} EUR", "money", n, 0, "EUR"), 0, f"Plan {n}") for n in range(220)]
     sold_out = StandingValue(Value("Sold out <b>", "availability", value="out_of_stock"), 0, "Team · Stock")
     page = ToldPage([ToldBlock("x", False, False, False, "", "")], 0, 0)
     house.registry.told[id] = page._replace(standing=StandingValues((sold_out, *standing), 5, NOW))
     await browser.get(here())
-    first, rest = browser.page.xpath("//section[@aria-labelledby='values']//tbody")
-    assert [len(table.xpath("tr")) for table in (first, rest)] == [12, 188]
-    assert " ".join(first.xpath("tr")[3].text_content().split()).startswith("Plan 33 EUR")
+    first = browser.page.xpath("//ul[@class='values']/li")
+    (rest,) = browser.page.xpath("//section[@aria-labelledby='values']//tbody")
+    assert (len(first), len(rest.xpath("tr"))) == (12, 188)
+    assert " ".join(first[3].text_content().split()).startswith("3 EUR Plan 3")
     assert "213 more values" not in browser.text and "214 more values" in browser.text
     assert "26 values are not shown." in browser.text
     house.registry.told[id] = page._replace(standing=StandingValues((sold_out,), 0, NOW))

@@ -1,0 +1,199 @@
+"""The line below a found URL that starts an alert: the condition, and the destination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from msgspec import Meta, Struct, structs
+
+from actors.destination_kinds.kind import DestinationKind
+from actors.errors import DomainError
+from actors.language.sentences import translated
+from actors.language.speaking import noted, say
+from actors.messages.previews import FoundValue
+from api.dashboard.forms import Wrong, wrong_of
+from api.dashboard.screen import Go, Secret, Visit
+from api.fields import alerts as wire
+from api.fields.destinations import HookUrl, NewDestination
+from api.nouns import alerts, bins, destinations
+from api.problems import Refusal
+from storage.records.destination import WEBHOOK
+
+BIN = noted("Webhook bin")
+"""The label of a bin created for an alert."""
+
+
+def signing_secret(label: str, secret: str) -> Secret:
+    return Secret(
+        say("Signing secret of %(name)s", name=label),
+        secret,
+        say("Your receiver checks each delivery's webhook-signature with it. Keep it where the receiver can read it."),
+    )
+
+
+class When(NamedTuple):
+    """A choice of `when`. query: with a place for the typed text, if it asks for one."""
+
+    words: str
+    query: str
+
+    @property
+    def asks(self) -> bool:
+        return "{}" in self.query
+
+
+WHENS: Final = {
+    "any": When(noted("anything changes"), ""),
+    "below": When(noted("a price is below"), "price<{}"),
+    "above": When(noted("a price is above"), "price>{}"),
+    "falls": When(noted("a price falls by"), "price.drop>={}"),
+    "stock": When(noted("it is in stock"), "availability:in_stock"),
+    "version": When(noted("there is a new version"), "kind:version"),
+    "words": When(noted("the change has these words"), "{}"),
+    "query": When(noted("this query matches"), "{}"),
+}
+WhenName = Annotated[str, Meta(pattern=f"^({'|'.join(('', *WHENS))})$")]
+MOST_VALUES: Final = 6
+OF_VALUES: Final = ("below", "above", "falls")
+MOST_PLACES: Final = 50
+_LIKELY: Final = {"money": "below", "availability": "stock", "version": "version"}
+"""The choice that a page's first value of a type suggests."""
+
+
+class Starting(Struct, frozen=True, kw_only=True):
+    """The fields of the line. when: empty to watch only. which: the condition that names one of several prices.
+    deliver: a destination's id, a kind of destinations, "url" for a webhook, "bin" or "later". url: of a new one.
+    """
+
+    when: WhenName = ""
+    which: Annotated[str, Meta(max_length=300)] = ""
+    than: Annotated[str, Meta(max_length=500)] = ""
+    deliver: Annotated[str, Meta(max_length=40)] = "later"
+    url: HookUrl | None = None
+
+
+def query_of(form: Any) -> str:
+    """Return the query of a form with the fields of `Starting`. Raises Wrong."""
+    chosen = WHENS[form.when]
+    if chosen.asks and not form.than:
+        raise Wrong(than=say("This is needed."))
+    is_value = form.when in OF_VALUES
+    query = chosen.query.format(form.than.replace(" ", "") if is_value else form.than)
+    try:
+        alerts.check_query(query, "en")
+    except Refusal as refusal:
+        raise Wrong(than=" ".join(wrong_of(refusal).errors.values())) from None
+    return f"{form.which} {query}".strip() if is_value else query
+
+
+def in_words(query: str) -> str:
+    """Return a query as a sentence if it is one of the choices, else "".
+
+    >>> in_words("price<300"), in_words("kind:version"), in_words("kettle")
+    ('a price is below 300', 'there is a new version', '')
+    """
+    for one in WHENS.values():
+        head = one.query.partition("{}")[0]
+        if head and (query.startswith(head) and " " not in query if one.asks else query == head):
+            return f"{say(one.words)} {query.removeprefix(head)}".strip()
+    return ""
+
+
+async def recipients(visit: Visit) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """Return the choices of `deliver` in groups: value, words, and whether it needs an address."""
+    mine = dict[object, tuple[str, str, bool]]()
+    for one in await visit.context.storage.alerts.destinations():
+        kind = visit.context.kinds.get(one.kind)
+        name = one.label if kind is None or one.kind == WEBHOOK else f"{translated(kind.label)}: {one.label}"
+        mine.setdefault((one.kind, one.url, *one.options.items()), (one.id, name, False))
+    kinds = [(one.id, translated(one.label), has_address_only(one)) for one in visit.context.kinds.values()]
+    kinds = [("url" if one[0] == WEBHOOK else one[0], *one[1:]) for one in kinds]
+    return [
+        ("", [("later", say("nobody yet"), False)]),
+        (say("Your destinations"), [*mine.values()][:MOST_PLACES]),
+        (say("A new one"), [*sorted(kinds, key=lambda one: one[1].casefold()), ("bin", say(BIN), False)]),
+    ]
+
+
+def has_address_only(kind: DestinationKind) -> bool:
+    return not kind.address.default and not any(one.required and not one.default for one in kind.fields)
+
+
+def suggested(values: Sequence[FoundValue]) -> Starting:
+    """Return the condition to offer for a page: a price below the current one, a state, a version."""
+    for type, when in _LIKELY.items():
+        if found := next((one for one in values if one.type == type), None):
+            return Starting(when=when, than=found.value if type == "money" else "")
+    return Starting()
+
+
+def telling(values: Sequence[FoundValue]) -> list[FoundValue]:
+    """Return the values to show: prices and states first, bare numbers only on a page without prices."""
+    is_shop = any(one.type == "money" for one in values)
+    shown = [one for one in values if one.type != "number" or one.path or not is_shop]
+    return sorted(shown, key=lambda one: one.type not in _LIKELY)[:MOST_VALUES]
+
+
+def prices(values: Sequence[FoundValue]) -> list[tuple[str, str]]:
+    """Return the prices to choose from, each with the condition that names it; none for a single price."""
+    found = {}
+    for one in values:
+        name = one.path or one.label
+        if one.type == "money" and name and '"' not in name:
+            found[f'{"path" if one.path else "label"}:"{name}"'] = f"{name}: {one.text}"
+    return [("", say("any price")), *found.items()] if len(found) > 1 else []
+
+
+async def check_address(visit: Visit, deliver: str, url: str | None) -> None:
+    """Raise Wrong if the destination needs an address and has none that is valid, before anything is created."""
+    kind = visit.context.kinds.get(WEBHOOK if deliver == "url" else deliver)
+    if kind is None or not has_address_only(kind):
+        return
+    if url is None:
+        raise Wrong(url=say("Enter the address, or choose another way."))
+    await destinations.admitted(visit, kind, url)
+
+
+async def deliver(visit: Visit, form: Any, new: wire.NewAlert, *, there: str = "") -> Go:
+    """Make an alert and its destination, which the form's `deliver` and `url` say. there: the page to show then."""
+    to = WEBHOOK if form.deliver == "url" else form.deliver
+    standing = {one.id for one in await visit.context.storage.alerts.destinations()}
+    new = structs.replace(new, default_destinations=to == "later", destination_ids=(to,) if to in standing else ())
+    alert = await alerts.add(visit, new)
+    there = there or f"/alerts/{alert.id}"
+    holds = already(await alerts.true_now(visit, alert.filter_query, alert.language, alert.scope))
+    found = await visit.context.storage.alerts.destinations(alert.id)
+    if to in standing:
+        return Go(there, say("Alert created. Its matches go to %(name)s.", name=found[0].label) + holds)
+    if to == "later":
+        says = say("Alert created. It has no destination yet, so no one is notified.")
+        says = say("Alert created. Its matches go to the destinations of its tags.") if found else says
+        return Go(there, says + holds)
+    kind = visit.context.kinds.get(to)
+    if to != "bin" and (kind is None or not has_address_only(kind)):
+        asked = {"alert": alert.id} | ({} if kind is None else {"kind": to})
+        return Go(f"/destinations/new?{urlencode(asked)}", say("Alert created. Choose who to notify."))
+    try:
+        wanted = NewDestination(
+            url=await bins.new_address(visit) if to == "bin" else form.url,
+            kind=WEBHOOK if to == "bin" else to,
+            delivery_mode=getattr(form, "delivery_mode", "instant"),
+            label=BIN if to == "bin" else None,
+        )
+        made = await destinations.add(visit, alert.id, wanted)
+    except (Refusal, DomainError) as error:
+        says = say("Alert created, but not its destination: %(reason)s", reason=translated(error.detail))
+        asked = {"alert": alert.id} | ({"url": form.url} if form.url else {})
+        return Go(f"/destinations/new?{urlencode(asked)}", says, bad=True)
+    name = say("a new bin") if to == "bin" else made.destination.label
+    secret = signing_secret(made.destination.label, made.secret) if made.secret else None
+    return Go(there, say("Alert created. Its matches go to %(name)s.", name=name) + holds, secret=secret)
+
+
+def already(found: Sequence[wire.TrueNow]) -> str:
+    """Return a sentence about current values that meet an alert already; "" without any."""
+    values = "; ".join(f"{one.source}: {one.text}" for one in found)
+    says = say("True already: %(values)s. It matches once this changes again.", values=values)
+    return f" {says}" if found else ""
