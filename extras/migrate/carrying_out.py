@@ -7,20 +7,79 @@ is the only memory; only the ids of sources that alerts need are kept.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+import httpx
 import msgspec
 import trio
+from msgspec import Struct, field
 
 from actors.messages.requests import NewSource
 from actors.ordering import in_turns
-from extras.migrate.alerting import Alerting
-from extras.migrate.outcome import Done, Outcome
-from extras.migrate.plan import Plan, PlannedSource, wire
+from extras.migrate.plan import AlertBody, Key, Plan, PlannedAlert, PlannedSource, host_of, key_of, wire
 from sanderling.client.api import Client, WaitingClient, status_of, why_refused
 from sanderling.exits import CommandFailed
+from storage.records.alert import MOST_SOURCES
+from storage.records.destination import WEBHOOK
+
+What = Literal["source", "alert", "destination"]
+WHATS: tuple[What, ...] = ("source", "alert", "destination")
+Became = Literal["new", "there", "changed", "refused"]
+
+
+class Done(Struct, frozen=True, omit_defaults=True):
+    """One item's result. says: the reason of a refusal, or the difference. secret: of a new destination."""
+
+    what: What
+    place: str
+    name: str
+    became: Became
+    id: str = ""
+    says: str = ""
+    secret: str = ""
+
+
+class Outcome(Struct):
+    """The totals. Each `Done` goes to `tell` at once and is not kept."""
+
+    tell: Callable[[Done], None]
+    sums: dict[tuple[What, Became], int] = field(default_factory=dict)
+
+    def __call__(self, done: Done) -> None:
+        """Count one item and pass it on."""
+        key = (done.what, done.became)
+        self.sums[key] = self.sums.get(key, 0) + 1
+        self.tell(done)
+
+    def count(self, became: Became, what: What | None = None) -> int:
+        return sum(n for (kind, how), n in self.sums.items() if how == became and what in (None, kind))
+
+    def words(self, nothing: str = "There was nothing to add") -> str:
+        """Return the totals as a sentence. nothing: the text if there are none.
+
+        >>> Outcome(print, {("source", "new"): 3, ("source", "refused"): 1}).words()
+        '3 sources added, 1 refused.'
+        """
+        parts = []
+        for what in WHATS:
+            said = [f"{n} {word}" for became, word in _WORDS.items() if (n := self.count(became, what))]
+            if said:
+                number, _, rest = said[0].partition(" ")
+                said[0] = f"{number} {what}{'' if number == '1' else 's'} {rest}"
+                parts.append(", ".join(said))
+        return ("; ".join(parts) or nothing) + "."
+
+
+_WORDS: dict[Became, str] = {
+    "new": "added",
+    "changed": "widened",
+    "there": "there already",
+    "refused": "refused",
+}
+
 
 BATCH: Final = 20
 """Sources per request, the API's maximum."""
@@ -150,7 +209,7 @@ def _waits(record: Mapping[str, Any]) -> str:
 
 def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:
     body = wire(source.body)
-    asked = [name for name in ("selector", "ignore", "schedule", "hours", "render", "wait_for") if name in body]
+    asked = [name for name in ("selector", "ignore", "schedule", "render", "wait_for") if name in body]
     other = [name for name in asked if (record[name] or None) != (list(body[name]) if name == "ignore" else body[name])]
     return f"left as it is, with another {' and '.join(other)} than in the file" if other else ""
 
@@ -179,3 +238,115 @@ def _failure(error: Exception) -> CommandFailed:
         error = error.exceptions[0]
     assert isinstance(error, CommandFailed)
     return error
+
+
+PAGE: Final = 200
+_NO_SOURCE: Final = "none of its sources exists"
+_ELSEWHERE: Final = "an alert with this name has other destinations: rename it and import again"
+
+
+class Alerting:
+    """Creates alerts over sources whose ids are known by URL."""
+
+    def __init__(self, client: WaitingClient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:
+        self._client, self._outcome, self._ids, self._run = client, outcome, ids, run
+
+    async def run(self, alerts: Sequence[PlannedAlert]) -> None:
+        """Create missing alerts. Raises CommandFailed if the service is gone for long, or refuses the key."""
+        if not alerts:
+            return
+        there = await self._there({key for alert in alerts for key in (key_of(alert), key_of(alert, alert.other))})
+        for alert in alerts:
+            await self._make(alert, there)
+
+    async def _there(self, wanted: set[Key]) -> dict[Key, dict[str, Any]]:
+        """Return the service's alerts with these keys."""
+        found: dict[Key, dict[str, Any]] = {}
+        query: bytes | dict[str, int] = {"limit": PAGE}
+        while True:
+            answer = await self._client.ask("GET", "/v1/alerts", params=query)
+            found |= {key: record for record in answer.json() if (key := _key(record)) in wanted}
+            if "next" not in answer.links:
+                return found
+            query = httpx.URL(answer.links["next"]["url"]).query
+
+    async def _make(self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]) -> None:
+        sources = [self._ids[url] for url in alert.urls if url in self._ids]
+        name = alert.body.name
+        if not sources:
+            self._outcome(Done("alert", alert.place, name, "refused", says=_NO_SOURCE))
+            return
+        try:
+            record, sent = await self._found(alert, there)
+            missing = [] if record is None else _missing(sources, record)
+            if record is not None and sent and not any(body.known_by in sent for body in alert.destinations):
+                self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
+                return
+            if record is None:
+                record = await self._created(alert.body, sources)
+                self._outcome(Done("alert", alert.place, name, "new", str(record["id"])))
+            elif missing:
+                body = {"source_ids": [*record["source_ids"], *missing]}
+                await self._client.ask("PATCH", f"/v1/alerts/{record['id']}", json=body)
+                says = f"{len(missing)} sources were missing in it"
+                self._outcome(Done("alert", alert.place, name, "changed", str(record["id"]), says))
+            else:
+                self._outcome(Done("alert", alert.place, name, "there", str(record["id"])))
+        except CommandFailed as error:
+            self._outcome(Done("alert", alert.place, name, "refused", says=why_refused(error)))
+            return
+        await self._deliver(alert, str(record["id"]), sent)
+
+    async def _found(
+        self, alert: PlannedAlert, there: Mapping[Key, dict[str, Any]]
+    ) -> tuple[dict[str, Any] | None, dict[str, str]]:
+        """Return the existing alert and its destinations: under its other name only if the destinations are equal."""
+        record = there.get(key_of(alert, alert.other))
+        if record is not None:
+            sent = await self._sent(str(record["id"]))
+            if sent.keys() == {body.known_by for body in alert.destinations}:
+                return record, sent
+        record = there.get(key_of(alert))
+        return record, await self._sent(str(record["id"])) if record is not None and alert.destinations else {}
+
+    async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
+        whole = wire(body) | {"source_ids": list(sources)}
+        answer = await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))
+        return dict(answer.json())
+
+    async def _sent(self, id_: str) -> dict[str, str]:
+        """Return an alert's destination ids by `known_by`."""
+        answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
+        return {record["url" if record["kind"] == WEBHOOK else "label"]: record["id"] for record in answer.json()}
+
+    async def _deliver(self, alert: PlannedAlert, id_: str, there: Mapping[str, str]) -> None:
+        path = f"/v1/alerts/{id_}/destinations"
+        for body in alert.destinations:
+            name = host_of(body)
+            if body.known_by in there:
+                self._outcome(Done("destination", alert.place, name, "there", there[body.known_by]))
+                continue
+            whole = wire(body)
+            try:
+                answer = await self._client.ask("POST", path, json=whole, headers=self._once([id_, whole]))
+            except CommandFailed as error:
+                self._outcome(Done("destination", alert.place, name, "refused", says=why_refused(error)))
+                continue
+            made = answer.json()
+            self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made.get("secret", "")))
+
+    def _once(self, body: object) -> dict[str, str]:
+        """Return an idempotency key, so that a repeated request creates nothing."""
+        return {"Idempotency-Key": sha256(msgspec.json.encode([self._run, body])).hexdigest()}
+
+
+def _key(alert: Mapping[str, Any]) -> Key:
+    return str(alert["name"]), str(alert["filter_query"]), str(alert.get("language", "simple"))
+
+
+def _missing(sources: Sequence[str], record: Mapping[str, Any]) -> list[str]:
+    """Return the sources that an alert lacks and has room for; one over every source lacks none."""
+    named = record["source_ids"]
+    if not named and not record.get("tags"):
+        return []
+    return [each for each in sources if each not in set(named)][: MOST_SOURCES - len(named)]

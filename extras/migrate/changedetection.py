@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from actors.hours import read_hours
 from extras.migrate.asking import UNSUPPORTED, pairs_of, request_of
 from extras.migrate.drafting import (
     BEGINNINGS,
@@ -150,50 +149,6 @@ def datastore(data: bytes) -> Datastore:
     return store
 
 
-_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY: Final = 24 * 60
-
-
-def hours_of(limit: Mapping[str, Any]) -> str | None:
-    """Return the hours if all days have the same start and length; else None, also for invalid times.
-
-    >>> night = {"enabled": True, "start_time": "22:30", "duration": {"hours": "8", "minutes": "0"}}
-    >>> hours_of({"friday": night, "sunday": {"enabled": False}, "timezone": "Europe/Rome"})
-    'fri 22:30-06:30 Europe/Rome'
-    """
-    days = {name[:3]: day for name in _DAYS if truth((day := mapping(limit.get(name))).get("enabled"))}
-    spans = {(_minutes(text(day, "start_time")), _lasting(mapping(day.get("duration")))) for day in days.values()}
-    if len(spans) != 1:
-        return None
-    ((start, lasting),) = spans
-    if start is None or not 0 < lasting <= _DAY:
-        return None
-    end = start + lasting
-    until = "24:00" if (start, lasting) == (0, _DAY) else _clock(end % _DAY)
-    words = f"{','.join(days)} {_clock(start)}-{until} {text(limit, 'timezone')}".strip()
-    try:
-        read_hours(words)
-    except ValueError:
-        return None
-    return words
-
-
-def _clock(minutes: int) -> str:
-    return f"{minutes // 60:02}:{minutes % 60:02}"
-
-
-def _minutes(clock: str) -> int | None:
-    found = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", clock)
-    return None if found is None else int(found[1]) * 60 + int(found[2])
-
-
-def _lasting(parts: Mapping[str, Any]) -> int:
-    numbers = [str(parts.get(name) or 0) for name in ("hours", "minutes")]
-    if not all(number.isascii() and number.isdigit() and len(number) < 4 for number in numbers):
-        return 0
-    return int(numbers[0]) * 60 + int(numbers[1])
-
-
 PROCESSOR: Final = "restock_diff"
 _STOCK: Final = {"in_stock_only": "availability:in_stock", "all_changes": "kind:availability", "off": ""}
 _LARGEST: Final = Decimal(10**12)
@@ -284,7 +239,6 @@ class _Reading:
             selectors=self._selectors("include_filters", _WHOLE_PAGE),
             ignore=self._selectors("subtractive_selectors", "it stays in"),
             seconds=self._seconds(),
-            hours=self._hours(),
             headers=self._request(text(watch, "body") if method == "POST" else None),
             shown=self._shown(posts=method == "POST"),
             enabled=not (truth(watch.get("paused")) or truth(self._store.application.get("all_paused"))),
@@ -335,17 +289,6 @@ class _Reading:
             return None
         return own or None
 
-    def _hours(self) -> str | None:
-        limit, name = mapping(self._watch.get("time_schedule_limit")), "time_schedule_limit"
-        if not truth(limit.get("enabled")):
-            return None
-        hours = hours_of(limit)
-        if hours is None:
-            self._drafting.note(self._place, name, "impossible", "its days differ: it is checked at all times")
-        else:
-            self._drafting.note(self._place, name, "exact")
-        return hours
-
     def _shown(self, *, posts: bool) -> Shown:
         """Return whether a browser fetches the page, by the watch's setting or the global one."""
         backend = text(self._watch, "fetch_backend") or "system"
@@ -366,6 +309,8 @@ class _Reading:
             note(place, "processor", "approximated", says)
         elif text(watch, "processor") not in ("", "text_json_diff"):
             note(place, "processor", "approximated", "its text is watched")
+        if truth(mapping(watch.get("time_schedule_limit")).get("enabled")):
+            note(place, "time_schedule_limit", "impossible", "it is checked at all times: set the source's hours")
         for name, says in ONE_WAY:
             if watch.get(name) is False:
                 note(place, name, "impossible", says)

@@ -50,7 +50,7 @@ def move_in(
     sanderling import sanderling.ndjson --data /var/lib/sanderling
     """
     from extras.migrate import moving_in
-    from extras.migrate.whole.taking_over import take_over, whole_instance
+    from extras.migrate.whole.loading import take_over, whole_instance
     from sanderling.client.api import client_here
 
     if dry_run and yes:
@@ -61,9 +61,7 @@ def move_in(
         if stream is not None:
             settings = loaded(config, {"data": told_folder()}).settings
             return take_over(stream, file, settings, dry_run=dry_run, yes=yes, as_json=as_json)
-    data = moving_in.bytes_of(file)
-    kind = cast("Kind", program) if program else moving_in.found_kind(file, data)
-    plan = moving_in.plan_of(file, data, kind)
+    plan = moving_in.plan_of(file, moving_in.bytes_of(file), cast("Kind | None", program))
     if dry_run:
         moving_in.show(plan, as_json=as_json)
         return Exit.WELL

@@ -77,7 +77,6 @@ class Drafting:
         selectors: Sequence[str] = (),
         ignore: Sequence[str] = (),
         seconds: float | None = None,
-        hours: str | None = None,
         headers: str | None = None,
         shown: Shown = PLAIN,
         enabled: bool = True,
@@ -97,7 +96,6 @@ class Drafting:
             selector=self._selector(place, selectors),
             ignore=self._ignored(place, ignore),
             schedule=self._schedule(place, seconds),
-            hours=hours,
             headers=headers,
             render="always" if shown.rendered else None,
             wait_for=shown.wait_for,
@@ -224,7 +222,6 @@ class Drafting:
                 selector=selector,
                 ignore=tuple(each for each in one.ignore if each in two.ignore),
                 schedule=min(schedules, key=seconds_of, default=None),
-                hours=one.hours if one.hours == two.hours else None,
                 headers=one.headers if one.headers == two.headers else None,
                 render=one.render or two.render,
                 wait_for=one.wait_for if one.wait_for == two.wait_for else None,
@@ -283,7 +280,6 @@ class Field(NamedTuple):
 
 
 def tell_of(drafting: Drafting, place: str, record: Mapping[str, Any], fields: Sequence[Field]) -> None:
-    """Note each field of the table that a record uses."""
     for field in fields:
         value = record.get(field.name)
         if value not in _UNUSED and value not in field.by_itself:
@@ -297,7 +293,6 @@ def text(record: Mapping[str, Any], name: str) -> str:
 
 
 def texts(record: Mapping[str, Any], name: str) -> list[str]:
-    """Return a list of texts, or the lines of a text."""
     value = record.get(name)
     if isinstance(value, str):
         value = value.splitlines()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from actors.content.bodies.encoding import decode
@@ -123,7 +123,6 @@ def columns_of(header: list[str]) -> dict[str, int]:
 
 
 def delimiter_of(header: str) -> str:
-    """Return the delimiter that the header contains most."""
     return max(",;\t", key=header.count)
 
 
@@ -131,13 +130,9 @@ def _lines(data: bytes) -> list[str]:
     lines = decode(data, "").text.lstrip("\ufeff").splitlines()
     if len(lines) > MOST_LINES:
         raise NotReadable(f"It has {len(lines)} lines; at most {MOST_LINES} are read: split the file.")
-    if long := next(_too_long(lines), None):
+    if long := next((number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE), None):
         raise NotReadable(f"Line {long} is over {LONGEST_LINE} characters long: this is not a list of addresses.")
     return lines
-
-
-def _too_long(lines: list[str]) -> Iterator[int]:
-    return (number for number, line in enumerate(lines, 1) if len(line) > LONGEST_LINE)
 
 
 def read_opml(data: bytes) -> Plan:

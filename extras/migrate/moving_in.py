@@ -12,9 +12,8 @@ import click
 import trio
 
 from extras.migrate import report
-from extras.migrate.carrying_out import AGAIN, NOTHING, carry_out
+from extras.migrate.carrying_out import AGAIN, NOTHING, Done, Outcome, carry_out
 from extras.migrate.changedetection import LARGEST, WANTED
-from extras.migrate.outcome import Done, Outcome
 from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.reading import MOST_BYTES, read
 from extras.migrate.recognising import kind_of
@@ -26,18 +25,10 @@ from sanderling.real_world import entropy
 from storage.records.secrecy import plain
 
 
-def plan_of(file: str, data: bytes, kind: Kind) -> Plan:
-    """Raises CommandFailed."""
+def plan_of(file: str, data: bytes, kind: Kind | None) -> Plan:
+    """Return the plan of a file, whose program is recognised by its content without a kind. Raises CommandFailed."""
     try:
-        return read(kind, data)
-    except NotReadable as error:
-        raise CommandFailed(f"{file}: {error}", Exit.FAILED) from None
-
-
-def found_kind(file: str, data: bytes) -> Kind:
-    """Raises CommandFailed."""
-    try:
-        return kind_of(data)
+        return read(kind or kind_of(data), data)
     except NotReadable as error:
         raise CommandFailed(f"{file}: {error}", Exit.FAILED) from None
 

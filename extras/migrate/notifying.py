@@ -147,35 +147,10 @@ def _home_assistant(at: _Parts) -> Iterator[Reached]:
         yield Reached("home-assistant", "/".join((at.base, *at.path[:-1])), options)
 
 
-def _pagerduty(at: _Parts) -> Iterator[Reached]:
-    if at.user:
-        region = "https://events.eu.pagerduty.com" if at.query.get("region") == ["eu"] else ""
-        yield Reached("pagerduty", region, {"key": at.user})
-
-
-def _opsgenie(at: _Parts) -> Iterator[Reached]:
-    region = "https://api.eu.opsgenie.com" if at.query.get("region") == ["eu"] else ""
-    yield Reached("opsgenie", region, {"key": at.user or at.host})
-
-
 def _signal(at: _Parts) -> Iterator[Reached]:
     if at.path and not at.user:
         number, *others = (part if part.startswith(("+", "group.")) else f"+{part}" for part in at.path)
         yield Reached("signal", at.base, {"number": number, "recipients": ", ".join(others or [number])})
-
-
-def _lark(at: _Parts) -> Iterator[Reached]:
-    host = "open.feishu.cn" if at.scheme == "feishu" else "open.larksuite.com"
-    yield Reached("lark", f"https://{host}/open-apis/bot/v2/hook/{at.host}", {})
-
-
-def _dingtalk(at: _Parts) -> Iterator[Reached]:
-    url = f"https://oapi.dingtalk.com/robot/send?access_token={at.host}"
-    yield Reached("dingtalk", url, {"secret": at.user} if at.user else {})
-
-
-def _wecom(at: _Parts) -> Iterator[Reached]:
-    yield Reached("wecom", f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={at.host}", {})
 
 
 def _apprise(at: _Parts) -> Iterator[Reached]:
@@ -213,14 +188,8 @@ _READ: Final[Mapping[str, Callable[[_Parts], Iterator[Reached]]]] = {
     "pover": _pushover,
     "hassio": _home_assistant,
     "hassios": _home_assistant,
-    "pagerduty": _pagerduty,
-    "opsgenie": _opsgenie,
     "signal": _signal,
     "signals": _signal,
-    "lark": _lark,
-    "feishu": _lark,
-    "dingtalk": _dingtalk,
-    "wecombot": _wecom,
     "apprise": _apprise,
     "apprises": _apprise,
     "mailto": _mail,
@@ -293,8 +262,9 @@ def _label(one: Reached) -> str:
 def _webhook(drafting: Drafting, place: str, parts: SplitResult) -> DestinationBody | None:
     scheme, host = parts.scheme.lower(), parts.hostname or ""
     if scheme not in POSTING:
-        other = "it expects another body" if scheme in OTHER_BODY else "there is no such kind of destination"
-        drafting.note(place, WHAT, "impossible", f"{scheme[:20] or 'no'}://: {other}: put a receiver in front")
+        other = "it expects another body" if scheme in OTHER_BODY else "its form is not read"
+        says = f"{scheme[:20] or 'no'}://: {other}: add it yourself, or put a receiver in front"
+        drafting.note(place, WHAT, "impossible", says)
         return None
     access, _, place_of_it = parts.netloc.rpartition("@")
     query = "&".join(_kept(scheme, parts.query))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple
 
+import httpx
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
@@ -57,7 +58,6 @@ class SourceBody(Struct, frozen=True, omit_defaults=True, kw_only=True):
     selector: str | None = None
     ignore: tuple[str, ...] = ()
     schedule: str | None = None
-    hours: str | None = None
     render: Render | None = None
     wait_for: str | None = None
     title: str = ""
@@ -90,6 +90,11 @@ class DestinationBody(Struct, frozen=True, omit_defaults=True):
     def known_by(self) -> str:
         """The value the service shows for it, which identifies it."""
         return self.url or "" if self.kind == WEBHOOK else self.label or ""
+
+
+def host_of(body: DestinationBody) -> str:
+    """Return a destination's displayable name: a webhook's host, since the rest may be secret, else its label."""
+    return httpx.URL(body.url or "").host if body.kind == WEBHOOK else body.known_by
 
 
 class AlertBody(Struct, frozen=True, kw_only=True):

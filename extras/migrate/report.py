@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from extras.migrate.alerting import host_of
-from extras.migrate.plan import Finding, Grade, Kind, Plan, PlannedAlert, listed, wire
+from extras.migrate.plan import Finding, Grade, Kind, Plan, PlannedAlert, host_of, listed, wire
 
 NAMES: dict[Kind, str] = {
     "urls": "a list of addresses",

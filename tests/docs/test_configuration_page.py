@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from extras.apply.groups import BadFiles
 from extras.apply.reading import TABLES, read_folder
 from extras.apply.showing import NOTHING, lines_of
-from extras.apply.sides import BadFiles
 from sanderling.exits import Exit
 from tests.api.house import make_house, on_loopback, running
 from tests.docs.blocks import of, the

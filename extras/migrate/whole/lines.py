@@ -211,7 +211,6 @@ def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
 
 
 def counted(end: End) -> str:
-    """Return the totals as text."""
     what = [("source", end.sources), ("alert", end.alerts), ("destination", end.destinations)]
     what += [("publication", end.publications)] if end.publications else []
     what += [("event", end.events)]
@@ -265,7 +264,6 @@ def day_number(name: str) -> int:
 
 
 def last_day(alert: Alert) -> int | None:
-    """Return the day of the last match."""
     return None if alert.last_match_at is None else day_of(alert.last_match_at)
 
 

@@ -97,7 +97,6 @@ class Written:
         self._write(text)
 
     def end(self) -> End:
-        """Write the last line and return it."""
         count = self._count
         digest = self._digest.hexdigest()
         end = End(

@@ -9,9 +9,8 @@ import httpx
 import msgspec
 import pytest
 
-from extras.migrate.carrying_out import BATCH, TRIES, carry_out
+from extras.migrate.carrying_out import BATCH, TRIES, Done, Outcome, carry_out
 from extras.migrate.drafting import Drafting
-from extras.migrate.outcome import Done, Outcome
 from extras.migrate.plan import (
     AlertBody,
     DestinationBody,

@@ -50,6 +50,7 @@ def test_watches_of_changedetection_become_sources(data: bytes) -> None:
     assert body.headers == "Authorization: Basic aGlkZGVu" and told["headers"] == "exact"
     assert login.body.headers == "POST\n\nuser=me" and said(plan, f"watch {samples.LOGIN[:8]}")["body"] == "exact"
     assert said(plan, "the settings") == {"global_ignore_text": "impossible"}
+    assert said(plan, f"watch {samples.SECOND[:8]}")["time_schedule_limit"] == "impossible"
 
 
 def test_triggers_and_notifications_of_changedetection_become_alerts() -> None:

@@ -15,8 +15,7 @@ import trio
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key, public_half
 from extras.migrate.whole import lines
-from extras.migrate.whole.loading import load, look_through
-from extras.migrate.whole.taking_over import take_over
+from extras.migrate.whole.loading import load, look_through, take_over
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy
 from tests.extras.migrate.whole_instance import HOOK, a_folder, exported
