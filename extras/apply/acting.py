@@ -112,7 +112,6 @@ class Actor:
             self._tell(Done(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
 
     async def _stage(self, kind: Kind, some: Sequence[Sequence[Act]], *, at_once: int) -> None:
-        """Execute acts in any order."""
         parts = deque(some)
 
         async def work() -> None:

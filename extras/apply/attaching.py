@@ -10,12 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from actors.catalogue import Flaw
-from extras.apply.groups import Attachment, Making, SourceSeen, TemplateSeen, flaw_in
+from extras.apply.groups import Attachment, BadFiles, Group, Making, SourceSeen, State, TemplateSeen, Wish, flaw_in
 from extras.apply.kinds.destinations import DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import Kind, Private
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
-from extras.apply.sides import BadFiles, Group, State, Wish
 from sanderling.client.api import ServiceRefused, WaitingClient
 from sanderling.exits import CommandFailed
 

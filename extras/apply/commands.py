@@ -14,9 +14,9 @@ import trio
 from extras.apply import showing
 from extras.apply.acting import Actor, Done, compared
 from extras.apply.attaching import expanded, state_of, templates_of
+from extras.apply.groups import BadFiles, State, Wish
 from extras.apply.planning import Options, Plan, plan_of, too_many
 from extras.apply.reading import MOST_FLAWS, TABLES, as_text, read_folder
-from extras.apply.sides import BadFiles, State, Wish
 from extras.apply.writing import write, written
 from sanderling.client.api import Client, WaitingClient
 from sanderling.client.terminal import print_json

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -19,10 +19,51 @@ from actors.templates.template import MOST_SOURCES, Slug
 from extras.apply.kinds import alerts, sources
 from extras.apply.kinds.alerts import ALERTS, PRIVATE, DestinationName
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
-from extras.apply.kinds.kind import Values, Wanted, flaw_of_name
+from extras.apply.kinds.kind import Place, Private, Values, Wanted, flaw_of_name
 from extras.apply.kinds.sources import SOURCES, url_of
-from extras.apply.sides import Group, Wish
 from storage.records.source import OWN_NAMESPACES
+
+
+class BadFiles(Exception):
+    """The files have errors: all of them, by file and line."""
+
+    def __init__(self, flaws: Sequence[Flaw]) -> None:
+        super().__init__(f"{len(flaws)} flaws")
+        self.flaws = tuple(sorted(flaws))
+
+
+class Group(NamedTuple):
+    """A group by template, from a table. line: of its header. told: its destinations, not yet assigned to alerts.
+
+    members: names and URLs of its sources, once the service has expanded it.
+    """
+
+    name: str
+    place: Place
+    line: int
+    table: Any
+    told: Sequence[Wanted] = ()
+    members: Sequence[tuple[str, str]] = ()
+
+
+class Wish(NamedTuple):
+    """The records that a folder's files want, by kind. groups: by template; unexpanded ones are not in `wanted`."""
+
+    workspace: str
+    wanted: Mapping[str, Sequence[Wanted]]
+    groups: Sequence[Group] = ()
+
+
+class State(NamedTuple):
+    """The service's records by kind, and the sealed values of each kind of destination.
+
+    templates: the templates of attached sources, if fetched.
+    """
+
+    records: Mapping[str, Sequence[Any]]
+    private: Private
+    templates: Mapping[str, Any] = {}
+
 
 TEMPLATES: Final = "templates"
 OF: Final = ":"

@@ -10,13 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from extras.apply.groups import Attachment
+from extras.apply.groups import Attachment, Group, State, Wish
 from extras.apply.kinds.destinations import DESTINATIONS
-from extras.apply.kinds.kind import PART, Kind, Names, There, Values, Wanted, digest_of
+from extras.apply.kinds.kind import PART, Kind, Names, Secret, There, Values, Wanted, digest_of
 from extras.apply.kinds.sources import SOURCES, url_of
 from extras.apply.kinds.table import KINDS
-from extras.apply.references import Secret
-from extras.apply.sides import Group, State, Wish
 
 Verb = Literal["make", "change", "take over", "delete", "keep"]
 Cause = Literal["files", "service", "both"]
@@ -88,7 +86,6 @@ class Plan(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to do."""
         return not self.attach and not [act for act in self.acts if act.verb != "keep"]
 
 
@@ -137,17 +134,19 @@ class Matches:
 
     def __init__(self, kind: Kind, wanted: Sequence[Wanted], there: Sequence[There], workspace: str) -> None:
         self._kind = kind
+        natural: Callable[[Wanted], object] = lambda one: kind.natural(one.name, one.values)  # noqa: E731
         self.ours = [one for one in there if one.mark is not None and one.mark.workspace == workspace]
         self.found: dict[str, There] = {}
         if kind.unique:
-            self._take(wanted, _by(there, lambda one: kind.natural("", one.values)), self._natural)
+            self._take(wanted, _by(there, lambda one: kind.natural("", one.values)), natural)
         else:
-            self._take(wanted, _by(self.ours, lambda one: (one.known_as, self._fixed(one.values))), self._named)
+            ours = _by(self.ours, lambda one: (one.known_as, self._fixed(one.values)))
+            self._take(wanted, ours, lambda one: (one.name, self._fixed(one.values)))
             free = self._free(self.ours)
-            self._take(wanted, _by(free, lambda one: kind.natural(one.known_as, one.values)), self._natural)
-            self._take(wanted, _by(self._free(free), lambda one: kind.alike("", one.values)), self._alike)
-            nobodys = [one for one in there if one.mark is None]
-            self._take(wanted, _by(nobodys, lambda one: kind.alike("", one.values)), self._alike)
+            self._take(wanted, _by(free, lambda one: kind.natural(one.known_as, one.values)), natural)
+            for some in (self._free(free), [one for one in there if one.mark is None]):
+                alike = _by(some, lambda one: kind.alike("", one.values))
+                self._take(wanted, alike, lambda one: kind.alike(one.name, one.values))
         self.left = self._free(self.ours)
 
     def _take(
@@ -160,15 +159,6 @@ class Matches:
     def _free(self, there: Iterable[There]) -> list[There]:
         taken = {one.record.id for one in self.found.values()}
         return [one for one in there if one.record.id not in taken]
-
-    def _named(self, one: Wanted) -> object:
-        return one.name, self._fixed(one.values)
-
-    def _natural(self, one: Wanted) -> object:
-        return self._kind.natural(one.name, one.values)
-
-    def _alike(self, one: Wanted) -> object:
-        return self._kind.alike(one.name, one.values)
 
     def _fixed(self, values: Values) -> tuple[object, ...]:
         return tuple(values.get(name) for name in self._kind.fixed)
@@ -267,7 +257,7 @@ class _Planner:
         if kind.id == SOURCES:
             groups = [_attachment(group, matches.found) for group in self._wish.groups]
             self.attach = [group for group in groups if group.lacking]
-        if kind.id == SOURCES:  # sources outside these files may be named by URL
+            # Sources outside these files may be named by URL.
             known = {found.record.id for found in matches.found.values()}
             gone_ids = {gone.record.id for gone in matches.left}
             for one_there in there:

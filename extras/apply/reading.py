@@ -16,12 +16,11 @@ from actors.catalogue import Flaw, syntax_flaw
 from actors.errors import Violation, violation_of
 from actors.settings import Settings
 from extras.apply import groups
+from extras.apply.groups import BadFiles, Group, Wish
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
-from extras.apply.kinds.kind import PART, Kind, Place, Wanted
+from extras.apply.kinds.kind import PART, Kind, Place, Reference, Secret, Wanted, flaw_of, looked_up
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
-from extras.apply.references import Reference, Secret, flaw_of, looked_up
-from extras.apply.sides import BadFiles, Group, Wish
 from extras.apply.toml import line_of
 from storage.records.identity import Workspace
 
@@ -44,7 +43,8 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
 
     workspace: the default if no file names one.
     """
-    paths = [path for path in sorted(folder.rglob("*.toml")) if not _hidden(path.relative_to(folder))]
+    found = sorted(folder.rglob("*.toml"))
+    paths = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     texts, flaws = dict[str, str](), list[Flaw]()
     for path in paths[:MOST_FILES]:
         name = path.relative_to(folder).as_posix()
@@ -57,17 +57,13 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
     reader.read()
     if flaws or reader.flaws:
         raise BadFiles([*flaws, *reader.flaws])
-    return Wish(reader.workspace, reader.wanted, reader.wanted_groups())
+    return Wish(reader.workspace, reader.wanted, reader.groups)
 
 
 def _is_setting(key: str) -> bool:
     """Return whether a key is a service setting, or the first part of one, as in the table `[retention]`."""
     names = Settings.__dataclass_fields__
     return key == "settings" or key in names or any(name.startswith(f"{key}_") for name in names)
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def _text_of(path: Path) -> str:
@@ -93,7 +89,7 @@ class _Reader:
         self._places: dict[tuple[str, str], Place] = {}
         self._tables: dict[str, dict[str, tuple[Place, Any]]] = {kind: {} for kind in TABLES}
         self._used = set[str]()
-        self._groups: list[Group] = []
+        self.groups: list[Group] = []
 
     def read(self) -> None:
         """Read everything into `wanted` and `flaws`."""
@@ -182,7 +178,7 @@ class _Reader:
 
     def _destinations(self) -> None:
         """Create each destination once per alert that names it."""
-        self._groups = [
+        self.groups = [
             Group(name, place, line_of(self._texts[place.file], place.table), table, self._told(place, table))
             for name, (place, table) in self._tables[groups.TEMPLATES].items()
         ]
@@ -193,10 +189,6 @@ class _Reader:
         for name, (place, _) in self._tables[DESTINATIONS].items():
             if name not in self._used:
                 self._flaw(place, "", "no alert names it: write its name into an alert's `destinations`")
-
-    def wanted_groups(self) -> Sequence[Group]:
-        """Return the groups by template; only the service can expand them."""
-        return self._groups
 
     def _told(self, place: Place, table: groups.TemplateTable) -> Sequence[Wanted]:
         if table.destinations and not table.alerts:
@@ -221,7 +213,8 @@ class _Reader:
         for kind in KINDS.values():
             for wanted in self.wanted[kind.id]:
                 for field, of in kind.refers.items():
-                    for name in _names_in(wanted.values[field]):
+                    given = wanted.values[field]
+                    for name in (given,) if isinstance(given, str) else given:
                         if (of, name) not in self._places and not (of == SOURCES and self._means_sources(name)):
                             url = ", or write the URL of a source that is there" if of == SOURCES else ""
                             says = f"there is no [{of}.{name}] in these files{self._near(of, name)}{url}"
@@ -243,10 +236,6 @@ class _Reader:
         line = line_of(text, place.table, key) or _first_with(text, table)
         named = ".".join(filter(None, (place.table, shown or key)))
         self.flaws.append(Flaw(place.file, line, f"{named}: {says}" if named else says))
-
-
-def _names_in(value: object) -> Sequence[str]:
-    return (value,) if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
 
 
 def _first_with(text: str, table: str) -> int:
@@ -301,7 +290,6 @@ def _said(found: Violation, type_: object) -> str:
 
 
 def _type_at(type_: object, path: str) -> object:
-    """Return the type at a path of field names inside a type."""
     for step in re.findall(r"\.([\w-]+)", path):
         fields = (field for shape in _shapes(type_) for field in _fields(shape))
         type_ = next((field.type for field in fields if field.encode_name == step), type_)
@@ -362,5 +350,4 @@ def schema() -> dict[str, Any]:
 
 
 def as_text() -> str:
-    """Return the schema as shipped."""
     return msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from extras.apply.groups import Attachment
-from extras.apply.kinds.kind import PART, Kind
+from extras.apply.kinds.kind import PART
 from extras.apply.kinds.table import KINDS
 from extras.apply.planning import Act, Change, Plan, Verb
 from storage.records.secrecy import plain
@@ -27,7 +27,6 @@ NOTHING: Final = "Nothing is to be done: the service is as the files say."
 
 
 def lines_of(plan: Plan, *, colour: bool = False) -> Iterator[str]:
-    """Yield a plan as lines for people."""
     for act in plan.acts:
         sign, code = SIGNS[act.verb], _COLOURS[act.verb]
         yield f"\x1b[{code}m{sign}\x1b[0m {_head(act)}" if colour else f"{sign} {_head(act)}"
@@ -63,7 +62,9 @@ def _lacking(group: Attachment) -> str:
 def _head(act: Act) -> str:
     what = f"{act.kind}.{plain(act.name)}"
     if act.verb == "delete" and act.replaces:
-        return f"{what}: deleted, once its successor is there: {_fixed(KINDS[act.kind])} of a {_noun(act)} is fixed"
+        kind = KINDS[act.kind]
+        fixed = f"{' or '.join(kind.fixed)} of a {kind.noun}"
+        return f"{what}: deleted, once its successor is there: {fixed} is fixed"
     if act.verb == "make" and act.replaces:
         return f"{what}: made anew"
     if act.verb == "delete":
@@ -73,14 +74,6 @@ def _head(act: Act) -> str:
     if act.verb == "take over":
         return f"{what}: is there, and is managed by these files from now on{_known(act)}"
     return f"{what}: was {plain(act.was)}" if act.was else what
-
-
-def _noun(act: Act) -> str:
-    return KINDS[act.kind].noun
-
-
-def _fixed(kind: Kind) -> str:
-    return " or ".join(kind.fixed)
 
 
 def _known(act: Act) -> str:
@@ -140,7 +133,6 @@ def shortened(text: str) -> str:
 
 
 def as_json(plan: Plan) -> dict[str, Any]:
-    """Return a plan for programs."""
     acts = []
     for act in plan.acts:
         record = None if act.there is None else act.there.record

@@ -47,12 +47,8 @@ def value_of(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key_of(name)} = {value_of(one)}" for name, one in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_inline(one) for one in value) + "]"
+        return "[" + ", ".join(_quoted(one) if isinstance(one, str) else value_of(one) for one in value) + "]"
     return repr(value)
-
-
-def _inline(value: Any) -> str:
-    return _quoted(value) if isinstance(value, str) else value_of(value)
 
 
 _HEADER = re.compile(r"\s*\[+([^\]]*)\]")

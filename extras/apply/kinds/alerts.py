@@ -60,7 +60,6 @@ DEFAULTS: Values = spelt(_DECLARED | dict.fromkeys(OF_SOURCES, ()))
 
 
 def names_of(record: Any, of: Mapping[str, tuple[str, str]], names: Names) -> dict[str, Any]:
-    """Return the names for a record's ids."""
     return {
         field: tuple(names.name_of(kind, id) for id in getattr(record, called)) for field, (called, kind) in of.items()
     }
@@ -81,14 +80,6 @@ def _there(record: Any, names: Names) -> There:
     return There(record, spelt(values | names_of(record, OF_SOURCES, names)))
 
 
-def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
-    return ids_of(values, OF_SOURCES, ids)
-
-
-def _content(_name: str, values: Values) -> object:
-    return tuple(values[field] for field in ("query", "language", "match", "sources", "tags"))
-
-
 KIND = Kind(
     id=ALERTS,
     noun="alert",
@@ -98,9 +89,9 @@ KIND = Kind(
     defaults=DEFAULTS,
     spelt=spelt,
     there=_there,
-    natural=_content,
+    natural=lambda _name, values: tuple(values[name] for name in ("query", "language", "match", "sources", "tags")),
     alike=lambda _name, values: values["name"],
-    body=_body,
+    body=lambda values, _secrets, ids: ids_of(values, OF_SOURCES, ids),
     make=lambda _values, _ids: "/v1/alerts",
     called=lambda values: values["name"],
     file="alerts.toml",

@@ -11,9 +11,8 @@ from msgspec.structs import fields
 from actors.messages.declaring import patch_of
 from api.fields.destinations import DestinationRecord, HookUrl, NewDestination, OptionValue
 from extras.apply.kinds.alerts import ALERTS
-from extras.apply.kinds.kind import PART, Ids, Kind, Names, There, Values
+from extras.apply.kinds.kind import PART, Ids, Kind, Names, Reference, There, Values
 from extras.apply.kinds.sources import url_of
-from extras.apply.references import Reference
 from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS
 
 DESTINATIONS = "destinations"
@@ -87,10 +86,6 @@ def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[
     return body
 
 
-def _known_by(name: str, values: Values) -> object:
-    return values["alert"], name.partition(BETWEEN)[2], values["kind"]
-
-
 def _trimmed(_record: Any, values: Values) -> frozenset[str]:
     """Return fields that the service chose itself, such as a label made from the alert's name."""
     made = {"label"} if " · " in values["label"] else set()
@@ -107,7 +102,7 @@ KIND = Kind(
     defaults=DEFAULTS,
     spelt=spelt,
     there=_there,
-    natural=_known_by,
+    natural=lambda name, values: (values["alert"], name.partition(BETWEEN)[2], values["kind"]),
     alike=lambda _name, values: (values["alert"], values["kind"], values.get("url")),
     body=_body,
     make=lambda values, ids: f"/v1/alerts/{ids(ALERTS, values['alert'])}/destinations",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -11,7 +10,7 @@ from msgspec.structs import fields
 from actors.messages.declaring import patch_of
 from api.fields.publications import NewPublication, PublicationRecord, Title
 from extras.apply.kinds.alerts import ALERTS, OF_SOURCES, SourceName, ids_of, names_of
-from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
+from extras.apply.kinds.kind import Kind, Names, There, Values
 from storage.records.alert import MOST_SOURCES
 
 PUBLICATIONS = "publications"
@@ -50,10 +49,6 @@ def _there(record: Any, names: Names) -> There:
     return There(record, spelt(values | names_of(record, _IDS, names)))
 
 
-def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:
-    return ids_of(values, _IDS, ids)
-
-
 KIND = Kind(
     id=PUBLICATIONS,
     noun="publication",
@@ -65,7 +60,7 @@ KIND = Kind(
     there=_there,
     natural=lambda _name, values: tuple(values[name] for name in DEFAULTS),
     alike=lambda _name, values: values["title"],
-    body=_body,
+    body=lambda values, _secrets, ids: ids_of(values, _IDS, ids),
     make=lambda _values, _ids: "/v1/publications",
     called=lambda values: values["title"],
     file="publications.toml",

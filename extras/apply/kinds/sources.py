@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -16,8 +15,7 @@ from actors.messages.requests import SECRETS, NewSource, Url, as_typed
 from actors.sources.following import read_hosts
 from actors.sources.lending import read_places
 from api.fields.sources import SourceRecord
-from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
-from extras.apply.references import Reference
+from extras.apply.kinds.kind import Kind, Names, Reference, There, Values
 from storage.records.identity import Managed, interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
 from storage.records.tiers import WITH_DIFF
@@ -105,10 +103,6 @@ def _there(record: Any, names: Names) -> There:
     return There(record, values, frozenset(name for name in SECRETS if getattr(record, f"has_{name}")))
 
 
-def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:
-    return {**values, **secrets}
-
-
 def _trimmed(record: Any, values: Values) -> frozenset[str]:
     """Return the fields that the service chose and would choose again."""
     chosen = set() if record.detection.forced else {"type"}
@@ -126,7 +120,7 @@ KIND = Kind(
     there=_there,
     natural=lambda _name, values: values["url"],
     alike=lambda _name, values: values["url"],
-    body=_body,
+    body=lambda values, secrets, _ids: {**values, **secrets},
     make=lambda _values, _ids: "/v1/sources",
     called=lambda values: values["title"] or values["url"].partition("://")[2],
     file="sources.toml",

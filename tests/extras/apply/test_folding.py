@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from extras.apply.attaching import state_of, templates_of
-from extras.apply.folding import Table, folded
 from extras.apply.groups import TemplateSeen
-from extras.apply.writing import write, written
+from extras.apply.writing import Table, folded, write, written
 from tests.extras.apply.folder import Service, files
 from tests.extras.apply.test_groups import FEWER, ID, RIVALS
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from actors.catalogue import Catalogue, Entry
 from actors.errors import Unprocessable
 from actors.templates.template import built_in
+from extras.apply.groups import BadFiles
 from extras.apply.showing import as_json, lines_of
-from extras.apply.sides import BadFiles
 from tests.api.house import make_house, running
 from tests.extras.apply.folder import Killed, Service, files
 

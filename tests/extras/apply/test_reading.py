@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from extras.apply.groups import BadFiles
 from extras.apply.kinds.sources import DEFAULTS, spelt
 from extras.apply.reading import read_folder
-from extras.apply.sides import BadFiles
 from tests.extras.apply.folder import files
 
 GOOD = """

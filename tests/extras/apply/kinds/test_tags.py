@@ -10,9 +10,9 @@ import pytest
 
 from extras.apply.acting import Actor, Done
 from extras.apply.attaching import state_of
+from extras.apply.groups import BadFiles
 from extras.apply.reading import read_folder
 from extras.apply.showing import lines_of
-from extras.apply.sides import BadFiles
 from extras.apply.writing import written
 from sanderling.client.api import Client, WaitingClient
 from tests.api.house import BASE_URL
