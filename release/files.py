@@ -14,9 +14,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from extras.install.layout import PACKAGED, SYSTEM
 from extras.install.licences import book
-from extras.install.units import settings_text, unit_text
+from extras.install.units import PACKAGED, SYSTEM, settings_text, unit_text
 from release.bill import Archives, shipped, software_bill
 from release.licences.making import shown
 from release.licences.parts import Part, parts

@@ -13,12 +13,11 @@ import pwd
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import assert_never
 
-from extras.install.layout import Layout, beside
 from extras.install.plan import (
     Act,
     Amend,
@@ -35,7 +34,7 @@ from extras.install.plan import (
     Run,
     Write,
 )
-from extras.install.units import KeyFile
+from extras.install.units import KeyFile, Layout, beside
 from sanderling.exits import CommandFailed, Exit
 from sanderling.program import LAUNCHER, foreign_environment, is_one_file, unpacked
 
@@ -61,14 +60,14 @@ def look(layout: Layout, root: Path) -> FoundInstallation:
         owed=_owed(_under(root, layout.owed)),
         account=bool(layout.account) and _has_account(layout.account),
         key=_key(_under(root, layout.master_key)),
-        browser={path: text for path in _browser_files(layout) if (text := _text(_under(root, path))) is not None},
+        browser={
+            path: text
+            for unit in (layout.browser_socket, layout.browser_service)
+            for path in (unit, beside(unit))
+            if (text := _text(_under(root, path))) is not None
+        },
         settings_say=_text(_under(root, layout.settings)) or "",
     )
-
-
-def _browser_files(layout: Layout) -> Iterator[PurePosixPath]:
-    for unit in (layout.browser_socket, layout.browser_service):
-        yield from (unit, beside(unit))
 
 
 def _text(path: Path) -> str | None:

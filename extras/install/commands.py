@@ -11,8 +11,8 @@ from shutil import which
 import click
 
 from extras.install.carrying_out import Hand, look, set_up_link
-from extras.install.layout import BESIDE_PACKAGE, BROWSER_SOCKET, PACKAGED, SYSTEM, UNIT, Layout, of_user
 from extras.install.plan import holding, installing, letting_go, removing
+from extras.install.units import BESIDE_PACKAGE, BROWSER_SOCKET, PACKAGED, SYSTEM, UNIT, Layout, of_user
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag

@@ -71,7 +71,6 @@ def records(name: str | None) -> list[dict[str, Any]]:
 
 
 def names(typed: str) -> list[str]:
-    """Return the names of parts with this prefix."""
     return sorted({part.name for part in shipped() if part.name.startswith(typed)})
 
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath as Path
 from typing import Literal
 
-from extras.install.layout import BROWSER_SOCKET, UNIT, Layout, beside
 from extras.install.units import (
+    BROWSER_SOCKET,
     LINE,
+    UNIT,
     KeyFile,
+    Layout,
+    beside,
     browser_in,
     browser_units,
     is_unedited,

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extras.install.layout import SYSTEM
 from extras.install.units import (
     ADDRESS,
     LINE,
+    SYSTEM,
     browser_in,
     browser_units,
     unit_text,

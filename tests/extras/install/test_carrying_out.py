@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from extras.install.carrying_out import Hand, cut, look
-from extras.install.layout import SYSTEM
 from extras.install.plan import Amend, FoundInstallation, Note, Run, Write
+from extras.install.units import SYSTEM
 from sanderling import program
 from sanderling.cli import run
 from sanderling.exits import CommandFailed, Exit

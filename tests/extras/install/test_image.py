@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from actors.settings import Settings
-from extras.install.layout import SYSTEM
-from extras.install.units import unit_text
+from extras.install.units import SYSTEM, unit_text
 from sanderling.environment import BESIDE
 from tests.e2e.fronts import CADDY
 from tests.rules.source_files import ROOT

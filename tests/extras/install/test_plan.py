@@ -8,7 +8,6 @@ from pathlib import PurePosixPath as Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extras.install.layout import BESIDE_PACKAGE, SYSTEM, of_user
 from extras.install.plan import (
     Act,
     Amend,
@@ -26,7 +25,7 @@ from extras.install.plan import (
     letting_go,
     removing,
 )
-from extras.install.units import LINE, browser_units, is_unedited, sealed, unit_text
+from extras.install.units import BESIDE_PACKAGE, LINE, SYSTEM, browser_units, is_unedited, of_user, sealed, unit_text
 
 VERSION = "1.2.3-abc"
 UNIT = sealed(unit_text(SYSTEM))

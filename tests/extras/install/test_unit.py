@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extras.install.layout import SYSTEM, of_user
-from extras.install.units import unit_text
+from extras.install.units import SYSTEM, of_user, unit_text
 from tests.rules.source_files import ROOT
 
 needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
