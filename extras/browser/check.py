@@ -40,7 +40,6 @@ async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
 
 
 def held(name: str, walls: Walls | None) -> Finding:
-    """Return the finding for a browser held by these walls."""
     says = f"{name} renders pages, held by {walls_in_words(walls)}"
     if walls is not None and (walls.sandbox or walls.remote):
         return Finding("ok", "browser", says)
@@ -49,7 +48,6 @@ def held(name: str, walls: Walls | None) -> Finding:
 
 
 def from_unit(tight: tuple[str, ...]) -> Finding:
-    """Return the finding for a service unit with these restrictions."""
     do = f"`sudo sanderling install --browser` gives it a unit of its own ({PAGE}); or browser = {OFF}."
     return Finding("warn", "browser", f"{UNIT} restricts the service too much for a browser: {', '.join(tight)}", do)
 

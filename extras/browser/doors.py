@@ -36,7 +36,6 @@ class OwnDoors:
 
     @contextmanager
     def let(self, lease: Lease) -> Iterator[Door]:
-        """Open a door for one page."""
         port, slot = self._free.pop()
         try:
             with slot.let(lease):
@@ -45,7 +44,6 @@ class OwnDoors:
             self._free.append((port, slot))
 
     def close(self) -> None:
-        """Close all doors."""
         for _, listener in self._listeners:
             listener.socket.close()
 
@@ -68,7 +66,6 @@ class GateDoors:
 
     @contextmanager
     def let(self, lease: Lease) -> Iterator[Door]:
-        """Open a door for one page."""
         secret = self._entropy(_SECRET_SIZE).hex()
         with self._gate.let(secret, lease):
             yield Door(f"http://{self._address}", secret)

@@ -364,5 +364,4 @@ class _Desk:
         return message, tag
 
     def close(self) -> None:
-        """Close the queue."""
         self._put.close()

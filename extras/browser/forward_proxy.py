@@ -72,7 +72,6 @@ class Slot:
             self.cut()
 
     def cut(self) -> None:
-        """Cut all open connections."""
         for scope in self._open:
             scope.cancel()
 

@@ -91,7 +91,6 @@ class Lease:
             raise UrlRefused("address-inside", detail)
 
     def note(self, host: str, port: int, trouble: Trouble) -> Trouble:
-        """Record and return the trouble of a request."""
         self.refused += trouble.cause == "refused"
         if (host, port) in self._troubles or len(self._troubles) < MOST_TROUBLES:
             self._troubles[host, port] = trouble
@@ -102,5 +101,4 @@ class Lease:
         self.wire_bytes += size
 
     def trouble(self, host: str, port: int) -> Trouble | None:
-        """Return the last trouble of a request to a host."""
         return self._troubles.get((host, port))

@@ -172,7 +172,6 @@ class Look:
 
     @property
     def over(self) -> bool:
-        """Whether there is a result."""
         return self.state is State.OVER
 
     @property

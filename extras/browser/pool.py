@@ -141,7 +141,6 @@ class ChromiumPool:
         return f"<ChromiumPool {self.statistics()}>"
 
     def statistics(self) -> PoolStatistics:
-        """Return current figures and totals."""
         memory, processes = self._weight
         return PoolStatistics(
             alive=self._alive,
@@ -375,7 +374,6 @@ class ChromiumPool:
         self._wake_waiting()
 
     def _wake_waiting(self) -> None:
-        """Wake page views that wait for a browser."""
         self._changed.set()
         self._changed = trio.Event()
 

@@ -54,7 +54,6 @@ class RemoteAddress(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """Host and port, as in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
@@ -70,7 +69,6 @@ class RemoteAddress(NamedTuple):
 
 
 def with_query(path: str, query: str) -> str:
-    """Return a path with a query, if there is one."""
     return f"{path}?{query}" if query else path
 
 
@@ -207,7 +205,6 @@ class RemoteBrowser:
             self._open = False  # the next run of the pool reopens it
 
     def _hosts(self) -> Sequence[str]:
-        """Return the Host values to try, in order."""
         local = () if self._address.tls else (f"localhost:{self._address.port}",)
         return self._address.authority, *local
 

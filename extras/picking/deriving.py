@@ -301,7 +301,6 @@ def words_of(element: Element) -> str:
 
 
 def _literal(words: str) -> str:
-    """Quote words for XPath."""
     return f'"{words}"' if "'" in words else f"'{words}'"
 
 
@@ -356,7 +355,6 @@ def _beginning(element: Element) -> str:
 
 
 def beginning_of(element: Element) -> str:
-    """Return the beginning of an element's text."""
     return " ".join("".join(islice(element.itertext(), 20)).split())
 
 

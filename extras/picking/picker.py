@@ -147,7 +147,6 @@ class _Picking:
         )
 
     def _watched_by(self, wish: PickWish) -> frozenset[int]:
-        """Return the blocks that the present choice watches."""
         everything = range(len(self._reading.blocks))
         selector, ignore = _inheriting(wish, wish.selector, wish.ignore)
         if self._reaches is None or selector is None:
@@ -272,7 +271,6 @@ def _inheriting(wish: PickWish, selector: str | None, ignore: tuple[str, ...]) -
 
 
 def _with(wish: PickWish, press: PressedBlock, selector: str) -> tuple[str | None, tuple[str, ...]]:
-    """Add the pressed block to the choice."""
     if press.act == "without":
         return wish.selector, tuple(dict.fromkeys((*wish.ignore, selector)))
     chosen, _ = _inheriting(wish, wish.selector, ())

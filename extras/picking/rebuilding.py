@@ -31,7 +31,6 @@ class TextNode(NamedTuple):
 
     @property
     def holder(self) -> Element:
-        """The parent element of the text."""
         return self.element.getparent() if self.after else self.element
 
 
@@ -77,7 +76,6 @@ def standing_blocks(root: Element, text: str) -> StandingBlocks:
 
 
 def named_texts(standing: Mapping[Name, Standing]) -> dict[TextNode, Name]:
-    """Map each text to its block."""
     return {text: name for name, one in standing.items() for text in one.texts}
 
 
@@ -279,7 +277,6 @@ def _likely(beside: Standing, pattern: Element) -> tuple[bool, bool]:
 
 
 def _twins(element: Element) -> bool:
-    """Whether an element has a sibling with the same tag."""
     return any(each is not element for each in element.getparent().iterchildren(element.tag))
 
 

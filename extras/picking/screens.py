@@ -345,7 +345,6 @@ def asked_again(visit: Visit, page: Page, wrong: Wrong) -> Page:
 
 
 def alert_of(source: str, query: str) -> Go:
-    """Redirect to the form of a new alert, with its query."""
     says = say("This is the alert for it. Try it, name it, and choose who to notify.")
     return Go(f"/alerts/new?{urlencode({'q': query, 'language': 'simple', 'source': source})}", says)
 

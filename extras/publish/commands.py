@@ -117,7 +117,6 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
 
 
 def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a publication as lines: content and addresses."""
     yield f"{plain(one['title'])}  {one['id']}"
     for label, values in (("sources", one["source_ids"]), ("tags", one["tags"]), ("alerts", one["alert_ids"])):
         if values:

@@ -100,7 +100,6 @@ def entry_of(id: str, body: bytes) -> FeedEntry:
 
 
 def _html(content: str) -> str:
-    """Return a text as paragraphs of HTML."""
     blocks = paragraphs(content.encode()[:CONTENT_CAP].decode("utf-8", "ignore")).split("\n\n")
     return "".join(f"<p>{escape(block, quote=False).replace(chr(10), '<br>')}</p>" for block in blocks if block)
 

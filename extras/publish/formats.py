@@ -30,14 +30,12 @@ def sound(text: str) -> str:
 
 
 def element_in(parent: Element, name: str, text: str = "", **attributes: str) -> Element:
-    """Add an element with a text; return it."""
     made = SubElement(parent, name, {key: sound(value) for key, value in attributes.items()})
     made.text = sound(text) or None
     return made
 
 
 def document(root: Element) -> bytes:
-    """Return a whole document in UTF-8."""
     written: str = tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{written}\n'.encode()
 

@@ -279,7 +279,6 @@ class Hub:
         self._told.pop(reader.subscription.id, None)
 
     async def _end(self, readers: Sequence[_Reader]) -> None:
-        """End subscriptions. Raises StorageError."""
         await self._store.end([reader.subscription.id for reader in readers])
         for reader in readers:
             topic = self._topics.get(reader.subscription.publication)

@@ -77,7 +77,6 @@ class PublicationEdit(PublicationForm, frozen=True, kw_only=True):
 
 
 def _typed(form: PublicationForm) -> dict[str, Any]:
-    """Return the form's fields of a publication."""
     return mirrored(form, NewPublication) | {"tags": tuple(dict.fromkeys(words_in(form.tags)))}
 
 

@@ -107,7 +107,6 @@ class Subscriptions:
         await write_each(self._writer, "DELETE FROM subscription WHERE id=?", [(id,) for id in sorted(ids)])
 
     async def all(self) -> Sequence[Subscriber]:
-        """Return all subscriptions, oldest first."""
         return [_subscriber(row, self._vault) for row in await every_row(self._readers, _ALL_SUBSCRIPTIONS)]
 
     async def count(self, publication_id: str) -> int:

@@ -48,7 +48,6 @@ class Intent:
 
 
 def mailbox_of(context: AppContext) -> Mailbox[Intent]:
-    """Return the hub's mailbox."""
     return context.mailboxes.setdefault("hub", Mailbox("hub", WISHES))
 
 

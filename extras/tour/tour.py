@@ -177,7 +177,6 @@ class _Guide:
 
 
 def _forged(event: bytes) -> bytes:
-    """Return the event with altered content."""
     altered = msgspec.json.decode(event)
     altered["content"] += "0"
     return msgspec.json.encode(altered)

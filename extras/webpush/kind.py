@@ -173,7 +173,6 @@ _FIELDS: Final = (
 
 
 def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
-    """Return the kind for devices."""
     push = Push(service)
 
     async def enrol() -> str:
