@@ -222,7 +222,7 @@ def too_soon(wait: int, *, enabled: bool) -> Message:
     """Return why there is no check now: `wait` is in milliseconds."""
     if not enabled:
         return message("It was not checked now: the source is paused.")
-    says = "It was not checked now: it was checked just now, or asked us to wait. Again in %(count)s s."
+    says = "It was not checked now: it was checked just now, or asked us to wait. Try again in %(count)s s."
     return message(says, count=wait // 1000 + 1)
 
 

@@ -78,7 +78,7 @@ def query_of(form: Any) -> str:
     """Return the query of a form with the fields of `Starting`. Raises Wrong."""
     chosen = WHENS[form.when]
     if chosen.asks and not form.than:
-        raise Wrong(than=say("This is needed."))
+        raise Wrong(than=say("Fill in this field."))
     is_value = form.when in OF_VALUES
     query = chosen.query.format(form.than.replace(" ", "") if is_value else form.than)
     try:

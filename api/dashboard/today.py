@@ -173,11 +173,11 @@ async def change(visit: Visit) -> Reply:
         await practice.settled(visit, visit.form.what, error.retry_after)
         return Go(
             f"{PATH}#noticed",
-            say("This press has changed nothing: %(reason)s.", reason=translated(error.detail)),
+            say("Nothing changed: %(reason)s.", reason=translated(error.detail)),
             bad=True,
         )
     if stored is None:
-        late = say("Its event has not come yet: reload this page in a moment.")
+        late = say("Its event has not arrived yet. Reload this page in a moment.")
         return Go(PATH, f"{translated(done.says)} {late}", bad=True)
     return Go(f"{PATH}#noticed", translated(done.says))
 
@@ -203,7 +203,7 @@ async def wire(visit: Visit) -> Reply:
 
 async def end(visit: Visit) -> Reply:
     await practice.end(visit)
-    says = say("The practice is over: its sources, its alert and its bin are deleted. Its events stay in the log.")
+    says = say("Practice ended. Its sources, alert and bin are deleted. Its events stay in the log.")
     return Go(PATH, says)
 
 

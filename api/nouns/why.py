@@ -284,7 +284,7 @@ async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis)
 
 ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60
-_HELD = message("So were all the others, as after a move, and its date is not new: so it is for no alert.")
+_HELD = message("All the others were new too, as after a move, and its date is old, so no alert gets it.")
 _NO_NOTE = message("The note of that check is deleted, so this comes from the event itself.")
 
 
@@ -372,7 +372,7 @@ def _says(event: Event, kind: ReasonKind, note: Note | None, key: str | None) ->
     shown = None if key is None else f"“{_cut(key)}”"
     match kind:
         case "notice":
-            says = "This is a notice of the service itself (%(kind)s), no news of the source: %(rest)s"
+            says = "This is a notice of the service itself (%(kind)s), not a change of the source: %(rest)s"
             return message(says, kind=str(event.alert_type), rest=event.content)
         case "page":
             return _page(event, note)
@@ -390,9 +390,7 @@ def _says(event: Event, kind: ReasonKind, note: Note | None, key: str | None) ->
                 return message("An entry that was known by its identity had another text.")
             return message("An entry that was known by its identity (%(key)s) had another text.", key=shown)
         case "frame":
-            return message(
-                "A frame was pushed that an alert, or the source's own filter, asks for, and it was no duplicate."
-            )
+            return message("A frame arrived that matches an alert or the source's own filter, and it was no duplicate.")
 
 
 def _page(event: Event, note: Note | None) -> Message:

@@ -106,7 +106,7 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
         "responses": {
             "2XX": {"description": "Delivered."},
             "410": {"description": "Given up; the destination is disabled until a person resumes it."},
-            "default": {"description": "Tried again, for three days in all; `Retry-After` is honoured up to an hour."},
+            "default": {"description": "Retries, for three days in all; `Retry-After` is honoured up to an hour."},
         },
     }
 

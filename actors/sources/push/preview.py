@@ -74,7 +74,7 @@ def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
     if seen is not None and seen.frames:
         since = message(
             "Since the service started %(count)s frames have arrived: %(told)s reported, %(unasked)s that nothing "
-            "asked for, %(again)s repeated, %(bad)s unreadable.",
+            "matched, %(again)s repeated, %(bad)s unreadable.",
             count=seen.frames,
             told=seen.admitted,
             unasked=seen.filtered,

@@ -75,13 +75,13 @@ def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> N
         due = waiting.next_due
         if due is None or due <= now:
             return Next(window_of(destination, max(now, waiting.oldest)).end, noted("the digest's window closes"))
-        return Next(due, noted("another try"))
+        return Next(due, noted("a retry"))
     quiet = quiet_until(destination.quiet_hours, now)
     if quiet is not None:
         return Next(quiet, noted("quiet hours end"))
     if waiting.next_due is None:
         return Next(None, noted("under way"))
-    return Next(max(now, waiting.next_due), "due" if waiting.next_due <= now else noted("another try"))
+    return Next(max(now, waiting.next_due), "due" if waiting.next_due <= now else noted("a retry"))
 
 
 _LONGEST = 80

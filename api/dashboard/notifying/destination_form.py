@@ -226,7 +226,7 @@ def test_words(found: TestResult) -> str:
     if found.result == "sent":
         status, took = str(found.status_code), found.latency_ms
         return say("The test arrived: HTTP %(status)s after %(count)s ms.", status=status, count=took) + said
-    ends = say("It would be tried again.") if found.result == "retry" else say("No further try would follow.")
+    ends = say("It would be retried.") if found.result == "retry" else say("It would not be retried.")
     status = "" if found.status_code is None else f"HTTP {found.status_code}, "
     reason = f" {translated(found.detail or '')}." if found.status_code is None else ""
     failed = say("The test failed: %(status)s%(count)s ms.", status=status, count=found.latency_ms)

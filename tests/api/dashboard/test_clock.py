@@ -26,11 +26,11 @@ NIGHT = QuietHours("19:00", "22:30", "UTC")
     [
         (HOOK, None, Next(None, "nothing waits")),
         (HOOK, DUE, Next(AT, "due")),
-        (HOOK, LATER, Next(Millis(AT + 300_000), "another try")),
+        (HOOK, LATER, Next(Millis(AT + 300_000), "a retry")),
         (HOOK, Waiting(1, AT, None), Next(None, "under way")),
         (replace(HOOK, quiet_hours=NIGHT), DUE, Next(Millis(AT + 5 * HOUR // 2), "quiet hours end")),
         (replace(HOOK, delivery_mode="hourly"), DUE, Next(Millis(AT + HOUR), WINDOW)),
-        (replace(HOOK, delivery_mode="hourly"), LATER, Next(Millis(AT + 300_000), "another try")),
+        (replace(HOOK, delivery_mode="hourly"), LATER, Next(Millis(AT + 300_000), "a retry")),
         (
             replace(HOOK, delivery_mode="daily", digest_hour=6),
             DUE,

@@ -205,7 +205,7 @@ async def test_unmatched_frames_are_only_counted(autojump_clock: object) -> None
         await pusher.send("prices rise", "weather", "weather", "prices rise")
         kind, says = await best(service, source, "weather")
         assert kind == "unasked" and "its source's filter or an alert" in says
-        assert "4 frames have arrived: 1 reported, 2 that nothing asked for, 1 repeated" in says
+        assert "4 frames have arrived: 1 reported, 2 that nothing matched, 1 repeated" in says
         assert (await best(service, source, "PRICES"))[0] == "told"
     (stretch,) = notes_in(disk, source)
     assert stretch.counts == {"frames": 4, "admitted": 1, "filtered": 2, "duplicates": 1, "unreadable": 0}

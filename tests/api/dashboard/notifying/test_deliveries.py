@@ -95,7 +95,7 @@ async def test_an_attempt_shows_request_answer_and_next_step(house: House, brows
     await browser.get(f"{ALL}/1")
     assert "POST https://hooks.test/in" in browser.text and id in browser.text
     assert "<script>alert(1)</script>" in browser.text and "HTTP 503" in browser.text
-    assert "Try 3: 5 min (next)" in browser.text and "2 tries, the newest first" in browser.text
+    assert "Attempt 3: 5 min (next)" in browser.text and "2 attempts, the newest first" in browser.text
     assert '"title": "price <b>of</b> hay"' in browser.text
     await browser.submit(f"/destinations/{HOOK}/replay")
     assert "1 delivery waits again" in browser.text

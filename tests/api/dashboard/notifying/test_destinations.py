@@ -263,7 +263,12 @@ async def test_a_delivery_that_failed_shows_its_clock(house: House, browser: Bro
     )
     await browser.get(ONE)
     steps = [step.text_content() for step in browser.page.xpath("//ol[@class='steps']/li")]
-    assert steps[:4] == ["Try 1: at once (failed)", "Try 2: 5 s (failed)", "Try 3: 5 min (next)", "Try 4: 30 min"]
+    assert steps[:4] == [
+        "Attempt 1: at once (failed)",
+        "Attempt 2: 5 s (failed)",
+        "Attempt 3: 5 min (next)",
+        "Attempt 4: 30 min",
+    ]
     assert "failed 2 times; next in" in browser.text and len(steps) == 10
 
 

@@ -165,7 +165,7 @@ async def test_one_of_several_prices_can_be_meant(house: House, browser: Browser
 @pytest.mark.parametrize(
     ("fields", "field", "words"),
     [
-        ({"when": "below"}, "than", "This is needed."),
+        ({"when": "below"}, "than", "Fill in this field."),
         ({"when": "below", "than": "cheap"}, "than", "compared with a number"),
         ({"when": "any", "deliver": "slack"}, "url", "Enter the address"),
         ({"when": "any", "deliver": "url", "url": "http://plain.test/"}, "url", "https"),

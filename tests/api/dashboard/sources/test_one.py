@@ -108,7 +108,7 @@ async def test_a_push_source_shows_its_connection(house: House, browser: Browser
     seen = PushView(connected_since=NOW, subprotocol="v2", frames=9, admitted=4, filtered=5)
     house.registry.views[source] = msgspec.structs.replace(house.registry.views[source], push=seen)
     await browser.get(here())
-    assert "9: 4 reported, 5 that no alert or filter wants" in browser.text and "(v2)" in browser.text
+    assert "9: 4 reported, 5 that no alert or filter matches" in browser.text and "(v2)" in browser.text
     assert not browser.page.xpath("//form[contains(@action,'/check')]")
 
 
