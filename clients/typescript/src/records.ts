@@ -859,6 +859,20 @@ export interface FilledBy {
   size: number;
 }
 
+/**
+ * A price, number, state, version or date on a page. `text`: as written there. `value`: its digits, its date, the
+ * numbers of a version, or a state. `label`: its name in the page's own words. `path`: its place in a structured
+ * document. `unit`: a currency, "%", a unit of measure, or "".
+ */
+export interface FoundValue {
+  type: "availability" | "date" | "money" | "number" | "percent" | "time" | "version" | (string & {});
+  text: string;
+  value: string;
+  label: string;
+  path: string;
+  unit: string;
+}
+
 /** One factor of a score: the share `left` (1: no loss), and the reason. */
 export interface HealthSeen {
   cause: "none" | "partial" | "reach" | "stuck" | "yield" | (string & {});
@@ -1510,8 +1524,9 @@ export interface PageBlocks {
 
 /**
  * A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
- * list (`follow`); `items` are the first 20. `matched`: the number of elements that `selector` keeps, null without
- * one. `partial`: the page is too long and was read in part.
+ * list (`follow`); `items` are the first 20. `values`: its first 20 prices, numbers, states, versions and dates.
+ * `matched`: the number of elements that `selector` keeps, null without one. `partial`: the page is too long and
+ * was read in part.
  */
 export interface PagePreview {
   title: string;
@@ -1526,6 +1541,7 @@ export interface PagePreview {
   partial: boolean;
   listed?: number;
   items?: Array<ListedItem>;
+  values?: Array<FoundValue>;
 }
 
 /** The change, as a sentence; its event is on `stream` within seconds. */

@@ -128,7 +128,7 @@ async def test_an_alert_is_given_the_bin_and_its_secret_is_shown_once(browser: B
     bin, alert = await minted(browser), await an_alert(house)
     await browser.get(f"/webhook-bins/{bin.id}")
     await browser.submit(f"/webhook-bins/{bin.id}/attach", {"alert": alert.id})
-    assert "The matches of Prices come here now." in browser.text
+    assert "The matches of Prices now go to this bin." in browser.text
     assert "whsec_" in browser.text
     (destination,) = await house.storage.alerts.destinations()
     assert destination.url.endswith(f"/bins/{bin.token}")

@@ -867,6 +867,20 @@ class FilledBy(Struct, frozen=True, kw_only=True):
     size: int
 
 
+class FoundValue(Struct, frozen=True, kw_only=True):
+    """A price, number, state, version or date on a page. `text`: as written there. `value`: its digits, its date,
+    the numbers of a version, or a state. `label`: its name in the page's own words. `path`: its place in a
+    structured document. `unit`: a currency, "%", a unit of measure, or "".
+    """
+
+    type: str
+    text: str
+    value: str
+    label: str
+    path: str
+    unit: str
+
+
 class HealthSeen(Struct, frozen=True, kw_only=True):
     """One factor of a score: the share `left` (1: no loss), and the reason."""
 
@@ -1531,8 +1545,9 @@ class PageBlocks(Struct, frozen=True, kw_only=True):
 
 class PagePreview(Struct, frozen=True, kw_only=True):
     """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as
-    a list (`follow`); `items` are the first 20. `matched`: the number of elements that `selector` keeps, null
-    without one. `partial`: the page is too long and was read in part.
+    a list (`follow`); `items` are the first 20. `values`: its first 20 prices, numbers, states, versions and
+    dates. `matched`: the number of elements that `selector` keeps, null without one. `partial`: the page is too
+    long and was read in part.
     """
 
     title: str
@@ -1547,6 +1562,7 @@ class PagePreview(Struct, frozen=True, kw_only=True):
     partial: bool
     listed: int | None = None
     items: list[ListedItem] | None = None
+    values: list[FoundValue] | None = None
 
 
 class PracticeChange(Struct, frozen=True, kw_only=True):

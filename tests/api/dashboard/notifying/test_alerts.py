@@ -197,7 +197,7 @@ async def test_a_trial_of_an_invalid_form_names_the_error(browser: Browser) -> N
     await browser.get("/alerts/new")
     await browser.post("/alerts/try", {"filter_query": "price", "channel": "Not One"})
     (there,) = browser.page.xpath("//section[@id='tried']")
-    assert "Channel: This is not in the form" in there.text_content()
+    assert "Channel: This has the wrong format" in there.text_content()
 
 
 async def test_an_error_appears_next_to_its_field_and_keeps_the_input(house: House, browser: Browser) -> None:
