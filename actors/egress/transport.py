@@ -21,7 +21,7 @@ from actors.egress.url import Url
 MOST_IDLE = 32
 """Idle connections in all. The pool scans them for every request, and a source's next check is far away."""
 TRUSTED = 1.0
-"""Seconds after a response in which an idle connection is used without asking the system whether it is still open."""
+"""Seconds after a response while an idle connection is used without checking that it is still open."""
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):

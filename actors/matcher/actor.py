@@ -85,9 +85,9 @@ MOST_ROWS = 500
 class Matcher:
     """One actor; only its cursor is durable.
 
-    nudge: tells a destination's actor that it has new rows; never waits. refresh: brings the destinations' actors in
-    line with what is stored, before a change is acknowledged. heard: given the alerts whenever they have been
-    read, before a change is acknowledged; it waits for nobody else. private_since: since when only
+    nudge: tells a destination's actor that it has new rows; never waits. refresh: updates the
+    destinations' actors from storage, before a change is acknowledged. heard: called with the alerts after each read,
+    before a change is acknowledged; it must not wait. private_since: since when only
     alerts that name a source, or were made later, get its events. The mailbox belongs to the composition root. Of
     several nodes one matches, and the others stand by.
     """

@@ -1,4 +1,4 @@
-"""Patches, answers and tables made from a noun's declaration, so that a field stands in one place.
+"""Patches, answers and tables made from a noun's declaration, so that a field is declared once.
 
 Each is a class with the fields that are its own; a decorator adds the declared ones. `order` names fields as they are
 shown; those that it does not name come last.

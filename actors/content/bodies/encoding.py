@@ -137,7 +137,7 @@ def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:
     head = _COMMENT.sub(b"", body[:_LATE])
     for pattern, how in ((_XML, "XML declaration"), (_META, "meta element")):
         if (inside := pattern.search(head)) and (name := _charset(inside[1].decode("ascii", "replace"))):
-            # A declaration that reads byte by byte cannot be in UTF-16, whatever it claims.
+            # A declaration that reads byte by byte cannot be in UTF-16.
             yield ("utf-8" if name.startswith(("utf-16", "utf-32")) else name), how
 
 

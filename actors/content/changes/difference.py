@@ -185,7 +185,7 @@ def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
 
 
 def _shape(state: SettledState, i: int, canonical_text: str) -> str:
-    """Return the shape of a block, for which a hexadecimal number is a figure."""
+    """Return the shape of a block. A hexadecimal number counts as a figure."""
     text, figures = _DRAWN.subn("0", state.texts[i])
     return shape(canonical(text, cell=bool(state.traits[i] & CELL)) if figures else canonical_text)
 

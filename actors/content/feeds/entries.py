@@ -208,7 +208,7 @@ def _words(value: object, detail: Any, known: frozenset[str], *, atom: bool) -> 
     text = str(value or "")
     if not atom:
         return plain(_escaped(text, known))
-    # RFC 4287, 3.1.1: plain text has no markup, whatever it looks like.
+    # RFC 4287, 3.1.1: plain text never has markup.
     return normalise(text) if (detail or {}).get("type") == "text/plain" else plain(text)
 
 

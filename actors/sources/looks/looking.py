@@ -98,7 +98,7 @@ async def look_at(
 async def look_for_user(
     ports: Ports, live: LiveSource, claim: Ticket, tier: BodyReader, begin: Callable[[], object]
 ) -> CachedBody:
-    """Return a source's body for a user who waits: of the last minute, or else fetched. begin: called before a fetch.
+    """Return a source's body for a waiting user: of the last minute, or else fetched. begin: called before a fetch.
 
     Raises as `look_at`, and as `begin` does.
     """
