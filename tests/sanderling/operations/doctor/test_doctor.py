@@ -8,7 +8,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +26,6 @@ from sanderling.exits import Exit
 from sanderling.operations.doctor import checks as rounds
 from sanderling.operations.doctor import database, machine, network
 from sanderling.operations.doctor.checks import QUESTIONS, findings
-from sanderling.operations.doctor.network import ends_at
 from sanderling.operations.findings import DoctorContext, Finding
 from storage.errors import Corrupt, DiskFull
 from storage.records.identity import Millis
@@ -190,8 +188,6 @@ def test_private_networks_that_are_open_are_a_warning_and_metadata_stays_shut(pa
 @needs_openssl
 def test_the_certificates_expiry_is_reported(patient: DoctorContext, tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
-    left = ends_at(certificate.read_text()) - datetime.now(UTC)
-    assert timedelta(days=1, hours=23) < left <= timedelta(days=2)
     sick = with_settings(patient, tls_cert=str(certificate), tls_key=str(key))
     finding = worst(list(network.tls(sick)))
     assert finding.level == "warn" and "1 days" in finding.says
