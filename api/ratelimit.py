@@ -143,30 +143,37 @@ class Limiter:
         return len(self._buckets)
 
 
-class AddressLimit:
-    """Open connections by address. most: the limit for one address."""
+class LimitReached(Exception):
+    """The limit is reached. The message is a sentence for the client."""
 
-    def __init__(self, most: int, proxies: Sequence[Network]) -> None:
-        self.most, self._proxies = most, proxies
-        self._here: Counter[str] = Counter()
 
-    def enter(self, address: str) -> str | None:
-        """Count a connection; return the name to `leave` with, or None at the limit."""
+class ConnectionLimit:
+    """At most `most` open connections, and `of_one` from each address that counts."""
+
+    def __init__(self, most: int, of_one: int, proxies: Sequence[Network]) -> None:
+        self._most, self._of_one, self._proxies = most, of_one, proxies
+        self._taken = 0
+        self._of: Counter[str] = Counter()
+
+    def take(self, address: str) -> str:
+        """Take a slot; return the name to `free` it with. Raises LimitReached."""
+        if self._taken >= self._most:
+            raise LimitReached("Too many connections are open.")
         name = counted_as(address, self._proxies)
-        if name and self._here[name] >= self.most:
-            return None
-        self._here[name] += 1
+        if name and self._of[name] >= self._of_one:
+            raise LimitReached(f"{self._of_one} connections from your address are open already.")
+        self._of[name] += 1
+        self._taken += 1
         return name
 
-    def leave(self, name: str) -> None:
-        self._here[name] -= 1
-        if not self._here[name]:
-            del self._here[name]
+    def free(self, name: str) -> None:
+        self._taken -= 1
+        self._of[name] -= 1
+        if not self._of[name]:
+            del self._of[name]
 
     def __repr__(self) -> str:
-        counted = [(many, name) for name, many in self._here.items() if name]
-        most = max(counted, default=(0, "nobody"))
-        return f"<AddressLimit of {len(counted)} addresses, most of {most[1]}: {most[0]}>"
+        return f"<ConnectionLimit {self._taken} of {self._most} taken, most by {self._of.most_common(1)}>"
 
 
 def counted_as(address: str, proxies: Sequence[Network]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 from hypercorn.config import Config
@@ -18,15 +18,11 @@ from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 
-from api.ratelimit import AddressLimit
+from api.app import Api
 from api.server.exchange import Exchange, Message, probed, refused
 from api.server.http1 import Http1
 from api.server.wire import Wire
-
-if TYPE_CHECKING:
-    from api.app import Api
-    from api.streams.keepalives import Writer
-
+from api.streams.keepalives import Writer
 
 HEAD_TIMEOUT = 10
 """Seconds for the head of the first request; later heads get at most twice as long."""
@@ -166,31 +162,3 @@ async def _refuse(api: Api, protocol: Http1, status: int) -> None:
     else:
         rule, where = "The request is not HTTP/1.1 as RFC 9112 defines it.", "head"
     await protocol.answer(*refused(api, status, where, rule))
-
-
-class LimitReached(Exception):
-    """The limit is reached. The message is a sentence for the client."""
-
-
-class ConnectionLimit:
-    """At most `most` connections in total, and per address as many as `guests` allows."""
-
-    def __init__(self, most: int, guests: AddressLimit) -> None:
-        self._most, self._taken, self._guests = most, 0, guests
-
-    def take(self, address: str) -> str:
-        """Take a slot; return the name to `free` it with. Raises LimitReached."""
-        if self._taken >= self._most:
-            raise LimitReached("Too many connections are open.")
-        guest = self._guests.enter(address)
-        if guest is None:
-            raise LimitReached(f"{self._guests.most} connections from your address are open already.")
-        self._taken += 1
-        return guest
-
-    def free(self, guest: str) -> None:
-        self._guests.leave(guest)
-        self._taken -= 1
-
-    def __repr__(self) -> str:
-        return f"<ConnectionLimit {self._taken} of {self._most} taken, {self._guests!r}>"

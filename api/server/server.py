@@ -23,8 +23,8 @@ from actors.extras import always_on
 from actors.world import Renewal
 from api.app import Api, make_app
 from api.problems import MEDIA, Refusal
-from api.ratelimit import AddressLimit
-from api.server.connection import HEAD_TIMEOUT, Connection, ConnectionLimit, LimitReached
+from api.ratelimit import ConnectionLimit, LimitReached
+from api.server.connection import HEAD_TIMEOUT, Connection
 from api.server.live import LiveStream, Park
 from api.server.wire import SecureWire, Wire, peer_of, wire_of
 from supervision import Child, ChildSpec
@@ -67,8 +67,8 @@ class ServerConnections:
         self._context = WorkerContext(None)
         self._wires: dict[Wire, str] = {}
         """Each connection with its name in the limit."""
-        guests = AddressLimit(self._settings.address_connections, api.proxies)
-        self._places = ConnectionLimit(self._settings.max_streams + BESIDE_STREAMS, guests)
+        most = self._settings.max_streams + BESIDE_STREAMS
+        self._places = ConnectionLimit(most, self._settings.address_connections, api.proxies)
         self._empty = trio.Event()
         self._park: Park | None = None
 

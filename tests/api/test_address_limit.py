@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from api.ratelimit import AddressLimit
+from api.ratelimit import ConnectionLimit, LimitReached
 from api.server.wire import peer_of
 from tests.api.house import House, StreamPair, make_house, running
 from tests.api.server.test_server import GET, read_all
@@ -74,20 +74,22 @@ async def test_x21_half_open_requests_of_one_address_make_room_for_its_next_ones
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.1.2.3", "::ffff:10.1.2.3", ""])
 def test_proxies_and_this_machine_are_not_counted(address: str) -> None:
-    guests = AddressLimit(1, [ip_network("10.0.0.0/8")])
-    assert [guests.enter(address) for _ in range(5)] == [""] * 5
+    places = ConnectionLimit(9, 1, [ip_network("10.0.0.0/8")])
+    assert [places.take(address) for _ in range(5)] == [""] * 5
     for _ in range(5):
-        guests.leave("")
-    assert repr(guests) == "<AddressLimit of 0 addresses, most of nobody: 0>"
+        places.free("")
+    assert repr(places) == "<ConnectionLimit 0 of 9 taken, most by []>"
 
 
 def test_ipv6_addresses_are_counted_per_customer_prefix() -> None:
-    guests = AddressLimit(2, ())
-    assert [guests.enter(f"2001:db8:1:2::{n}") for n in range(1, 4)] == ["2001:db8:1:2::"] * 2 + [None]
-    assert guests.enter("2001:db8:1:3::1") == "2001:db8:1:3::"
-    guests.leave("2001:db8:1:2::")
-    assert guests.enter("2001:db8:1:2::9") == "2001:db8:1:2::"
-    assert repr(guests) == "<AddressLimit of 2 addresses, most of 2001:db8:1:2::: 2>"
+    places = ConnectionLimit(9, 2, ())
+    assert [places.take(f"2001:db8:1:2::{n}") for n in (1, 2)] == ["2001:db8:1:2::"] * 2
+    with pytest.raises(LimitReached):
+        places.take("2001:db8:1:2::3")
+    assert places.take("2001:db8:1:3::1") == "2001:db8:1:3::"
+    places.free("2001:db8:1:2::")
+    assert places.take("2001:db8:1:2::9") == "2001:db8:1:2::"
+    assert repr(places) == "<ConnectionLimit 3 of 9 taken, most by [('2001:db8:1:2::', 2)]>"
 
 
 async def test_a_unix_socket_or_closed_connection_has_no_address() -> None:
