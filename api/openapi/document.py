@@ -65,17 +65,10 @@ def _worded(property: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schemes() -> dict[str, Any]:
-    listed = ", ".join(f"`{scope}`" for scope in sorted(SCOPES - {PUBLIC}))
-    says = f"A key (`svc_` and 43 characters). It may do what its scopes say: {listed}, or `stream:read:<channel>`."
-    return {
-        "bearer": {"type": "http", "scheme": "bearer", "description": says},
-        "header": {
-            "type": "apiKey",
-            "in": "header",
-            "name": "X-API-Key",
-            "description": "The same key in a separate header.",
-        },
-    }
+    scopes = ", ".join(f"`{scope}`" for scope in sorted(SCOPES - {PUBLIC}))
+    bearer = examples("security")["bearer"]
+    says = bearer["description"].replace("{scopes}", scopes)
+    return examples("security") | {"bearer": bearer | {"description": says}}
 
 
 KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)
@@ -103,11 +96,7 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
         ],
         "requestBody": {"required": True, "content": {"application/json": media, MEDIA: _enveloped(kind, known)}},
         "security": [],
-        "responses": {
-            "2XX": {"description": "Delivered."},
-            "410": {"description": "Given up; the destination is disabled until a person resumes it."},
-            "default": {"description": "Retries, for three days in all; `Retry-After` is honoured up to an hour."},
-        },
+        "responses": examples("webhooks"),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from api.openapi.schemas import COMPONENTS, UUID7, alternatives, components
+from api.openapi.schemas import COMPONENTS, alternatives, components
 from api.openapi.texts import Operation, example_of, examples
 from api.problems import KINDS, MEDIA, Refusal
 from api.route import JSON, PUBLIC, Route
@@ -27,10 +27,6 @@ REPEATABLE = ("conflict", "unprocessable")
 WITH_BODY = ("body-too-large", "unsupported-media-type")
 _REPLAYED = ("Idempotency-Replayed",)
 _BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After", "unavailable": "Retry-After"}
-_EVENT = "019db0a4-6a10-7000-8000-0000000000a7"
-_TAG = '"5b0e6a3c9f214d775b0e6a3c"'
-_TAGS = {"type": "string", "format": "entity-tags"}
-_NAME = "0a1f6c2e-5d0b-4a55-9c7e-2f6f3f1d9b11"
 
 
 def operation_of(route: Route, words: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
@@ -96,32 +92,20 @@ def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_headers(route: Route) -> list[dict[str, Any]]:
-    found = []
-    if "Sanderling-Replay-From" in route.headers:  # resumable answers name their start
-        says = "The id of the last event that was seen, to go on after it; an empty one is none. Wins over `since`."
-        schema = {"type": "string", "pattern": f"^({UUID7[1:-1]})?$"}
-        found.append(_header("Last-Event-ID", says, schema, _EVENT))
-    if 304 in route.answers:
-        says = "The client's `ETag`: 304 while it is unchanged. `*`: any."
-        found.append(_header("If-None-Match", says, _TAGS, _TAG))
-    if route.method == "PUT" and "precondition-failed" in route.refuses:
-        says = "With `*`, 412 where something is set already."
-        found.append(_header("If-None-Match", says, {"type": "string", "enum": ["*"]}, "*"))
-    if "precondition-failed" in route.refuses:
-        says = "The `ETag` of the record to change: 412 if it has changed. `*`, like no header: any."
-        found.append(_header("If-Match", says, _TAGS, _TAG))
-    if route.repeatable:
-        says = "A name for this call, such as a UUID: sent again with it within 24 hours, it gets the same answer."
-        found.append(_header("Idempotency-Key", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME))
-    if route.path == "/mcp":
-        says = "The session, as the answer to `initialize` named it."
-        named = _header("Mcp-Session-Id", says, {"type": "string", "pattern": "^[!-~]{1,255}$"}, _NAME)
-        found.append(named if route.method == "POST" else named | {"required": True})
+    changes = "precondition-failed" in route.refuses
+    taken = {
+        "Last-Event-ID": "Sanderling-Replay-From" in route.headers,  # resumable answers name their start
+        "If-None-Match": 304 in route.answers,
+        "If-None-Match: *": changes and route.method == "PUT",
+        "If-Match": changes,
+        "Idempotency-Key": route.repeatable,
+        "Mcp-Session-Id": route.path == "/mcp",
+    }
+    texts = examples("request-headers")
+    found = [{"name": name.partition(":")[0], "in": "header", **texts[name]} for name in taken if taken[name]]
+    if route.path == "/mcp" and route.method != "POST":
+        found[-1]["required"] = True
     return found
-
-
-def _header(name: str, says: str, schema: dict[str, Any], example: str) -> dict[str, Any]:
-    return {"name": name, "in": "header", "description": says, "schema": schema, "example": example}
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

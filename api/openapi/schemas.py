@@ -16,21 +16,12 @@ from msgspec import Struct, json
 from api.openapi.texts import example_of, sections
 from api.problems import Problem
 from api.route import Route
-from storage.records.event import (
-    AVAILABILITIES,
-    LARGEST,
-    MOST_CHANGES,
-    MOST_CONTEXT,
-    MOST_SCALE,
-    MOST_SUMMARY,
-    MOST_VALUE_TEXT,
-    Event,
-)
+from storage.records import event
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 COMPONENTS = "#/components/schemas/{name}"
 VERSION = "1.json"
-_NAMES: dict[type, str] = {Event: "stream-event"}
+_NAMES: dict[type, str] = {event.Event: "stream-event"}
 IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_id", "source_ids"})
 """Properties that hold the id of a record."""
 NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
@@ -44,7 +35,7 @@ EVENT_VERSION = "1.5"
 """
 _URI, _TIME, _UUID7 = {"format": "uri"}, {"format": "date-time"}, {"format": "uuid", "pattern": UUID7}
 _AT_LEAST_0, _AT_LEAST_1 = {"minimum": 0}, {"minimum": 1}
-_LABEL, _VALUE_TEXT = {"maxLength": MOST_CONTEXT}, {"maxLength": MOST_VALUE_TEXT}
+_LABEL, _VALUE_TEXT = {"maxLength": event.MOST_CONTEXT}, {"maxLength": event.MOST_VALUE_TEXT}
 _FIRST = {"description": ""}
 """Keeps the place of the description in front of the bounds."""
 BOUNDS: Final[dict[str, dict[str, dict[str, Any]]]] = {
@@ -52,12 +43,12 @@ BOUNDS: Final[dict[str, dict[str, dict[str, Any]]]] = {
         "$schema": _URI,
         "id": _UUID7,
         "source_id": {"format": "uuid"},
-        "summary": _FIRST | {"minLength": 1, "maxLength": MOST_SUMMARY},
+        "summary": _FIRST | {"minLength": 1, "maxLength": event.MOST_SUMMARY},
         "content_hash": {"pattern": "^sha256:[0-9a-f]{64}$"},
         "simhash": _FIRST | _AT_LEAST_0,
         "fetched_at": _TIME,
         "emitted_at": _TIME,
-        "changes": _FIRST | {"maxItems": MOST_CHANGES},
+        "changes": _FIRST | {"maxItems": event.MOST_CHANGES},
         "story": _UUID7,
         "signed_at": _TIME,
     },
@@ -78,8 +69,8 @@ BOUNDS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     "TypedChange": {"label": _VALUE_TEXT, "lowest_since": _TIME, "highest_since": _TIME},
     "Value": {
         "text": _VALUE_TEXT,
-        "number": {"minimum": -LARGEST, "maximum": LARGEST},
-        "scale": {"minimum": 0, "maximum": MOST_SCALE},
+        "number": {"minimum": -event.LARGEST, "maximum": event.LARGEST},
+        "scale": {"minimum": 0, "maximum": event.MOST_SCALE},
     },
     "Problem": {"$schema": _URI, "type": _URI},
 }
@@ -136,7 +127,7 @@ def name_of(kind: type) -> str:
 
 def published(routes: Sequence[Route], more: Iterable[type[Struct]] = ()) -> dict[str, type[Struct]]:
     """Return the types that have a schema URL, by name. Raises ValueError if two share a name."""
-    kinds: list[type[Struct]] = [Problem, Event, *more]
+    kinds: list[type[Struct]] = [Problem, event.Event, *more]
     kinds += [struct for route in routes for kind in bodies_of(route) for struct in structs_of(kind)]
     named: dict[str, type[Struct]] = {}
     for kind in kinds:
@@ -218,5 +209,5 @@ def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
 @cache
 def _fields() -> dict[str, dict[str, str]]:
     rows = {name: re.findall("^- `(.+?)`: (.+)$", text, re.M) for name, text in sections("types")[2].items()}
-    known = ", ".join(AVAILABILITIES)
+    known = ", ".join(event.AVAILABILITIES)
     return {name: {field: says.replace("{availabilities}", known) for field, says in row} for name, row in rows.items()}

@@ -77,7 +77,7 @@ def page_of(noun: str) -> Page:
 
 @cache
 def examples(part: str) -> dict[str, Any]:
-    """Return a part of all JSON files: `parameters`, `headers`, `operations` or `types`."""
+    """Return a part of all JSON files, such as `parameters`, `headers`, `operations` or `types`."""
     return {name: value for noun in by_noun() for name, value in noun.get(part, {}).items()}
 
 
