@@ -7,7 +7,7 @@ renders them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -76,9 +76,10 @@ class Api(Application):
         is_browser = any(value.startswith(b"text/html") for value in accepts)  # only browsers put HTML first
         return people if is_browser else self.programs
 
-    def report(self, error: BaseException, scope: dict[str, Any]) -> None:
+    def report(self, error: BaseException, scope: Mapping[str, Any], **more: str) -> None:
         where = f"{scope.get('method', '')} {_told(scope.get('path', ''))}".strip()
-        self.context.world.log("http.fault", level="error", where=where, error=f"{type(error).__name__}: {error}"[:500])
+        says = f"{type(error).__name__}: {error}"[:500]
+        self.context.world.log("http.fault", level="error", **more, where=where, error=says)
 
 
 def _told(path: str) -> str:
@@ -122,15 +123,6 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
     return app
 
 
-def _sized(app: Api) -> type[TrioRequest]:
-    class Sized(TrioRequest):
-        def __init__(self, *args: Any, **options: Any) -> None:
-            options["max_content_length"] = app.face_of(options["scope"]).limit
-            super().__init__(*args, **options)
-
-    return Sized
-
-
 async def _admit(app: Api) -> Response | None:
     """Do the work that both faces need, then ask the request's face."""
     given = request.headers.get("X-Request-Id", "")
@@ -155,13 +147,8 @@ async def _failed(app: Api, error: Exception) -> Response:
     face: Face = g.face
     refusal = refusal_of(error, owner=face.owner)
     if refusal is None:
-        app.context.world.log(
-            "http.fault",
-            level="error",
-            request_id=g.get("request_id", ""),
-            where=f"{request.method} {_told(request.path)}",
-            error=f"{type(error).__name__}: {error}"[:500],
-        )
+        said = {"method": request.method, "path": request.path}
+        app.report(error, said, request_id=g.get("request_id", ""))
         refusal = INTERNAL
     return face.refused(refusal, error)
 

@@ -7,8 +7,9 @@ request id, client address, common headers, log line, faults.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from quart import Response
 from quart.routing import QuartRule
 from quart_trio import QuartTrio
 
@@ -23,9 +24,6 @@ from api.route import Route
 from api.streams.streams import Streams
 from api.unsent import Unsent
 from storage.records.key import ApiKey
-
-if TYPE_CHECKING:
-    from quart import Response
 
 
 class Face(Protocol):

@@ -10,6 +10,7 @@ from typing import Any
 
 import trio
 from msgspec import Struct
+from msgspec.structs import asdict
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from actors import errors
@@ -118,13 +119,4 @@ class RefusedCalls:
     def tell(self) -> None:
         tallies, self._tallies, self._some = self._tallies, {}, trio.Event()
         for tally in tallies.values():
-            self._log(
-                "http.refused",
-                level="warning",
-                key=tally.key,
-                address=tally.address,
-                unauthorized=tally.unauthorized,
-                forbidden=tally.forbidden,
-                path=tally.path,
-                says=tally.says,
-            )
+            self._log("http.refused", level="warning", **asdict(tally))

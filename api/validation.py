@@ -97,15 +97,9 @@ def read_query(raw: bytes, kind: type[S]) -> S:
 
 @cache
 def _repeatable(kind: type[Struct]) -> dict[str, bool]:
-    def is_list(field: msgspec.inspect.Field) -> bool:
-        found = field.type
-        while isinstance(found, msgspec.inspect.Metadata):  # a type with a description or examples
-            found = found.type
-        return isinstance(found, msgspec.inspect.VarTupleType)
-
-    info = msgspec.inspect.type_info(kind)
-    assert isinstance(info, msgspec.inspect.StructType)
-    return {field.encode_name: is_list(field) for field in info.fields}
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return {field.encode_name: isinstance(_members(field.type)[0], inspect.VarTupleType) for field in info.fields}
 
 
 def _convert(tree: Any, kind: type[S], where: str, *, strict: bool) -> S:

@@ -43,7 +43,7 @@ from storage.records.destination import (
     Secret,
 )
 from storage.records.event import MATCHED
-from storage.records.identity import START, Millis, Seq, given, id_of
+from storage.records.identity import START, Millis, given, id_of
 from storage.records.revision import Expected, revision_of
 from supervision import Mailbox
 
@@ -139,25 +139,13 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
     return (Secret(new), *(secret for secret in old if secret.until is None or now < secret.until))[: webhook.MOST_LIVE]
 
 
-class _Patched(NamedTuple):
-    """Changed fields, checked as far as possible without the record. url: the admitted one, or None.
-
-    token: a new one, for kinds that need consent. by: their author.
-    """
-
-    wanted: Mapping[str, Any]
-    kind: DestinationKind | None
-    url: str | None
-    token: str
-    by: str
-
-
-def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> Destination:
-    """Apply a patch; return the destination itself if nothing changes. matched: the matcher's position.
+def _changed(
+    old: Destination, changes: dict[str, Any], kind: DestinationKind | None, url: str | None, *, token: str, now: Millis
+) -> Destination:
+    """Apply a patch. url: the admitted one. token: a new one, for kinds that need consent.
 
     Raises Conflict, Unprocessable.
     """
-    changes, kind, url = dict(patched.wanted), patched.kind, patched.url
     options, secret = changes.pop("options", None), changes.pop("secret", None)
     if "quiet_hours" in changes:
         changes["quiet_hours"] = _quiet(changes["quiet_hours"])
@@ -173,17 +161,14 @@ def _changed(old: Destination, patched: _Patched, now: Millis, matched: Seq) -> 
         check_named(of_destination(old, kind), of_destination(changed, kind), options or ())
     if kind is not None and kind.consent is not None and (moved or kind.consent.name in changed.lost):
         # Another person, or a lost link: ask for consent again.
-        changed = _unasked(changed, kind.consent, patched.token)
+        changed = _unasked(changed, kind.consent, token)
     if kind is not None and kind.new_secret is None and old.lost and not changed.lost and changed.confirmed:
         changed = replace(changed, was_enabled=None)
     if secret is not None:
         changed = _resigned(changed, secret, now)
     if changes.get("enabled") and changed.was_enabled is not None:
         raise Conflict(_wanting(changed))
-    if changed == old:
-        return old
-    changed = replace(changed, updated_at=now, updated_by=patched.by)
-    return changed.missing(matched) if old.enabled and not changed.enabled else changed
+    return changed
 
 
 def _resigned(destination: Destination, secret: str, now: Millis) -> Destination:
@@ -438,10 +423,17 @@ async def change(call: OperationContext, id: str, wanted: Mapping[str, Any], exp
     url = None
     if kind is not None and "url" in wanted:
         url = (await admitted(call, kind, wanted["url"])).url
-    patched = _Patched(wanted, kind, url, _token(call, kind), call.by)
-    now = call.context.world.now()
+    token, now = _token(call, kind), call.context.world.now()
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
-    return await _edit(call, id, expected, lambda old: _changed(old, patched, now, matched))
+
+    def edited(old: Destination) -> Destination:
+        changed = _changed(old, dict(wanted), kind, url, token=token, now=now)
+        if changed == old:
+            return old
+        changed = replace(changed, updated_at=now, updated_by=call.by)
+        return changed.missing(matched) if old.enabled and not changed.enabled else changed
+
+    return await _edit(call, id, expected, edited)
 
 
 async def rotate(call: OperationContext, id: str, expected: Expected = None) -> WithSecret:

@@ -18,38 +18,12 @@ from msgspec.structs import replace
 from actors.egress.url import parse_url
 from actors.errors import DomainError, Stale, Unprocessable, UrlRefused
 from actors.inheriting import origins_of
+from actors.messages import sources as messages
+from actors.messages import views
 from actors.messages.declaring import made_of
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch
-from actors.messages.sources import (
-    AddSource,
-    CheckNow,
-    CountTags,
-    DeleteSource,
-    DescribeSource,
-    DetectUrl,
-    EditSource,
-    ExamineSource,
-    ExplainSource,
-    ListSources,
-    PreviewSource,
-    RegistryMessage,
-    RestoreSource,
-    ShowTold,
-    Teach,
-)
-from actors.messages.views import (
-    ALL,
-    AddedSource,
-    SourceExamination,
-    SourceExplanation,
-    SourcePage,
-    SourceSelection,
-    SourceSort,
-    SourceView,
-    TeachResult,
-    ToldPage,
-)
+from actors.messages.views import ALL, SourceSelection, SourceSort
 from actors.settings import wall_limit
 from api.etags import deleting, etag_of, expected, shown
 from api.fields import sources as wire
@@ -234,7 +208,9 @@ def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
 # --- operations ------------------------------------------------------------------------------------------------------
 
 
-async def asked(call: OperationContext, make: Callable[[Reply[R]], RegistryMessage], *, looks: bool = False) -> R:
+async def asked(
+    call: OperationContext, make: Callable[[Reply[R]], messages.RegistryMessage], *, looks: bool = False
+) -> R:
     """Ask the registry. Raises its errors, and TooSlowError (503). looks: allow for the time of a check."""
     settings = call.context.settings
     with trio.fail_after(ANSWER_WITHIN + (settings.look_timeout + wall_limit(settings.parse_deadline)) * looks):
@@ -246,20 +222,22 @@ def reads_sources(call: OperationContext) -> bool:
     return call.may("sources:read")
 
 
-async def add(call: OperationContext, new: NewSource, where: str = "body") -> AddedSource:
+async def add(call: OperationContext, new: NewSource, where: str = "body") -> views.AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await asked(call, lambda reply: AddSource(wanted, reply, by=call.by, reads=reads_sources(call)), looks=True)
+    return await asked(
+        call, lambda reply: messages.AddSource(wanted, reply, by=call.by, reads=reads_sources(call)), looks=True
+    )
 
 
-async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[AddedSource | Failed]:
+async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequence[views.AddedSource | Failed]:
     urls = [new.url for new in batch]
     return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
 
 
-async def view(call: OperationContext, id: str) -> SourceView:
+async def view(call: OperationContext, id: str) -> views.SourceView:
     """Return a source's current state. Raises NotFound."""
-    return await asked(call, partial(DescribeSource, known(id)))
+    return await asked(call, partial(messages.DescribeSource, known(id)))
 
 
 async def page(
@@ -268,22 +246,22 @@ async def page(
     after: Place | None = None,
     where: SourceSelection = ALL,
     sort: SourceSort = "worst",
-) -> SourcePage:
+) -> views.SourcePage:
     looks = bool(where) or sort != "worst"
-    return await asked(call, lambda reply: ListSources(limit, reply, after, where, sort), looks=looks)
+    return await asked(call, lambda reply: messages.ListSources(limit, reply, after, where, sort), looks=looks)
 
 
 async def tags(call: OperationContext) -> Mapping[str, int]:
     """Return the number of sources per tag, and below each tag: "news/*", "topic:*"."""
-    return await asked(call, CountTags)
+    return await asked(call, messages.CountTags)
 
 
-async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> SourceView:
+async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> views.SourceView:
     """Change a source, from an expected revision. Raises NotFound, Stale, Unprocessable."""
     source = known(id)
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
-    return await asked(call, lambda reply: EditSource(source, wanted, reply, expected, call.by), looks=True)
+    return await asked(call, lambda reply: messages.EditSource(source, wanted, reply, expected, call.by), looks=True)
 
 
 async def pause(call: OperationContext, id: str) -> str:
@@ -300,7 +278,7 @@ async def resume(call: OperationContext, id: str) -> str:
 
 async def retag(
     call: OperationContext, id: str, change_tags: Callable[[tuple[str, ...]], tuple[str, ...]]
-) -> SourceView:
+) -> views.SourceView:
     """Change a source's tags, again if someone else has edited it. Raises NotFound, Unprocessable, Stale."""
     for last in (False, False, True):
         found = await view(call, id)
@@ -315,7 +293,7 @@ async def retag(
     raise AssertionError
 
 
-async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> SourceView:
+async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> views.SourceView:
     """Add or remove a source's tag; a bare word is a label. Raises as `retag` does."""
     wanted = tag_of(tag.strip())
     if on:
@@ -326,12 +304,12 @@ async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> Source
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Delete a source, restorable for a while; its events stay. Raises NotFound, Stale."""
     source = known(id)
-    await asked(call, lambda reply: DeleteSource(source, reply, expected))
+    await asked(call, lambda reply: messages.DeleteSource(source, reply, expected))
 
 
-async def restore(call: OperationContext, id: str) -> SourceView:
+async def restore(call: OperationContext, id: str) -> views.SourceView:
     """Restore a deleted source within its rest period. Raises NotFound, Conflict, LibraryFull."""
-    return await asked(call, partial(RestoreSource, known(id)))
+    return await asked(call, partial(messages.RestoreSource, known(id)))
 
 
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
@@ -342,13 +320,13 @@ async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
 
 async def check(call: OperationContext, id: str) -> Millis:
     """Check now; return when the check is due. Raises NotFound, Conflict, TooSoon."""
-    return await asked(call, partial(CheckNow, known(id)))
+    return await asked(call, partial(messages.CheckNow, known(id)))
 
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and preview its events. Raises as `add`."""
     request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await asked(call, lambda reply: DetectUrl(request, reply, reads_sources(call)), looks=True)
+    return await asked(call, lambda reply: messages.DetectUrl(request, reply, reads_sources(call)), looks=True)
 
 
 async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
@@ -357,32 +335,32 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
     now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
-    return await asked(call, partial(PreviewSource, source, selector, ignore), looks=True)
+    return await asked(call, partial(messages.PreviewSource, source, selector, ignore), looks=True)
 
 
-async def examine(call: OperationContext, id: str) -> SourceExamination:
+async def examine(call: OperationContext, id: str) -> views.SourceExamination:
     """Explain a source's score and the time of its next check. Raises NotFound."""
-    return await asked(call, partial(ExamineSource, known(id)))
+    return await asked(call, partial(messages.ExamineSource, known(id)))
 
 
-async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> ToldPage | None:
+async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ToldPage | None:
     """Return a page as last reported, or None if the source is no page or unread. Raises NotFound.
 
     values: include its current values. Raises Overloaded if no worker could read them.
     """
     source = known(id)
-    return await asked(call, lambda reply: ShowTold(source, reply, values))
+    return await asked(call, lambda reply: messages.ShowTold(source, reply, values))
 
 
-async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> SourceExplanation:
+async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> views.SourceExplanation:
     """Explain why a text was not reported. look: check now too, if politeness allows. Raises NotFound."""
     source = known(id)
-    return await asked(call, lambda reply: ExplainSource(source, reply, text.strip(), look))
+    return await asked(call, lambda reply: messages.ExplainSource(source, reply, text.strip(), look))
 
 
-async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> TeachResult:
+async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> views.TeachResult:
     """Add blocks of a page to the source's learned churn, or remove them. Raises NotFound, Unprocessable."""
-    return await asked(call, lambda reply: Teach(source, texts, noise, reply))
+    return await asked(call, lambda reply: messages.Teach(source, texts, noise, reply))
 
 
 async def each(
@@ -420,7 +398,7 @@ def time_or_null(at: Millis | None) -> str | None:
     return None if at is None else rfc3339(at)
 
 
-def health_of(view: SourceView) -> wire.SourceHealth:
+def health_of(view: views.SourceView) -> wire.SourceHealth:
     health, hot = view.hot.health, view.hot
     return made_of(
         wire.SourceHealth,
@@ -432,7 +410,7 @@ def health_of(view: SourceView) -> wire.SourceHealth:
     )
 
 
-def record_of(view: SourceView) -> wire.SourceRecord:
+def record_of(view: views.SourceView) -> wire.SourceRecord:
     """Return a source's record, with flat copies of nested fields."""
     source, health = view.source, health_of(view)
     led = where_it_led(source.detection.final_url, source.url, source.watch_url)
@@ -486,7 +464,7 @@ async def create(call: Call) -> Answer:
         outcomes = await add_each(call, batch)
         base_url = call.context.settings.public_url()
         results = tuple(_result(new, outcome, base_url) for new, outcome in zip(batch, outcomes, strict=True))
-        well = all(isinstance(outcome, AddedSource) for outcome in outcomes)
+        well = all(isinstance(outcome, views.AddedSource) for outcome in outcomes)
         settled = not any(result.status == "timeout" for result in results)
         return Answer(wire.BatchAnswer(results), 201 if well else 207, settled=settled)
     added = await add(call, call.body)
@@ -495,7 +473,7 @@ async def create(call: Call) -> Answer:
     return Answer(record, 201 if added.created else 200, headers=headers | etag_of(added.view.source))
 
 
-def _result(new: NewSource, outcome: AddedSource | Failed, base_url: str) -> wire.BatchResult:
+def _result(new: NewSource, outcome: views.AddedSource | Failed, base_url: str) -> wire.BatchResult:
     if isinstance(outcome, Failed):
         status: Literal["timeout", "failed"] = "timeout" if outcome.late else "failed"
         return wire.BatchResult(new.url, status, error=outcome.refusal.document(base_url))

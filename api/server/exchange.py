@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h11
 import trio
@@ -20,17 +20,15 @@ from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.refusals import refusal_of
 from api.route import Answer
 from api.server.live import GONE, LiveStream
+from api.server.wire import Wire
 from api.streams.export import Export, Revoked, pour
+from api.streams.feed import Feed
+from api.streams.keepalives import Writer
 from api.streams.reader import FellBehind, Reader
 from api.unsent import ADDRESS, OPENED, Outgoing
 from storage.errors import StorageError
+from storage.records.key import Holder
 from storage.records.secrecy import without_secrets
-
-if TYPE_CHECKING:
-    from api.server.wire import Wire
-    from api.streams.feed import Feed
-    from api.streams.keepalives import Writer
-    from storage.records.key import Holder
 
 LONGEST_SHOWN = 500
 """Letters of a stream's request that are stored for display."""

@@ -12,22 +12,18 @@ import select
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import trio
 
 from actors.overseer.open_streams import Whose
+from api.app import Api
+from api.server.wire import Wire
+from api.streams.feed import Feed
 from api.streams.keepalives import Pulse, Writer
 from api.streams.reader import SEND_SIZE, FellBehind, Reader
 from api.streams.sse import damaged, left_behind, opening, stopping
 from storage.errors import Corrupt
-from storage.records.key import ApiKey
-
-if TYPE_CHECKING:
-    from api.app import Api
-    from api.server.wire import Wire
-    from api.streams.feed import Feed
-    from storage.records.key import Holder
+from storage.records.key import ApiKey, Holder
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError)
 """Errors of a send after the client disconnected or was cut: the normal end of a stream."""

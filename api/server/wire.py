@@ -11,12 +11,11 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
-if TYPE_CHECKING:
-    from api.streams.keepalives import Pulse
+from api.streams.keepalives import Pulse
 
 SEALED = 64 << 10
 """Bytes that TLS encrypts at once. The ciphertext stays in memory until the peer has taken it."""

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 import trio
@@ -22,16 +22,12 @@ from msgspec import Struct
 
 from api.problems import Refusal
 from api.ratelimit import counted
+from api.streams.keepalives import Writer
 from api.streams.reader import EventFilter, FellBehind
 from storage.records.event import Stored
 from storage.records.identity import Seq
 from storage.records.key import Holder, Session
 from storage.sql.stores.log import EventLog
-
-if TYPE_CHECKING:
-    from api.streams.keepalives import Writer
-    from storage.records.key import Holder
-
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Prefixes that start a formula. The last four are full-width forms, which some spreadsheets treat alike."""

@@ -7,7 +7,6 @@ fewer ticks; nothing waits for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import trio
@@ -16,14 +15,11 @@ from actors.app_context import AppContext
 from actors.messages.declaring import made_of
 from actors.notification.headline import ListedEvent, headline
 from api.fields import admin as wire
-from api.streams.sse import RETRY
+from api.streams.keepalives import Writer
+from api.streams.sse import RETRY, Form
 from storage.records.event import id_in
 from storage.records.identity import Seq, millis_of, rfc3339
 from storage.records.member import WEB, Member
-
-if TYPE_CHECKING:
-    from api.streams.keepalives import Writer
-    from api.streams.sse import Form
 
 TICK = 1.0
 MOST = 50
