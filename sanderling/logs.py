@@ -48,10 +48,6 @@ def make_log(
     Standard library loggers also write here, from warning up.
     """
 
-    def stamp(_logger: Any, _name: str, fields: Fields) -> Fields:
-        fields["ts"] = rfc3339(Millis(int(wall() * 1000)))
-        return fields
-
     def kept(_logger: Any, _name: str, fields: Fields) -> Fields:
         assert keep is not None
         keep(dict(fields))
@@ -62,7 +58,7 @@ def make_log(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.stdlib.add_log_level,
-            stamp,
+            lambda _logger, _name, fields: {**fields, "ts": rfc3339(Millis(int(wall() * 1000)))},
             _named,
             lambda _logger, _name, fields: {plain(str(name)): _safe_value(value) for name, value in fields.items()},
             *((kept,) if keep is not None else ()),

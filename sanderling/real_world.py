@@ -9,7 +9,7 @@ import os
 import random
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -86,26 +86,22 @@ class Listening:
     """
 
     def __init__(self) -> None:
-        self._ready: dict[tuple[str, int], Sequence[trio.SocketListener]] = {}
-        self.give_up: Callable[[tuple[str, int]], Awaitable[None]] | None = None
-
-    @property
-    def ready(self) -> Mapping[tuple[str, int], Sequence[trio.SocketListener]]:
+        self.ready: dict[tuple[str, int], Sequence[trio.SocketListener]] = {}
         """Opened listeners not yet handed out, by address."""
-        return self._ready
+        self.give_up: Callable[[tuple[str, int]], Awaitable[None]] | None = None
 
     async def open(self, host: str, port: int) -> int:
         """Listen and return the actual port, also for port 0. Raises OSError."""
         listeners = await open_listeners(host, port)
         port = int(listeners[0].socket.getsockname()[1])
-        self._ready[host, port] = listeners
+        self.ready[host, port] = listeners
         return port
 
     async def __call__(self, host: str, port: int) -> Sequence[trio.abc.Listener[Any]]:
         """Raises OSError."""
-        if (host, port) in self._ready and self.give_up is not None:
+        if (host, port) in self.ready and self.give_up is not None:
             await self.give_up((host, port))
-        return self._ready.pop((host, port), ()) or await open_listeners(host, port)
+        return self.ready.pop((host, port), ()) or await open_listeners(host, port)
 
 
 class Argon2:

@@ -65,7 +65,7 @@ class Client:
         absent: str = "",
     ) -> None:
         self.url = url.rstrip("/")
-        self._called, self._absent = called or self.url, absent
+        self.called, self._absent = called or self.url, absent
         if not self.url.startswith(("http://", "https://")):
             raise CommandFailed(f"{url}: the service's address must begin with http:// or https://.", Exit.USAGE)
         try:
@@ -83,10 +83,6 @@ class Client:
         """Make a client from flags and variables. Raises CommandFailed (USAGE) without a key."""
         return cls(url or variables.get("SANDERLING_URL") or DEFAULT_URL, _key(key_file, variables))
 
-    @property
-    def called(self) -> str:
-        return self._called
-
     async def __aenter__(self) -> Client:
         return self
 
@@ -100,7 +96,7 @@ class Client:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         if answer.status_code >= 400:
-            raise refused(answer, self._called)
+            raise refused(answer, self.called)
         return answer
 
     async def every(self, path: str, filters: Mapping[str, str] | None = None) -> AsyncGenerator[dict[str, Any], None]:
@@ -123,7 +119,7 @@ class Client:
         headers, patience = {"Accept": "text/event-stream"}, httpx.Timeout(silence, connect=10.0)
         try:
             async with self._http.stream("GET", path, headers=headers, timeout=patience) as answer:
-                await _streams(answer, self._called)
+                await _streams(answer, self.called)
                 async for event in events_of(answer):
                     take(event)
         except httpx.HTTPError as error:
@@ -183,7 +179,7 @@ class Client:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
         try:
-            await _streams(answer, self._called)
+            await _streams(answer, self.called)
             # Keep the replay's start: a disconnect before the first event would leave a gap.
             cursor.id = cursor.id or answer.headers.get("Sanderling-Replay-From", "")
             yield answer
@@ -196,7 +192,7 @@ class Client:
         if self._absent and any(f"Errno {number}]" in why for number in (errno.ENOENT, errno.ECONNREFUSED)):
             return CommandFailed(self._absent, Exit.UNREACHABLE)
         says = (
-            f"{self._called} can't be reached: {_without_number(why)}. Does it run there? `sanderling serve` starts it."
+            f"{self.called} can't be reached: {_without_number(why)}. Does it run there? `sanderling serve` starts it."
         )
         return CommandFailed(says, Exit.UNREACHABLE)
 

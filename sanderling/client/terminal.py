@@ -5,6 +5,7 @@ It imports nothing slow: `sanderling --help` loads it.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -20,7 +21,6 @@ from storage.records.states import DESTINATIONS
 if TYPE_CHECKING:
     from httpx_sse import ServerSentEvent
 
-import re
 
 T = TypeVar("T")
 

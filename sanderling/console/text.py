@@ -205,14 +205,17 @@ def ago(moment: str | None, now: str) -> str:
     return "never" if moment is None else f"{short(apart(moment, now))} ago".replace("now ago", "just now")
 
 
-def clock(moment: str, zone: tzinfo | None = None) -> str:
+def clock(moment: str, zone: tzinfo | None = None, form: str = "%H:%M:%S") -> str:
     """Return a moment (RFC 3339) as time of day, in local time by default.
 
     >>> from datetime import UTC
     >>> clock('2026-04-21T12:00:41.120Z', UTC), clock('soon')
     ('12:00:41', 'soon')
     """
-    return _there(moment, "%H:%M:%S", zone)
+    try:
+        return datetime.fromisoformat(moment).astimezone(zone).strftime(form)
+    except (ValueError, OverflowError):
+        return moment
 
 
 def day_and_clock(moment: str, zone: tzinfo | None = None) -> str:
@@ -222,14 +225,7 @@ def day_and_clock(moment: str, zone: tzinfo | None = None) -> str:
     >>> day_and_clock('2026-04-21T12:00:41.120Z', UTC)
     '2026-04-21 12:00:41'
     """
-    return _there(moment, "%Y-%m-%d %H:%M:%S", zone)
-
-
-def _there(moment: str, form: str, zone: tzinfo | None) -> str:
-    try:
-        return datetime.fromisoformat(moment).astimezone(zone).strftime(form)
-    except (ValueError, OverflowError):
-        return moment
+    return clock(moment, zone, "%Y-%m-%d %H:%M:%S")
 
 
 def bare(url: str) -> str:

@@ -38,14 +38,6 @@ BREAK = re.compile(r"<br */?>")
 MARKS = re.compile(r"[`*]|\[(?=[^]]*\]\()|\]\([^)]*\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The terminal's width in cells, and whether to use colour."""
-
-    width: int = 80
-    colour: bool = False
-
-
 class Heading(rich_markdown.Heading):
     """A left-aligned heading."""
 
@@ -73,13 +65,13 @@ class TerminalPage(rich_markdown.Markdown):
                 child.content = child.content.upper()
 
 
-def lines(markdown: str, look: Look) -> Iterator[str]:
+def lines(markdown: str, width: int = 80, *, colour: bool = False) -> Iterator[str]:
     console = Console(
         file=StringIO(),
-        width=look.width,
+        width=width,
         theme=THEME,
-        force_terminal=look.colour,
-        color_system="standard" if look.colour else None,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
         legacy_windows=False,
         _environ={},
     )
@@ -203,7 +195,7 @@ def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: b
     elif as_markdown:
         text = page(topic).markdown.rstrip("\n")
     else:
-        text = "\n".join(lines(page(topic).markdown, Look(width, wants_colour(variables))))
+        text = "\n".join(lines(page(topic).markdown, width, colour=wants_colour(variables)))
     if sys.stdout.isatty() and text.count("\n") >= size.lines - 1:
         # With None, Click asks less for colours. With True, less would show their codes as letters.
         click.echo_via_pager(text + "\n", color=None if wants_colour(variables) else False)

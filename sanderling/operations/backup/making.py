@@ -20,17 +20,7 @@ from sanderling import __version__
 from sanderling.data_folder import FILE_VARIABLE, MasterKey, find_master_key, told_plainly, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup.archive import (
-    DATABASE,
-    FORMAT,
-    SECRETS,
-    Manifest,
-    Piece,
-    holds,
-    is_backup,
-    member,
-    write_archive,
-)
+from sanderling.operations.backup import archive
 from sanderling.real_world import entropy, now
 from storage.records.identity import rfc3339
 from storage.sqlite.engine.migrations import STEPS
@@ -47,19 +37,19 @@ NO_MASTER_KEY = (
 )
 
 
-def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], *, secrets: bool) -> Manifest:
+def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], *, secrets: bool) -> archive.Manifest:
     """Back up a data folder to a file and return its manifest. Raises CommandFailed."""
     folder = Path(settings.data)
     master = find_master_key(variables)
     if secrets and master is None:
         raise CommandFailed(NO_MASTER_KEY, Exit.BAD_SETTING)
     with working_in(folder):
-        if not (folder / DATABASE).is_file():
+        if not (folder / archive.DATABASE).is_file():
             raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)
     try:
         _refuse(folder, target)
         for piece in _files(settings):
-            if not holds(piece.name):
+            if not archive.holds(piece.name):
                 raise CommandFailed(
                     f"{piece.path}: a backup can't hold a file of this name: rename it, with letters a to z, digits, "
                     "dots, spaces, - and _ only.",
@@ -74,11 +64,13 @@ def make_backup(settings: Settings, target: Path, variables: Mapping[str, str], 
         raise CommandFailed(f"{target}: cannot be written: {error.strerror or error}{where}.", Exit.TRY_AGAIN) from None
 
 
-def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | None, *, secrets: bool) -> Manifest:
+def _make(
+    settings: Settings, target: Path, scratch: Path, master: MasterKey | None, *, secrets: bool
+) -> archive.Manifest:
     folder = Path(settings.data)
-    copy = scratch / DATABASE
+    copy = scratch / archive.DATABASE
     with told_plainly(folder):
-        content = copy_database(folder / DATABASE, copy)
+        content = copy_database(folder / archive.DATABASE, copy)
         taken = None
         if master is None or not secrets:
             drop_secrets(copy)
@@ -86,39 +78,39 @@ def _make(settings: Settings, target: Path, scratch: Path, master: MasterKey | N
             taken = take_secrets(copy, folder, master.vault, password=True)
         if content.schema < len(STEPS):
             content = examine(copy)
-    pieces = [Piece(DATABASE, copy)]
+    pieces = [archive.Piece(archive.DATABASE, copy)]
     if master is not None and taken is not None:
-        sealed = scratch / SECRETS
+        sealed = scratch / archive.SECRETS
         sealed.write_bytes(master.seal(msgspec.json.encode(taken), entropy(24)))
-        pieces.append(Piece(SECRETS, sealed))
+        pieces.append(archive.Piece(archive.SECRETS, sealed))
     pieces += _files(settings)
-    manifest = Manifest(
-        FORMAT,
+    manifest = archive.Manifest(
+        archive.FORMAT,
         __version__,
         rfc3339(now()),
         "none" if taken is None else "sealed",
         content,
-        tuple(member(piece) for piece in pieces),
+        tuple(archive.member(piece) for piece in pieces),
     ).authenticated(master)
-    write_archive(target, manifest, pieces)
+    archive.write_archive(target, manifest, pieces)
     return manifest
 
 
-def _files(settings: Settings) -> Iterator[Piece]:
+def _files(settings: Settings) -> Iterator[archive.Piece]:
     own = Path(settings.data) / FILE_NAME
     if own.is_file():
-        yield Piece(FILE_NAME, own)
+        yield archive.Piece(FILE_NAME, own)
     if settings.templates:
         for path in sorted(Path(settings.templates).glob("*.toml")):
-            yield Piece(f"templates/{path.name}", path)
+            yield archive.Piece(f"templates/{path.name}", path)
 
 
 def _refuse(folder: Path, target: Path) -> None:
     """Raise CommandFailed for foreseeable failures before copying anything."""
-    database = folder / DATABASE
+    database = folder / archive.DATABASE
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.tar'}.")
-    if target.exists() and not is_backup(target):
+    if target.exists() and not archive.is_backup(target):
         raise CommandFailed(f"{target}: exists and is no backup, so it stays unchanged. Name another file.")
     if not target.parent.is_dir():
         raise CommandFailed(f"{target.parent}: there is no such folder.")

@@ -54,13 +54,13 @@ class Restored(NamedTuple):
     """
 
     content: Content
-    aside: Path | None
     lost: Lost
-    templates: Path | None
     named: bool
-    entrances: Entrances
     standing: Standing | None
-    settings: Literal["taken", "left", "none"]
+    entrances: Entrances
+    aside: Path | None = None
+    templates: Path | None = None
+    settings: Literal["taken", "left", "none"] = "none"
 
 
 def restore(
@@ -152,15 +152,6 @@ def _refuse_what_is_there(folder: Path, replace: bool) -> None:
         )
 
 
-class _Staged(NamedTuple):
-    """The unpacked and checked backup."""
-
-    content: Content
-    lost: Lost
-    named: bool
-    standing: Standing | None
-
-
 def _staged(
     file: Path,
     folder: Path,
@@ -169,7 +160,8 @@ def _staged(
     entropy: Callable[[int], bytes],
     *,
     unverified: bool,
-) -> _Staged:
+) -> Restored:
+    """Unpack and check a backup."""
     try:
         with named_by_hand(file) as opened:
             kept_by_upgrade = opened.read(len(_SQLITE)) == _SQLITE
@@ -184,7 +176,8 @@ def _staged(
             check_schema(database)
             content = examine(database)
             key = key_of(database, folder, named)
-        return _Staged(content, Lost(0, 0, 0), key is not None and key == named, None)
+            is_named = key is not None and key == named
+            return Restored(content, Lost(0, 0, 0), is_named, None, entrances(database))
     manifest = unpack(file, stage)
     secrets = _opened_secrets(file, stage, manifest, variables)
     standing = manifest.standing(find_master_key(variables))
@@ -201,7 +194,7 @@ def _staged(
         check_schema(database)
         content = examine(database)
         lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
-    return _Staged(content, lost, vault == named, standing)
+        return Restored(content, lost, vault == named, standing, entrances(database))
 
 
 def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
@@ -220,9 +213,7 @@ def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapp
     return msgspec.json.decode(opened, type=Secrets)
 
 
-def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged, *, settings: bool) -> Restored:
-    with told_plainly(stage):
-        found = entrances(stage / DATABASE)
+def _swapped(folder: Path, stage: Path, at: Millis, staged: Restored, *, settings: bool) -> Restored:
     there = (stage / FILE_NAME).exists()
     taken = (FILE_NAME,) if settings and there else ()
     aside = folder / f"before-restore-{rfc3339(at).replace(':', '')}"
@@ -249,16 +240,10 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: _Staged, *, settings
     sync(stage / DATABASE)
     os.replace(stage / DATABASE, folder / DATABASE)
     sync(folder)
-    kept = aside if old else None
-    return Restored(
-        staged.content,
-        kept,
-        staged.lost,
-        folder / TEMPLATES if templates else None,
-        staged.named,
-        found,
-        staged.standing,
-        "none" if not there else "taken" if settings else "left",
+    return staged._replace(
+        aside=aside if old else None,
+        templates=folder / TEMPLATES if templates else None,
+        settings="none" if not there else "taken" if settings else "left",
     )
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sanderling.client.lines import cells
-from sanderling.manual.pages import Look, contents, lines, page, title_of
+from sanderling.manual.pages import contents, lines, page, title_of
 
 PAGE = """# The `first` page
 
@@ -28,7 +28,7 @@ echo  "as it is, also where it is longer than the line"   # |
 
 
 def test_a_page_is_plain_words_in_the_given_width() -> None:
-    assert list(lines(PAGE, Look(40))) == [
+    assert list(lines(PAGE, 40)) == [
         "THE FIRST PAGE",
         "",
         "A paragraph that goes on over two lines,",
@@ -53,14 +53,14 @@ def test_a_page_is_plain_words_in_the_given_width() -> None:
 
 
 def test_a_link_that_leads_nowhere_from_here_is_its_words() -> None:
-    assert list(lines("See [the licence](../LICENSE), [this](#part), [why](decisions/why-so.md#costs).", Look())) == [
+    assert list(lines("See [the licence](../LICENSE), [this](#part), [why](decisions/why-so.md#costs).")) == [
         "See the licence, this, why (help decisions/why-so)."
     ]
 
 
 def test_colour_changes_no_letter_and_ends_on_its_line() -> None:
-    coloured = list(lines(PAGE, Look(40, colour=True)))
-    assert [re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in coloured] == list(lines(PAGE, Look(40)))
+    coloured = list(lines(PAGE, 40, colour=True))
+    assert [re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in coloured] == list(lines(PAGE, 40))
     assert [line for line in coloured if "\x1b" in line and line.rfind("\x1b[0m") != line.rfind("\x1b")] == []
     assert "\x1b[1mbold words\x1b[0m" in coloured[3]
 
@@ -73,7 +73,7 @@ def test_words_of_every_page_fit_into_eighty_cells(subtests: pytest.Subtests) ->
     """Code keeps its width."""
     for name in [name for names in contents().values() for name in names if name != "reference"]:
         with subtests.test(name):
-            shown = list(lines(page(name).markdown, Look(80)))
+            shown = list(lines(page(name).markdown, 80))
             assert shown[0].isupper() and len(shown) > 3
             words = [line for line in shown if not line.startswith("    ")]
             assert [line for line in words if cells(line) > 80] == []
