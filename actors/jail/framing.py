@@ -5,15 +5,17 @@ frame    = length (u32, of the rest) kind (u8) payload
 With the parent of all workers, by a pair of sockets:
 HELLO    = build id                            parent -> service, once it has loaded everything
 FORK     = nothing, with two descriptors       service -> parent: the worker's socket, and its stderr
-FORKED   = process id (u32)                    parent -> service, at once
+FORKED   = process id                          parent -> service, at once
 KILL     = process id                          service -> parent
-ENDED    = process id, exit code (i32)         parent -> service; minus the signal that ended it
+ENDED    = process id, exit code               parent -> service; minus the signal that ended it
 
 With a worker, by its own socket:
 LIMITS   = limits as JSON                      service -> worker, once
 HELLO    = build id, a line feed, missing confinement (a few words, "" if complete)   worker -> service, once
-TASK     = deadline in ms of processor time (u32), length of the task's name (u8), name, request
+TASK     = `Task`                              service -> worker
 answer   = resident memory in KiB (u32), then for DONE the result, for REFUSED and FAILED a sentence
+
+Process ids, codes and tasks are MessagePack.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
+
 from actors import BUILD
 
 FRAME_LIMIT = 96 << 20
 """The largest body setting is 64 MiB; a frame that claims more is invalid."""
 
-PROTOCOL = 3
+PROTOCOL = 4
+encode, decode = msgspec.msgpack.encode, msgspec.msgpack.decode
 _HEAD = struct.Struct(">IB")
-_TASK = struct.Struct(">IB")
 _ANSWER = struct.Struct(">I")
-_PID = struct.Struct(">I")
-_END = struct.Struct(">Ii")
 
 
 class Kind(IntEnum):
@@ -70,10 +72,6 @@ def build_id() -> bytes:
     return f"sanderling-jail/{PROTOCOL} python/{sys.version_info[0]}.{sys.version_info[1]} build/{BUILD}".encode()
 
 
-def hello_frame(lacks: str) -> bytes:
-    return frame(Kind.HELLO, build_id(), b"\n", lacks.encode())
-
-
 def read_hello(payload: bytes) -> tuple[bytes, str]:
     """Return the build id in a HELLO frame's payload, and the missing confinement."""
     build, _, lacks = payload.partition(b"\n")
@@ -89,31 +87,11 @@ def frame(kind: Kind, *parts: bytes) -> bytes:
 
 
 def task_frame(task: Task) -> bytes:
-    name = task.name.encode()
-    return frame(Kind.TASK, _TASK.pack(task.deadline_ms, len(name)), name, task.request)
+    return frame(Kind.TASK, encode(task))
 
 
 def read_task(payload: bytes) -> Task:
-    deadline, length = _TASK.unpack_from(payload)
-    name = payload[_TASK.size : _TASK.size + length].decode()
-    return Task(name, deadline, payload[_TASK.size + length :])
-
-
-def pid_frame(kind: Kind, pid: int) -> bytes:
-    return frame(kind, _PID.pack(pid))
-
-
-def read_pid(payload: bytes) -> int:
-    return int(_PID.unpack(payload)[0])
-
-
-def ended_frame(pid: int, code: int) -> bytes:
-    return frame(Kind.ENDED, _END.pack(pid, code))
-
-
-def read_ended(payload: bytes) -> tuple[int, int]:
-    pid, code = _END.unpack(payload)
-    return pid, code
+    return decode(payload, type=Task)
 
 
 def answer_frame(kind: Kind, memory_kib: int, result: bytes) -> bytes:

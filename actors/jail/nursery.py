@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import trio
 
-from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, pid_frame, read_ended, read_pid
+from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, decode, encode, frame
 from actors.jail.process import Complaints, WorkerProcess, ending
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
@@ -113,9 +113,9 @@ class Nursery:
             self._greeting = payload
             self._up.set()
         elif kind is Kind.FORKED:
-            self._forked.send_nowait(read_pid(payload))
+            self._forked.send_nowait(decode(payload))
         elif kind is Kind.ENDED:
-            pid, code = read_ended(payload)
+            pid, code = decode(payload)
             if (worker := self._workers.pop(pid, None)) is not None:
                 worker.has_ended(code)
 
@@ -154,7 +154,7 @@ class Nursery:
     def _end(self, pid: int) -> None:
         """Have a worker killed. Such a short message is written at once, unless the parent has stopped listening."""
         try:
-            sent = os.write(self._control.fileno(), pid_frame(Kind.KILL, pid))
+            sent = os.write(self._control.fileno(), frame(Kind.KILL, encode(pid)))
         except OSError:
             sent = 0
         if not sent:

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from actors.jail.framing import Frames, Kind, build_id, ended_frame, frame, pid_frame, read_pid
+from actors.jail.framing import Frames, Kind, build_id, decode, encode, frame
 from actors.jail.worker import Tasks, serve
 
 _READ = 1 << 16
@@ -84,7 +84,7 @@ class Parent:
         for kind, payload in self._frames.feed(data):
             if kind is Kind.FORK:
                 self._fork()
-            elif kind is Kind.KILL and (pid := read_pid(payload)) in self._workers:
+            elif kind is Kind.KILL and (pid := decode(payload)) in self._workers:
                 os.kill(pid, signal.SIGKILL)  # it is ours and not yet reaped, so the number is still its own
         return bool(data)
 
@@ -98,7 +98,7 @@ class Parent:
         os.close(talk)
         os.close(complain)
         self._workers.add(pid)
-        self._control.sendall(pid_frame(Kind.FORKED, pid))
+        self._control.sendall(frame(Kind.FORKED, encode(pid)))
 
     def _be_worker(self, talk: int, complain: int, parent: int) -> NoReturn:
         """Serve tasks as the new process; the child's code ends here."""
@@ -123,7 +123,7 @@ class Parent:
             if pid == 0:
                 return
             self._workers.discard(pid)
-            self._control.sendall(ended_frame(pid, os.waitstatus_to_exitcode(status)))
+            self._control.sendall(frame(Kind.ENDED, encode((pid, os.waitstatus_to_exitcode(status)))))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from io import FileIO
 
-from actors.jail.framing import Frames, Kind, Task, answer_frame, hello_frame, read_task
+from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
 from actors.jail.rights import shut_in
 from actors.settings import wall_limit
 
@@ -35,7 +35,7 @@ def serve(tasks: Tasks) -> int:
     if first is not Kind.LIMITS:
         return 2
     statm = _open_statm()
-    _send(talk, hello_frame(shut_in(json.loads(limits))))
+    _send(talk, frame(Kind.HELLO, build_id(), b"\n", shut_in(json.loads(limits)).encode()))
     for kind, payload in frames:
         if kind is not Kind.TASK:
             return 2
