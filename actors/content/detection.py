@@ -41,6 +41,7 @@ _ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)[^>]*>")
 _FEED_SCHEME = re.compile(r"^feed:(?:https?:)?//", re.I)
 _REFRESH = re.compile(r"url\s*=\s*[\"']?\s*([^\"'\s>]{1,2000})", re.I)
 _JSON_FEED = re.compile(r'"version"\s*:\s*"https?:\\?/\\?/(?:www\.)?jsonfeed\.org\b', re.I)
+_NAMESPACE = re.compile(r"\s+(?:xmlns(?::[\w.-]+)?|[\w.-]+:[\w.-]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')")
 _ROOT_SHOWN = 120
 _LOOK = "Open the URL in a browser to see whether it is the right one."
 _OTHER = "Add the page that links to it."
@@ -104,7 +105,9 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
     root, count = feed_root(text), len(reading.entries)
     items = f"{count} item{'' if count == 1 else 's'}"
     junk = root is not None and end_of_prolog(text) < root.start()
-    sign = "JSON with `version` and `items` of a JSON Feed" if root is None else f"root element {_opening(root[0])}"
+    sign = "JSON with `version` and `items` of a JSON Feed"
+    if root is not None:
+        sign = f"root element {' '.join(_NAMESPACE.sub('', root[0]).split())[:_ROOT_SHOWN]}"
     notes = [
         f"{sign}, {items}",
         "after leading junk" if junk else "",
@@ -116,11 +119,6 @@ def _feed(body: bytes, content_type: str, url: str, text: str, served: str) -> F
     confidence: Confidence = "medium" if junk or not count else "high"
     evidence = "; ".join(note for note in notes if note)
     return Finding("feed", confidence, evidence, reading.format, feed=reading)
-
-
-def _opening(tag: str) -> str:
-    short = re.sub(r"\s+(?:xmlns(?::[\w.-]+)?|[\w.-]+:[\w.-]+)\s*=\s*(?:\"[^\"]*\"|'[^']*')", "", tag)
-    return " ".join(short.split())[:_ROOT_SHOWN]
 
 
 def _shown_root(text: str) -> str:

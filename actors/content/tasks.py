@@ -99,16 +99,13 @@ def _values_on(asked: PageRequest) -> tuple[FoundValue, ...]:
 
 
 def _faults(asked: SelectorsRequest) -> list[Fault]:
-    wishes = [(None, asked.selector)] if asked.selector is not None else []
-    return [fault for index, text in (*wishes, *enumerate(asked.ignore)) if (fault := _fault(index, text))]
-
-
-def _fault(index: int | None, text: str) -> Fault | None:
-    try:
-        selectors.check(text)
-    except ContentError as error:
-        return Fault(index, error.reason)
-    return None
+    wishes, faults = [(None, asked.selector)] if asked.selector is not None else [], list[Fault]()
+    for index, text in (*wishes, *enumerate(asked.ignore)):
+        try:
+            selectors.check(text)
+        except ContentError as error:
+            faults.append(Fault(index, error.reason))
+    return faults
 
 
 def _standing_values(asked: StandingRequest) -> StandingValues:

@@ -35,9 +35,6 @@ class Catalogue(NamedTuple):
     texts: Mapping[str, tuple[str, ...]]
     form: Callable[[int], int]
 
-    def find(self, text: str) -> tuple[str, ...] | None:
-        return self.texts.get(text)
-
 
 NATIVE: Final = Catalogue(ENGLISH, "English", {}, lambda count: int(count != 1))
 

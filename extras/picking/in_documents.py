@@ -164,7 +164,7 @@ class JsonReaches(Reaches):
         return _fitting(self._path(place[:-1])) if len(place) > 1 else ""
 
     def chosen(self, selector: str) -> frozenset[int]:
-        found = frozenset(selectors.find_in_json(self._value, selector, json_text.figure))
+        found = frozenset(selectors.find_in_json(self._value, selector))
         ways = ((at, place[:depth]) for at, place in enumerate(self._places) for depth in range(len(place) + 1))
         return frozenset(at for at, way in ways if way in found)
 
@@ -189,7 +189,7 @@ class PastJson:
         self._places = dict(zip(names, places, strict=True))
 
     def chosen(self, selector: str) -> frozenset[object]:
-        found = frozenset(selectors.find_in_json(self._value, selector, json_text.figure))
+        found = frozenset(selectors.find_in_json(self._value, selector))
         return frozenset(
             name
             for name, place in self._places.items()

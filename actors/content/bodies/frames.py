@@ -231,17 +231,10 @@ def _folded(value: Mapping[str, Any]) -> dict[str, Any]:
 def _decoded(text: str) -> Any:
     """Decode JSON; None if the text is not JSON. Raises ContentError for hostile JSON."""
     try:
-        return msgspec.json.decode(text)
-    except RecursionError:
-        raise ContentError("The JSON of the frame is nested too deeply.") from None
-    except (msgspec.DecodeError, ValueError):
-        return _leniently_decoded(text)
-
-
-def _leniently_decoded(text: str) -> Any:
-    """Decode JSON that a strict reader rejects, for example with raw control characters."""
-    try:
-        return _JSON.decode(text)
+        try:
+            return msgspec.json.decode(text)
+        except (msgspec.DecodeError, ValueError):
+            return _JSON.decode(text)  # takes raw control characters too
     except RecursionError:
         raise ContentError("The JSON of the frame is nested too deeply.") from None
     except json.JSONDecodeError:

@@ -102,7 +102,10 @@ def parse(text: str) -> Element:
     """Parse HTML. Raises ContentError if it has no element."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
     # Servers append to finished pages. Without these two tags the rest belongs to the body, as in browsers.
-    clean = _unclosed(_DECLARATION.sub("", text, count=1).encode("utf-8", "replace"))
+    html = _DECLARATION.sub("", text, count=1).encode("utf-8", "replace")
+    lowered = html.lower()  # a plain byte search comes first, for speed
+    end = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
+    clean = html[:end] + _CLOSING.sub("", html[end:].decode()).encode() if end < len(html) else html
     try:
         # UTF-8 bytes: the encoding is settled, and the document's declaration no longer counts.
         root = etree.fromstring(clean.translate(None, _CONTROL), parser)
@@ -129,13 +132,6 @@ def _begin_body(root: Element) -> None:
     for at, element in enumerate(moved):
         body.insert(at, element)
     moved[-1].tail = f"{moved[-1].tail or ''}{text or ''}" or None
-
-
-def _unclosed(html: bytes) -> bytes:
-    """Remove the closing body and html tags from UTF-8 HTML; a plain byte search comes first, for speed."""
-    lowered = html.lower()
-    start = min((at for tag in (b"</body", b"</html") if (at := lowered.find(tag)) >= 0), default=len(html))
-    return html[:start] + _CLOSING.sub("", html[start:].decode()).encode() if start < len(html) else html
 
 
 def parse_fragment(text: str) -> Element:

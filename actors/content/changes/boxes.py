@@ -16,12 +16,12 @@ belongs to its entry: if one date changes and its entry stays, that entry has ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes.difference import Apart
+from actors.content.changes.difference import Apart, Replacement
 from actors.content.changes.memory import SettledState
 from actors.content.changes.news import COPIES, COPY, SURE, Difference, Known, WeighedBlock
 from actors.content.changes.weights import FIGURE, LETTERS, LONG, LONGEST_LABEL, NUMBER
@@ -44,15 +44,13 @@ _MOST_OFFERED = 7
 _TURNS = 4
 """Checks after the first that must find a text near rotating ones again before it is reported."""
 _AMONG = "next to texts that come and go"
-
-
-class Box(Struct, frozen=True):
-    """A box: positions of its blocks in their state. came: it was added. above: it is above the heading."""
-
-    positions: tuple[int, ...]
-    came: bool
-    above: bool
-    words: int
+_ROWS = 3
+"""Lone dates that make a list of dated rows."""
+_MOST = 0.5
+"""The share of dates that may change at once; if all do, they show the page's current day."""
+_GONE = 0.6
+"""Weight of a removed date relative to the added one."""
+_RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 
 class Around(Struct, frozen=True):
@@ -67,19 +65,6 @@ class Around(Struct, frozen=True):
     title: str
     untold: frozenset[str]
     early: bool = False
-
-
-def boxes(around: Around) -> Iterator[Box]:
-    before, now = around.before, around.now
-    heads = _heading(before, around.title), _heading(now, around.title)
-    for old, new in _gaps(around.apart):
-        if bool(old) == bool(new):
-            continue
-        state, found = (now, new) if new else (before, old)
-        head = heads[bool(new)]
-        above = found[-1] < head if head else not found[0]
-        if _is_box(state, found, above=above):
-            yield Box(tuple(found), bool(new), above, sum(state.words[i] for i in found))
 
 
 def _offered(state: SettledState, found: Sequence[int], *, alone: bool) -> Iterator[int]:
@@ -129,60 +114,110 @@ def _heading(state: SettledState, title: str) -> int:
 
 
 def weighed_boxes(difference: Difference, around: Around, known: Known) -> Difference:
-    before, now, apart = around.before, around.now, around.apart
-    rows = list(difference.blocks)
-    running = before.zone.text, now.zone.text
-    at = {(True, i): n for n, i in enumerate(apart.came.positions)}
-    at |= {(False, i): n for n, i in enumerate(apart.went.positions, len(at))}
-    for box in boxes(around):
-        for i in box.positions:
-            n = at[box.came, i]
-            if box.above or (not running[box.came] and box.words <= _PARAGRAPH):
-                rows[n] = _waiting(rows[n], box, known)
-    feet = _foot(before), _foot(now)
-    visits = [(came, i) for came, i in at if i in feet[came]]
-    for old, new in _gaps(apart):
-        alone = not (old and new)
-        visits += ((False, i) for i in _offered(before, old, alone=alone))
-        visits += ((True, i) for i in _offered(now, new, alone=alone))
-    for n in map(at.__getitem__, visits):
-        rows[n] = _doubted(rows[n], known)
-    if around.early and not running[1]:
-        for one in difference.replaced:
-            n = at[True, one.new]
-            # It has waited, so it was in doubt; an early rotating text may last for some checks.
-            if one.what == "words" and rows[n].score and 0 < known.waits.get(one.key, 0) <= SURE:
-                rows[n] = replace(rows[n], doubted=True)
-    turning = _Turning(before, now, known, around.untold - known.aside)
-    for old, new in _gaps(apart):
-        if running[0] or running[1]:
-            break
-        for n, block in turning.weighed(old, new, at, rows):
-            rows[n] = block
-    return replace(difference, blocks=tuple(rows))
+    rows = _Rows(difference, around, known)
+    rows.weigh_dates(difference.replaced)
+    rows.hold_boxes()
+    rows.doubt_offers()
+    if around.early:
+        rows.doubt_early(difference.replaced)
+    rows.doubt_turning()
+    return replace(difference, blocks=tuple(rows.blocks))
 
 
-class _Turning:
-    """Places that show a few of many texts: changes there stay in doubt until all of them last."""
+class _Rows:
+    """The blocks of a difference while their weights are revised. Sides: before (False) and now (True)."""
 
-    def __init__(self, before: SettledState, now: SettledState, known: Known, untold: frozenset[str]) -> None:
-        self._before, self._now, self._known, self._untold = before, now, known, untold
+    def __init__(self, difference: Difference, around: Around, known: Known) -> None:
+        self.blocks = list(difference.blocks)
+        self._around, self._known, self._sides = around, known, (around.before, around.now)
+        self._running, self._untold = (around.before.zone.text, around.now.zone.text), around.untold - known.aside
+        came, went = around.apart.came.positions, around.apart.went.positions
+        self._at = {(True, i): n for n, i in enumerate(came)} | {(False, i): n for n, i in enumerate(went, len(came))}
+        self._gaps = [
+            ([i for i in range(a, b) if (False, i) in self._at], [i for i in range(c, d) if (True, i) in self._at])
+            for a, b, c, d in around.apart.spans
+        ]
+        """The positions of removed and added blocks in each gap."""
 
-    def weighed(
-        self, old: Sequence[int], new: Sequence[int], at: Mapping[tuple[bool, int], int], rows: Sequence[WeighedBlock]
-    ) -> Iterator[tuple[int, WeighedBlock]]:
-        stood = [self._known.waits.get(self._now.keys[i], 0) for i in new]
-        turns = self._turns(old, self._before) or self._turns(new, self._now)
-        mixed = len(new) > 1 and min(stood) < SURE and max(stood) > min(stood)
-        least = _TURNS if turns else SURE
-        if not (turns or mixed) or (stood and min(stood) >= least):
+    def _stood(self, block: WeighedBlock) -> int:
+        return (self._known.waits if block.came else self._known.absent).get(block.key, 0)
+
+    def _doubt(self, came: bool, i: int) -> None:
+        block = self.blocks[self._at[came, i]]
+        if block.score and self._stood(block) < SURE:
+            self.blocks[self._at[came, i]] = replace(block, doubted=True)
+
+    def weigh_dates(self, replaced: Sequence[Replacement]) -> None:
+        """Add weight for a row's changed date."""
+        now, told = self._around.now, frozenset(self._around.before.keys)
+        dates = (one for one in replaced if one.what == "dates" and one.slot not in self._known.restless)
+        found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
+        short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
+        dated = [i for i in short if is_only_date(canonical(now.texts[i]))] if found else []
+        if len(dated) < _ROWS or len(found) > _MOST * len(dated):
             return
-        for came, positions in ((False, old), (True, new)):
-            for n in (at[came, i] for i in positions):
-                if not turns or came:
-                    yield n, replace(rows[n], doubted=bool(rows[n].score))
-                elif stood or self._known.absent.get(rows[n].key, 0) < _TURNS:
-                    yield n, replace(rows[n], score=0.0, rule=_AMONG)
+        for one in found:
+            # The entry is before or after its date, and has stayed.
+            beside = (i for i in (one.new - 1, one.new + 1) if 0 <= i < len(now.keys) and i not in dated)
+            if any(now.keys[i] in told for i in beside):
+                for place, least in (((True, one.new), FIGURE), ((False, one.old), _GONE * FIGURE)):
+                    block = self.blocks[self._at[place]]
+                    if block.rule in _RULES:
+                        self.blocks[self._at[place]] = replace(block, score=max(block.score, least), rule="")
+
+    def hold_boxes(self) -> None:
+        """Hold boxes above the heading, and doubt short ones elsewhere, until they last."""
+        heads = [_heading(state, self._around.title) for state in self._sides]
+        for old, new in self._gaps:
+            came, found = bool(new), new or old
+            state, head = self._sides[came], heads[came]
+            if bool(old) == bool(new):
+                continue
+            above = found[-1] < head if head else not found[0]
+            if not _is_box(state, found, above=above):
+                continue
+            is_short = sum(state.words[i] for i in found) <= _PARAGRAPH
+            for i in found:
+                block = self.blocks[self._at[came, i]]
+                if above and self._stood(block) < LASTS:
+                    held = replace(block, score=0.0, rule=_ABOVE, waits=block.came)
+                    self.blocks[self._at[came, i]] = held
+                elif not above and not self._running[came] and is_short:
+                    self._doubt(came, i)
+
+    def doubt_offers(self) -> None:
+        """Doubt what sites show to some visitors: offers, and links right above the copyright line."""
+        feet = [_foot(state) for state in self._sides]
+        visits = [(came, i) for came, i in self._at if i in feet[came]]
+        for old, new in self._gaps:
+            alone = not (old and new)
+            visits += ((False, i) for i in _offered(self._around.before, old, alone=alone))
+            visits += ((True, i) for i in _offered(self._around.now, new, alone=alone))
+        for came, i in visits:
+            self._doubt(came, i)
+
+    def doubt_early(self, replaced: Sequence[Replacement]) -> None:
+        for one in replaced if not self._running[1] else ():
+            n = self._at[True, one.new]
+            # It has waited, so it was in doubt; an early rotating text may last for some checks.
+            if one.what == "words" and self.blocks[n].score and 0 < self._known.waits.get(one.key, 0) <= SURE:
+                self.blocks[n] = replace(self.blocks[n], doubted=True)
+
+    def doubt_turning(self) -> None:
+        """Doubt changes in places that show a few of many texts, until all of them last."""
+        for old, new in self._gaps if not any(self._running) else ():
+            stood = [self._known.waits.get(self._around.now.keys[i], 0) for i in new]
+            turns = self._turns(old, self._around.before) or self._turns(new, self._around.now)
+            mixed = len(new) > 1 and min(stood) < SURE and max(stood) > min(stood)
+            least = _TURNS if turns else SURE
+            if not (turns or mixed) or (stood and min(stood) >= least):
+                continue
+            for n in (self._at[came, i] for came, found in ((False, old), (True, new)) for i in found):
+                block = self.blocks[n]
+                if not turns or block.came:
+                    self.blocks[n] = replace(block, doubted=bool(block.score))
+                elif stood or self._known.absent.get(block.key, 0) < _TURNS:
+                    self.blocks[n] = replace(block, score=0.0, rule=_AMONG)
 
     def _turns(self, positions: Sequence[int], state: SettledState) -> bool:
         """Whether one of the blocks, or a near one, is a text of their kind that came and went unreported."""
@@ -197,66 +232,3 @@ class _Turning:
             and not NUMBER.search(state.texts[n])
             for n in near
         )
-
-
-def _gaps(apart: Apart) -> Iterator[tuple[list[int], list[int]]]:
-    came, went = frozenset(apart.came.positions), frozenset(apart.went.positions)
-    for a, b, c, d in apart.spans:
-        yield [i for i in range(a, b) if i in went], [i for i in range(c, d) if i in came]
-
-
-def _waiting(block: WeighedBlock, box: Box, known: Known) -> WeighedBlock:
-    if box.above:
-        return block if _stood(block, known) >= LASTS else replace(block, score=0.0, rule=_ABOVE, waits=block.came)
-    return _doubted(block, known)
-
-
-def _doubted(block: WeighedBlock, known: Known) -> WeighedBlock:
-    return replace(block, doubted=True) if block.score and _stood(block, known) < SURE else block
-
-
-def _stood(block: WeighedBlock, known: Known) -> int:
-    return (known.waits if block.came else known.absent).get(block.key, 0)
-
-
-_ROWS = 3
-"""Lone dates that make a list of dated rows."""
-_MOST = 0.5
-"""The share of dates that may change at once; if all do, they show the page's current day."""
-_GONE = 0.6
-"""Weight of a removed date relative to the added one."""
-_RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
-
-
-def weighed_dated_rows(
-    difference: Difference, before: SettledState, now: SettledState, apart: Apart, known: Known
-) -> Difference:
-    dates = (one for one in difference.replaced if one.what == "dates" and one.slot not in known.restless)
-    found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]
-    if not found:
-        return difference
-    dated = _dates(now)
-    if len(dated) < _ROWS or len(found) > _MOST * len(dated):
-        return difference
-    rows = list(difference.blocks)
-    at = {(True, i): n for n, i in enumerate(apart.came.positions)}
-    at |= {(False, i): n for n, i in enumerate(apart.went.positions, len(at))}
-    told = frozenset(before.keys)
-    for one in found:
-        # The entry is before or after its date, and has stayed.
-        beside = (i for i in (one.new - 1, one.new + 1) if 0 <= i < len(now.keys) and i not in dated)
-        if any(now.keys[i] in told for i in beside):
-            for place, least in (((True, one.new), FIGURE), ((False, one.old), _GONE * FIGURE)):
-                rows[at[place]] = _at_least(rows[at[place]], least)
-    return replace(difference, blocks=tuple(rows))
-
-
-def _at_least(block: WeighedBlock, least: float) -> WeighedBlock:
-    if block.rule in _RULES:
-        return replace(block, score=max(block.score, least), rule="")
-    return block
-
-
-def _dates(now: SettledState) -> Sequence[int]:
-    short = (i for i, text in enumerate(now.texts) if len(text) <= LONGEST_LABEL and NUMBER.search(text))
-    return [i for i in short if is_only_date(canonical(now.texts[i]))]

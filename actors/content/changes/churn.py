@@ -59,7 +59,7 @@ from actors.content.changes.memory import (
     with_state,
 )
 from actors.content.changes.news import OLD, Difference, Known, WeighedBlock, weighed
-from actors.content.changes.swaps import Exchange, When, turn_of
+from actors.content.changes.swaps import When, turn_of
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, PageRequest, Withheld
 from actors.content.pages.blocks import Blocks
@@ -166,7 +166,8 @@ def judge(
         between = apart(before, now)
     between = with_assigned(between, memory, before, now)
     recent = unpack_keys(memory.recent)
-    pending = _pending(memory, before, now, between, when.number)
+    came, went = between.came.positions, between.went.positions
+    pending = pending_of(memory, (now.keys[i] for i in came), (before.keys[i] for i in went), when.number)
     known = Known(
         recent=frozenset(recent),
         aside=frozenset(aside),
@@ -184,11 +185,6 @@ def judge(
     )
     look = _Look(reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made)
     return _compared(memory, look)
-
-
-def _pending(memory: PageMemory, before: SettledState, now: SettledState, difference: Apart, number: int) -> Pending:
-    came = (now.keys[i] for i in difference.came.positions)
-    return pending_of(memory, came, (before.keys[i] for i in difference.went.positions), number)
 
 
 def _compared(memory: PageMemory, look: _Look) -> Verdict:
@@ -214,7 +210,9 @@ def _compared(memory: PageMemory, look: _Look) -> Verdict:
             trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
             return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.Stay.TELL:
-            return _as_moved(_decide(memory, _stayed(memory, look)), swap, _target(swap, look))
+            seen, address = look.reading.evidence, look.address if swap.moved() else ""
+            target = seen.refresh_to if seen.leads_away else address
+            return _as_moved(_decide(memory, _stayed(memory, look)), swap, target)
 
 
 def _stayed(memory: PageMemory, look: _Look) -> _Look:
@@ -232,12 +230,6 @@ def _as_moved(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
         memory = replace(verdict.memory, face=replace(verdict.memory.face, says=swap.says))
         return replace(verdict, kind="moved", moved_to=target, memory=memory, reason=f"Reported once: {_BEHIND}.")
     return replace(verdict, kind="moved", moved_to=target) if verdict.delta and target else verdict
-
-
-def _target(swap: swaps.Swap, look: _Look) -> str:
-    if look.reading.evidence.leads_away:
-        return look.reading.evidence.refresh_to
-    return look.address if swap.moved() else ""
 
 
 def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> SettledState:
@@ -286,7 +278,7 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     state = state_of(look.now)
     stood = {**look.known.absent, **look.known.waits}
     successors = {look.before.keys[one.old]: one.key for one in difference.replaced}
-    turn = turn_of(memory, Exchange(blocks, successors), stood, state, look.when)
+    turn = turn_of(memory, blocks, successors, stood, state=state, when=look.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
     came = frozenset(block for block, stood in look.known.waits.items() if not stood)
@@ -372,7 +364,6 @@ def _weighed(look: _Look) -> Difference:
     difference = weighed(look.before, look.now, look.apart, look.known)
     if look.narrowed or look.reading.json:
         return difference
-    difference = boxes.weighed_dated_rows(difference, look.before, look.now, look.apart, look.known)
     untold = look.known.recent.union(look.pending.flickered)
     around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.known.age <= boxes.EARLY)
     return boxes.weighed_boxes(difference, around, look.known)

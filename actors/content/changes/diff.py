@@ -20,7 +20,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from actors.content.messages.requests import LONGEST_TEXT, Withheld
-from actors.content.wording.spans import CUT, Gap, cut, gaps, line, of_text, spans_of
+from actors.content.wording.spans import CUT, Gap, cut, gaps, line, of_text, spans_of, surplus
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Delta, DeltaStats, Diff, Op, Spans
 
 MOST_OPS, MOST_SOUGHT = 400, 60
@@ -180,7 +180,7 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     """Return the reader's diff: omit paragraphs that only moved; one that changed while its row moved is changed."""
     inserted = [op for op in ops if op.op == "insert"]
     deleted = [op for op in ops if op.op == "delete"]
-    came, went = _beyond(inserted, deleted), _beyond(deleted, inserted)
+    came, went = (surplus(*sides, lambda op: op.text) for sides in ((inserted, deleted), (deleted, inserted)))
     moved = _moved(went, came)
     arrived = set(moved.values())
     came = [*(op for op in came if op not in arrived), *(op for op in elsewhere if op.op == "insert")]
@@ -252,17 +252,6 @@ class _Shown:
         self.characters -= len(kept)
         self.texts -= 1
         return kept
-
-
-def _beyond(ops: list[Op], others: list[Op]) -> list[Op]:
-    left = Counter(op.text for op in others)
-    kept = []
-    for op in ops:
-        if left[op.text]:
-            left[op.text] -= 1
-        else:
-            kept.append(op)
-    return kept
 
 
 _LABEL, _PART = 72, 40

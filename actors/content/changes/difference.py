@@ -24,6 +24,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 from msgspec import Struct
@@ -167,11 +168,11 @@ def replacements(
     Both may lack blocks of a gap: those that moved, and are elsewhere on the other side.
     """
     for a, b, c, d in spans:
-        old = [i for i in range(a, b) if i in went]
-        new = [j for j in range(c, d) if j in came]
+        old = {i: went[i] for i in range(a, b) if i in went}
+        new = {j: came[j] for j in range(c, d) if j in came}
         if not old or not new:
             continue
-        for i, j in _paired(_Gap(before, now, went, came), old, new):
+        for i, j in _paired(before.traits, now.traits, old, new):
             shapes = _shape(before, i, went[i]), _shape(now, j, came[j])
             what = _what(went[i], came[j], same=shapes[0] == shapes[1])
             slot = slot_of(before, i, shapes[1] if what in {"ids", "figures"} else "")
@@ -201,29 +202,20 @@ def _what(before: str, after: str, *, same: bool) -> What:
     return "figures" if same else "words"
 
 
-def _alike(one: int, other: int) -> bool:
-    """Whether two traits are of one kind of block; a row of times is a cell only while it has times."""
-    return one | CELL == other | CELL
-
-
-class _Gap(Struct, frozen=True):
-    before: SettledState
-    now: SettledState
-    went: dict[int, str]
-    came: dict[int, str]
-
-
-def _paired(gap: _Gap, old: Sequence[int], new: Sequence[int]) -> Iterator[tuple[int, int]]:
-    before, now = gap.before.traits, gap.now.traits
+def _paired(
+    before: Sequence[int], now: Sequence[int], old: dict[int, str], new: dict[int, str]
+) -> Iterator[tuple[int, int]]:
+    """Pair the blocks of a gap. before, now: traits. old, new: canonical texts by position."""
     if len(old) == len(new) <= LONGEST_GAP:
-        yield from (pair for pair in zip(old, new, strict=True) if _alike(before[pair[0]], now[pair[1]]))
+        # A row of times is a cell only while it has times.
+        yield from (pair for pair in zip(old, new, strict=True) if before[pair[0]] | CELL == now[pair[1]] | CELL)
         return
     alike: dict[tuple[str, int], deque[int]] = defaultdict(deque)
-    for i in old[:_MOST_SOUGHT]:
-        if words_in(gap.went[i]) <= _LONGEST_SHAPE:
-            alike[dateless(gap.went[i]) or shape(gap.went[i]), before[i]].append(i)
-    for j in new[:_MOST_SOUGHT]:
-        if found := alike.get((dateless(gap.came[j]) or shape(gap.came[j]), now[j])):
+    for i, text in islice(old.items(), _MOST_SOUGHT):
+        if words_in(text) <= _LONGEST_SHAPE:
+            alike[dateless(text) or shape(text), before[i]].append(i)
+    for j, text in islice(new.items(), _MOST_SOUGHT):
+        if found := alike.get((dateless(text) or shape(text), now[j])):
             yield found.popleft(), j
 
 

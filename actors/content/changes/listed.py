@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from actors.content.bodies.text import absolute
 from actors.content.errors import ContentError
-from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, Sitemap, is_sitemap, read_sitemap
+from actors.content.feeds.sitemaps import MOST_ADDRESSES, Sitemap, is_sitemap, read_sitemap
 from actors.content.messages.readings import FILE, is_same
 from actors.content.messages.requests import Item, ItemPage, Kind, ListLook, ListRequest, PageRequest, item_form
 from actors.content.pages.event_text import event_text
@@ -106,7 +106,8 @@ def compare_list(memory: ListMemory | None, items: Sequence[Item], addresses: Se
     news = [item for item in unknown if item not in renamed]
     moved_up = _moved_up(items, news, last, now) if memory.tops > memory.ends else ()
     news = [item for item in news if item not in moved_up]
-    after = _remembered(memory, before, now)
+    kept = [(key, title) for key, title in before.items() if key not in now][-max(KEPT, len(now)) :]
+    after = replace(memory, records=_packed(dict(kept) | now), present=len(now))
     if not news:
         return ListChange(after, renamed=len(renamed), moved_up=len(moved_up))
     return _told(replace(after, manner=memory.manner), items, news, was_empty=not last)
@@ -151,12 +152,6 @@ def _moved_up(
     while gone and gone[0]:
         gone.pop(0)  # items that leave at the top of a list that grows at its end
     return tuple(behind) if len(behind) <= sum(gone) and len(behind) < len(items) else ()
-
-
-def _remembered(memory: ListMemory, before: dict[bytes, bytes], now: dict[bytes, bytes]) -> ListMemory:
-    absent = [(key, title) for key, title in before.items() if key not in now]
-    kept = absent[-max(KEPT, len(now)) :]
-    return replace(memory, records=_packed(dict(kept) | now), present=len(now))
 
 
 def address_key(url: str) -> bytes:
@@ -245,7 +240,7 @@ def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> Map
         return _indexed(memory or MapMemory(is_index=True), found)
     known = memory or MapMemory()
     begins = not known.begun
-    keys = _keys(known.keys)
+    keys = {known.keys[start : start + _KEY] for start in range(0, len(known.keys), _KEY)}
     fresh = {address_key(one.url): one for one in found.addresses}
     new = [one for key, one in fresh.items() if key not in keys]
     keys |= fresh.keys()
@@ -255,7 +250,8 @@ def compare_map(memory: MapMemory | None, found: Sitemap, file: str = "") -> Map
         return MapChange(after)
     if len(new) > MOST_TOLD or (len(new) >= FEWEST and len(new) == len(fresh) and not file):
         return MapChange(after, bulk=len(new))
-    return MapChange(after, new=tuple(map(_item, _oldest_first(new))))
+    new.sort(key=lambda one: one.modified)
+    return MapChange(after, new=tuple(Item(one.url, one.title, one.published_at) for one in new))
 
 
 def next_file(memory: MapMemory) -> str:
@@ -288,18 +284,6 @@ def _after_file(memory: MapMemory, url: str, *, news: bool) -> MapMemory:
     idle = 0 if news else memory.idle + 1
     files = (*others, replace(mine, read=True))
     return replace(memory, files=files, idle=min(idle, 10_000), begun=memory.begun or all(file.read for file in files))
-
-
-def _item(one: Address) -> Item:
-    return Item(one.url, one.title, one.published_at)
-
-
-def _oldest_first(found: list[Address]) -> list[Address]:
-    return sorted(found, key=lambda one: one.modified)
-
-
-def _keys(packed: bytes) -> set[bytes]:
-    return {packed[start : start + _KEY] for start in range(0, len(packed), _KEY)}
 
 
 _MOST_LINKS = 5_000

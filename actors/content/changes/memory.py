@@ -205,7 +205,8 @@ def settled_of(memory: PageMemory) -> SettledState:
 def _settled(texts: bytes, keys: bytes, traits: bytes) -> SettledState:
     """Unpack a state; the last one is cached, since a check needs it several times."""
     unpacked = unpack_keys(keys)
-    return SettledState(_lines(_inflated(texts), len(unpacked)), unpacked, tuple(traits))
+    plain = zlib.decompressobj().decompress(texts, 8 * MOST_TEXT).decode("utf-8", "replace") if texts else ""
+    return SettledState(tuple(plain.split("\n"))[: len(unpacked)], unpacked, tuple(traits))
 
 
 def placed(memory: PageMemory) -> SettledState:
@@ -295,18 +296,8 @@ def began_at(stored: bytes) -> int:
     return 0 if memory is None else memory.began
 
 
-def _inflated(deflated: bytes) -> bytes:
-    return zlib.decompressobj().decompress(deflated, 8 * MOST_TEXT) if deflated else b""
-
-
-def _lines(plain: bytes, blocks: int) -> tuple[str, ...]:
-    return tuple(plain.decode("utf-8", "replace").split("\n"))[:blocks] if blocks else ()
-
-
 def _bounded(texts: Sequence[str]) -> Sequence[str]:
     room = MOST_TEXT
-    if sum(map(len, texts)) + len(texts) <= room:
-        return texts
     for n, text in enumerate(texts):
         room -= len(text) + 1
         if room < 0:

@@ -71,10 +71,6 @@ def noise_keys(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def is_noise(text: str, canonical_text: str, block_key: str, noise: Collection[str]) -> bool:
-    return block_key in noise or _shape(text, canonical_text) in noise
-
-
 def _shape(text: str, canonical_text: str) -> str:
     if names_currency(text) or VERSION.search(canonical_text) or not LETTERS.search(canonical_text):
         return ""
@@ -322,8 +318,9 @@ def _exchanged(
     """
     if scales[0].is_text or scales[0].is_chosen:
         return []
-    words, shuffled = [one for one in replaced if one.what == "words"], _is_shuffled(apart)
-    paired = [one for one in words if (shuffled and scales[0].is_entry(one.new)) or _unlike(one, alone=alone)]
+    words = [one for one in replaced if one.what == "words"]
+    shuffled = sum(b - a for a, b, _, _ in apart.spans) - len(apart.went.positions) >= _FEW
+    paired = [one for one in words if (shuffled and one.new in scales[0].listed) or _unlike(one, alone=alone)]
     found = {one.new for one in paired}, {one.old for one in paired}
     placed = {one.new for one in replaced}, {one.old for one in replaced}
     single = tuple(scale.entries(rows, at) for scale, rows, at in zip(scales, sides, placed, strict=True))
@@ -337,11 +334,6 @@ def _exchanged(
             ages += [known.absent.get(sides[1][i].key, 0) for i in single[1]]
             doubted = doubted or any(block.moved for side in sides for block in side.values())
     return list(zip(sides, found, strict=True)) if doubted or min(ages, default=SURE) < SURE else []
-
-
-def _is_shuffled(apart: Apart) -> bool:
-    within = sum(b - a for a, b, _, _ in apart.spans)
-    return within - len(apart.went.positions) >= _FEW
 
 
 def _unlike(one: Replacement, *, alone: bool) -> bool:
@@ -393,35 +385,25 @@ class _Scales:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
         self._zone: Zone = replace(state.zone, today=known.today)
-        self._entries = frozenset() if self._zone.text else state.entries
+        self.is_chosen, self.is_text = known.chosen, self._zone.text
+        self.listed = frozenset() if self.is_text else state.entries
         self._controls = sum(state.traits[i] & CONTROL > 0 for i in side.positions)
         self._top = next((i for i, trait in enumerate(state.traits) if trait & TOP), None)
 
-    @property
-    def is_chosen(self) -> bool:
-        return self._known.chosen
-
-    @property
-    def is_text(self) -> bool:
-        return self._zone.text
-
-    def is_entry(self, i: int) -> bool:
-        return i in self._entries
-
     def is_below_heading(self, i: int) -> bool:
         """Whether a control is part of the content: below the page's heading, and on a text page inside the text."""
-        return (self._top is None or i > self._top) and (not self._zone.text or self._zone.holds(i))
+        return (self._top is None or i > self._top) and (not self.is_text or self._zone.holds(i))
 
     def is_value(self, i: int, canonical_text: str) -> bool:
         return is_value(canonical_text, self._state.traits[i], i, self._zone)
 
     def entries(self, rows: Rows, placed: Collection[int]) -> set[int]:
-        return {i for i, block in rows.items() if block.score and i in self._entries and i not in placed}
+        return {i for i, block in rows.items() if block.score and i in self.listed and i not in placed}
 
     def may_count(self, one: Replacement, before: str) -> bool:
         """Whether the text that replaced `before` may be a counter: not in a cell, and no sentence."""
         text, trait = self._state.texts[one.new], self._state.traits[one.new]
-        if trait & CELL or self._known.chosen or not may_count((before, one.before), (text, one.after)):
+        if trait & CELL or self.is_chosen or not may_count((before, one.before), (text, one.after)):
             return False
         words = words_in(one.after)
         if ticker_shape(text, one.after, trait):
@@ -451,7 +433,7 @@ class _Scales:
         """Whether a date is neither in a table nor in a list where others have one: there it belongs to its row."""
         if self._state.traits[i] & CELL:
             return False
-        rows = (self._state.texts[n] for n in self._entries if self.is_entry(i) and n != i)
+        rows = (self._state.texts[n] for n in self.listed if i in self.listed and n != i)
         return not any(dates_in(canonical(text)) for text in rows if NUMBER.search(text))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
@@ -470,7 +452,7 @@ class _Scales:
             # Another copy of a text is not reported, except in a table: "0" may be in a hundred cells.
             if self.is_chosen:
                 rule = self._idle(i, text, bag, stood)
-            elif key in told and not trait & CELL and i not in self._entries:
+            elif key in told and not trait & CELL and i not in self.listed:
                 rule = COPY
             elif key in recent and stood < LASTS and (key not in told or not trait & CELL):
                 rule = SEEN
@@ -483,7 +465,7 @@ class _Scales:
                 rows[i] = WeighedBlock(state.texts[i], key, True, score, why, waits and stood < LASTS)
                 continue
             # Lasting blocks are reported, except on text pages: there every release would report the footer's version.
-            waits = not self._zone.text and (rule == SEEN or why == LABEL) and _MASKED not in text
+            waits = not self.is_text and (rule == SEEN or why == LABEL) and _MASKED not in text
             if waits and stood >= LASTS and rule != SEEN:
                 score, why = ENTRY, ""
             rows[i] = WeighedBlock(state.texts[i], key, True, score, why, waits and stood < LASTS)
@@ -498,16 +480,16 @@ class _Scales:
                 rows[i] = self._moved(i, self._known.absent.get(key, 0), came=False)
                 continue
             stays = key in left
-            beside = i not in self._entries or key in self._known.aside
+            beside = i not in self.listed or key in self._known.aside
             copied = stays and not trait & CELL and beside and not self.is_chosen
             absent = self._known.absent.get(key, 0)
             rule = COPIES if copied else self._idle(i, text, bag, absent)
             score, why = (0.0, rule) if rule else self._weight(i, text, entry=i not in figures)
             if key in self._known.recent and not stays and not rule and not self.is_chosen:
                 score, why = _FLICKER * score, "it has come and gone before"
-            if self._zone.text:
+            if self.is_text:
                 score *= _GONE
-            waits = (why == LABEL and not self._zone.text) or (why == CONTROLS and self._may_stay(i, text))
+            waits = (why == LABEL and not self.is_text) or (why == CONTROLS and self._may_stay(i, text))
             if waits and absent >= LASTS:
                 score, why = ENTRY, ""
             rows[i] = WeighedBlock(state.texts[i], key, False, score, why, waits and absent < LASTS)
@@ -515,13 +497,13 @@ class _Scales:
 
     def _may_stay(self, i: int, canonical_text: str) -> bool:
         """Whether a control may be reported by itself: below the heading of a shop or form, not on a text page."""
-        below = not self._zone.text and self._top is not None and i > self._top
+        below = not self.is_text and self._top is not None and i > self._top
         return below and words_in(canonical_text) < MIDDLE and self._controls <= _MOST_CONTROLS
 
     def _moved(self, i: int, stood: int, *, came: bool) -> WeighedBlock:
         """Weigh a text with a new owner; texts that a page shuffles on each check do not stay there."""
         text, key = self._state.texts[i], self._state.keys[i]
-        if self._zone.text and self._state.traits[i] & CONTROL and not self.is_chosen:
+        if self.is_text and self._state.traits[i] & CONTROL and not self.is_chosen:
             return WeighedBlock(text, key, came, 0.0, CONTROLS)
         if stood or self.is_chosen:
             return WeighedBlock(text, key, came, ENTRY if came else _GONE * ENTRY, "")
@@ -534,7 +516,7 @@ class _Scales:
         score, why = weigh(state.texts[i], canonical_text, state.traits[i], i, self._zone)
         if self.is_chosen and canonical_text:
             return max(score, ENTRY), ""
-        if entry and i in self._entries and 0.05 < score < ENTRY:
+        if entry and i in self.listed and 0.05 < score < ENTRY:
             return ENTRY, ""
         labels = self._across.labels
         if score >= FIGURE or not labels or shape(canonical_text) not in labels:
@@ -544,7 +526,7 @@ class _Scales:
     def _idle(self, i: int, canonical_text: str, bag: str, since: int) -> str:
         """Return the reason why a block is not reported, "" if it may be. since: checks since it came or went."""
         state, known = self._state, self._known
-        if known.noise and is_noise(state.texts[i], canonical_text, state.keys[i], known.noise):
+        if known.noise and not known.noise.isdisjoint((state.keys[i], _shape(state.texts[i], canonical_text))):
             return "marked as noise"
         if state.json and state.texts[i].endswith(": null"):
             return NULL
@@ -556,7 +538,7 @@ class _Scales:
             return "moved: the same words in another order"
         if state.keys[i] in known.shared:
             return "shared by other pages of this site"
-        if not self._zone.text and self._asks_for_consent(state.texts[i]):
+        if not self.is_text and self._asks_for_consent(state.texts[i]):
             return "a banner that asks for consent"
         shaped = "" if since else ticker_shape(state.texts[i], canonical_text, state.traits[i])
         return "a line of figures that changes at every check" if shaped and digest16(shaped) in known.recent else ""

@@ -18,7 +18,7 @@ longer after each turn. A text's turns count until a day passes without a return
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 
@@ -125,7 +125,7 @@ class Swap(Struct, frozen=True, dict=True):
         held = once_more(held, self.now, at)
         if self.says:
             stands = held.spaced >= _LOOKS_WITH_WORDS
-        elif self._shrunk() or self._signs() or self._lost_its_head():
+        elif sum(self.now.words) < _LITTLE * sum(self.before.words) or self._signs() or self._lost_its_head():
             stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
         else:
             stands = held.looks >= _LOOKS_SAME_FACE
@@ -148,9 +148,6 @@ class Swap(Struct, frozen=True, dict=True):
         """Whether both are JSON with the same members: all of a small record may change at once."""
         told = _members_of(self.before.texts)
         return bool(told) and told == _members_of(self.now.texts)
-
-    def _shrunk(self) -> bool:
-        return sum(self.now.words) < _LITTLE * sum(self.before.words)
 
     def _lost_its_head(self) -> bool:
         """Whether the main heading is gone and half of all blocks: an excuse, whatever its words."""
@@ -188,29 +185,24 @@ def face_of(reading: PageReading, address: str) -> PageIdentity:
 
 
 def says(reading: PageReading) -> str:
-    """Return the kind of stand-in a page is: an error, a login, a redirect, or an empty shell; "" for most."""
-    if reading.evidence.leads_away:
-        return _REDIRECT
-    return kind_by_words(reading) or ("loading" if reading.evidence.shell else "")
-
-
-def kind_by_words(reading: PageReading) -> str:
-    """Return the kind (one of `KINDS`) that the page's words give it, "" for most pages.
+    """Return the kind of stand-in a page is: an error, a login, a redirect, or an empty shell; "" for most.
 
     Parts of the title and of the h1 must name nothing else. On a page of little text, the first headings and short
     blocks count too, and may contain more. It is one sign among others, never sufficient.
     """
-    titles = (reading.evidence.title, reading.title)
+    if reading.evidence.leads_away:
+        return _REDIRECT
+    shell, titles = "loading" if reading.evidence.shell else "", (reading.evidence.title, reading.title)
     rows = list(zip(reading.blocks, reading.traits or (0,) * len(reading.blocks), strict=True))
     top = next((text for text, trait in rows if trait & TOP), "")
     if kind := next((kind for head in (*titles, top) if (kind := kind_of_head(head))), ""):
         return kind
     if sum(words_in(text) for text, trait in rows if not trait & FURNITURE) >= LITTLE:
-        return ""
+        return shell
     content = [row for row in rows if not row[1] & ASIDE]
     heads = [*titles, *(text for text, trait in content if trait & HEADING)][:_HEADS]
     short = [text for text, _ in content if words_in(text) <= _SHORT_WORDS][:_FIRST_SHORT]
-    return next((kind for text in (*heads, *short) if (kind := kind_of(text))), "")
+    return next((kind for text in (*heads, *short) if (kind := kind_of(text))), shell)
 
 
 def once_more(held: HeldPage, now: SettledState, at: int) -> HeldPage:
@@ -257,28 +249,35 @@ class Turn(Struct, frozen=True):
     turns: tuple[int, ...]
 
 
-class Exchange(Struct, frozen=True):
-    """The difference to the reported state. successors: the key of the replacement, by the removed block's key."""
-
-    blocks: Sequence[WeighedBlock]
-    successors: Mapping[str, str]
-
-
-def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], state: bytes, when: When) -> Turn:
-    """Classify a check. state: its digest.
+def turn_of(
+    memory: PageMemory,
+    blocks: Sequence[WeighedBlock],
+    successors: Mapping[str, str],
+    stood: Mapping[str, int],
+    *,
+    state: bytes,
+    when: When,
+) -> Turn:
+    """Classify a check. state: its digest. successors: the key of the replacement, by the removed block's key.
 
     stood: for each added or removed block, the number of earlier checks that had it, or missed it.
     """
     gone = frozenset(unpack_keys(memory.gone))
-    counted = [block for block in exchange.blocks if block.score >= _COUNTS]
-    came = [block for block in counted if block.came] or _back(exchange, counted)
+    counted = [block for block in blocks if block.score >= _COUNTS]
+    came = [block for block in counted if block.came]
+    if not came:
+        # What replaced the removed blocks weighs nothing, since it was seen before and is back. They may have been
+        # reported with other changes, in a state that is new.
+        back = {successors.get(block.key) for block in counted}
+        came = [] if None in back else [block for block in blocks if block.came and block.key in back]
     was_told = state in states_in(memory.states)[:-1]
     if not counted or not (was_told or (came and all(block.key in gone for block in came))):
-        quick = any(block.came and block.key in gone and not stood.get(block.key) for block in exchange.blocks)
+        quick = any(block.came and block.key in gone and not stood.get(block.key) for block in blocks)
         # A return that weighs nothing, since the text was there just now, shows that it goes on.
         return Turn(False, False, (*memory.turns[:-1], when.at) if memory.turns and quick else memory.turns)
     taken = sum(block.score for block in came) < _TAKEN * sum(block.score for block in counted)
-    once, prose = not came or (taken and not memory.turns), _is_prose(came or counted)
+    once = not came or (taken and not memory.turns)
+    prose = any(words_in(block.text) >= MIDDLE for block in came or counted)
     most = (1 if once else 0) if prose else _TURNS
     since = when.at - _DAY if when.at else -1
     goes_on = prose and bool(memory.turns) and memory.turns[-1] > since
@@ -289,16 +288,3 @@ def turn_of(memory: PageMemory, exchange: Exchange, stood: Mapping[str, int], st
         turns = (*turns, when.at)[-_MOST_TURNS:]
     lasts = _LASTS << max(0, len(turns) - most - 1)
     return Turn(True, len(turns) > most and min(waited) < lasts, turns)
-
-
-def _back(exchange: Exchange, went: Iterable[WeighedBlock]) -> list[WeighedBlock]:
-    """Return the replacements of all removed blocks; they weigh nothing, since they were seen before and are back.
-
-    The removed text may have been reported with other changes, in a state that is new.
-    """
-    back = {exchange.successors.get(block.key) for block in went}
-    return [] if None in back else [block for block in exchange.blocks if block.came and block.key in back]
-
-
-def _is_prose(blocks: Sequence[WeighedBlock]) -> bool:
-    return any(words_in(block.text) >= MIDDLE for block in blocks)

@@ -136,15 +136,11 @@ def _foot(texts: Sequence[str], words: Sequence[int], last_long: int) -> int:
 
 
 def _is_copyright(text: str, *, ends: bool) -> bool:
-    if not _may_be_foot(text.lower()):
+    lowered = text.lower()
+    if "©" not in lowered and "(c)" not in lowered and "copyr" not in lowered:  # the pattern is slow
         return False
     found = _COPYRIGHT.search(text)
     return found is not None and (ends or found[0].lower() != "copyright")
-
-
-def _may_be_foot(lowered: str) -> bool:
-    """Whether a text has a sign of `_COPYRIGHT`; the pattern itself ignores case and is slow on other texts."""
-    return "©" in lowered or "(c)" in lowered or "copyr" in lowered
 
 
 def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from actors.content.bodies.text import normalise
-from actors.content.changes.memory import SettledState, decode_memory, settled_of, unpack_keys
+from actors.content.changes.memory import PageMemory, SettledState, decode_memory, settled_of, unpack_keys
 from actors.content.changes.news import WeighedBlock
 from actors.content.errors import ContentError
 from actors.content.messages.requests import LONGEST_TEXT, Findings, FindRequest, Spot, Withheld
@@ -87,28 +87,23 @@ def capped(first: Sequence[Withheld], *others: Iterator[Withheld]) -> tuple[With
 def find_text(asked: FindRequest) -> Findings:
     """Find a text; case, accents and white space do not matter."""
     wanted = folded(asked.text)
-    told, cut = _remembered(asked.memory, wanted)
+    memory = decode_memory(asked.memory) if asked.memory else None
+    told, cut = None, False
+    if memory is not None:
+        state = settled_of(memory)
+        told, cut = _spot(state.texts, (), wanted), len(state.texts) < len(state.keys)
     if asked.body is None:
         return Findings(told=told, cut=cut)
     try:
         now, elsewhere, trouble = _today(asked, asked.body, wanted)
     except ContentError as error:
         return Findings(told=told, cut=cut, trouble=str(error))
-    return Findings(told, _compared(asked.memory, now), elsewhere, cut, trouble)
+    if memory is not None and now is not None:
+        now = _compared(memory, now)
+    return Findings(told, now, elsewhere, cut, trouble)
 
 
-def _remembered(stored: bytes | None, wanted: str) -> tuple[Spot | None, bool]:
-    memory = decode_memory(stored) if stored else None
-    if memory is None:
-        return None, False
-    told = settled_of(memory)
-    return _spot(told.texts, (), wanted), len(told.texts) < len(told.keys)
-
-
-def _compared(stored: bytes | None, now: Spot | None) -> Spot | None:
-    memory = decode_memory(stored) if stored else None
-    if memory is None or now is None:
-        return now
+def _compared(memory: PageMemory, now: Spot) -> Spot:
     keys = {key(now.text, cell=cell) for cell in (False, True)}
     if not keys.isdisjoint(unpack_keys(memory.keys)):
         return replace(now, known="same")

@@ -99,7 +99,9 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     if not version and not parsed.entries and not parsed.feed.get("title"):
         raise ContentError("The document begins like a feed, but is not one.")
     found = newest(parsed.entries, _published)
-    cut = not _is_closed(clean, root[1].lower())
+    # A whole document has the end tag of its root, or of the channel around all entries.
+    closing = {root[1].lower(), "channel"} if root[1].lower() == "rss" else {root[1].lower()}
+    cut = closing.isdisjoint(map(str.lower, _END.findall(clean, max(0, clean.lower().rfind("</item")))))
     return FeedReading(
         title=title_of(parsed.feed, atom=atom)[:1000].replace("\n", " "),
         url=home,
@@ -115,33 +117,22 @@ def _read_xml(decoded: DecodedText, url: str, root: re.Match[str]) -> FeedReadin
     )
 
 
-def _is_closed(text: str, root: str) -> bool:
-    """Whether a document has the end tag of its root, or of the channel around all entries."""
-    ends = _END.findall(text, max(0, text.lower().rfind("</item")))
-    return any(end.lower() == root or (root == "rss" and end.lower() == "channel") for end in ends)
-
-
 def _links(feed: Any, url: str, rels: tuple[str, ...]) -> tuple[str, ...]:
     found = (absolute(str(link.get("href") or ""), url) for link in feed.get("links") or () if link.get("rel") in rels)
     return tuple(dict.fromkeys(link for link in found if link))
 
 
 def _raw(entry: Any, base: str, *, atom: bool) -> Raw:
-    own = normalise(str(entry.get("id") or ""))
+    own, author = normalise(str(entry.get("id") or "")), entry.get("author_detail") or {}
     return Raw(
         id=own,
         url=_link(entry, own, base),
         title=title_of(entry, atom=atom),
-        author=_author(entry),
+        author=plain(str(author.get("name") or entry.get("author") or "")).replace("\n", " "),
         content=content_of(entry, atom=atom),
         published_at=_published(entry),
         tags=tuple(_tags(entry)),
     )
-
-
-def _author(entry: Any) -> str:
-    detail = entry.get("author_detail") or {}
-    return plain(str(detail.get("name") or entry.get("author") or "")).replace("\n", " ")
 
 
 def _link(entry: Any, own: str, base: str) -> str:

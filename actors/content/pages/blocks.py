@@ -326,7 +326,6 @@ def blocks_of(walked: WalkedTree) -> Blocks:
                 traits.append(trait | LINK if in_links > _LINKED * len(text) and not files else trait)
                 if files:
                     text = with_files(text, files)
-                    files.clear()
                 if tables.at:
                     cells[len(texts)] = tables.at
                 texts.append(text)
@@ -334,8 +333,7 @@ def blocks_of(walked: WalkedTree) -> Blocks:
                 characters += len(text)
                 if is_full := characters >= MOST_CHARACTERS:
                     break
-            elif files:
-                files.clear()
+            files.clear()
         elif len(row) == BEGIN:
             tables.enter(row[0], row[1])
         else:

@@ -74,42 +74,31 @@ def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequen
 
 def in_context(paragraphs: Sequence[Paragraph]) -> None:
     """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does."""
-    alone = [paragraph.cf_class for paragraph in paragraphs]
-    sure_after, unsure_after = _next(alone)
-    classes = list(alone)
-    sure: Class = "bad"
-    unsure: Class = "bad"
-    for i, found in enumerate(alone):
-        if found == "short":
-            after = sure_after[i]
-            near = (sure == "bad" and unsure == "neargood") or (after == "bad" and unsure_after[i] == "neargood")
-            good = sure == after == "good" or (near and not sure == after == "bad")
-            classes[i] = "good" if good else "bad"
-        else:
-            unsure = found
-            sure = found if found != "neargood" else sure
-    sure_after, _ = _next(classes)
-    before: Class = "bad"
-    for i, found in enumerate(classes):
-        if found == "neargood":
-            classes[i] = "bad" if before == sure_after[i] == "bad" else "good"
-        before = classes[i]
-        paragraphs[i].class_type = before
+    classes = [paragraph.cf_class for paragraph in paragraphs]
+    near = zip(classes, _previous(classes), _previous(classes[::-1])[::-1], strict=True)
+    classes = [_of_short(before, after) if one == "short" else one for one, before, after in near]
+    last: Class = "bad"
+    for paragraph, one, (after, _) in zip(paragraphs, classes, _previous(classes[::-1])[::-1], strict=True):
+        last = one if one != "neargood" else "bad" if last == after == "bad" else "good"
+        paragraph.class_type = last
     _heads_of_good(paragraphs)
 
 
-def _next(classes: Sequence[Class]) -> tuple[list[Class], list[Class]]:
-    """Return for each place the next class that is bad or good, and the next that is not short; "bad" for none."""
+def _previous(classes: Sequence[Class]) -> list[tuple[Class, Class]]:
+    """Return for each place the last class before it that is bad or good, and the last that is not short."""
     sure: Class = "bad"
     unsure: Class = "bad"
-    all_sure, all_unsure = list[Class](), list[Class]()
-    for found in reversed(classes):
-        all_sure.append(sure)
-        all_unsure.append(unsure)
-        if found != "short":
-            unsure = found
-            sure = found if found != "neargood" else sure
-    return all_sure[::-1], all_unsure[::-1]
+    found = []
+    for one in classes:
+        found.append((sure, unsure))
+        if one != "short":
+            sure, unsure = (sure if one == "neargood" else one), one
+    return found
+
+
+def _of_short(before: tuple[Class, Class], after: tuple[Class, Class]) -> Class:
+    near = ("bad", "neargood") in (before, after)
+    return "good" if before[0] == after[0] == "good" or (near and not before[0] == after[0] == "bad") else "bad"
 
 
 def _heads_of_good(paragraphs: Sequence[Paragraph]) -> None:

@@ -18,7 +18,7 @@ from actors.content.wording.json_text import figure as number_of
 MOST_NODES: Final = 100_000
 _NOTHING: Final = object()
 _NAME: Final = re.compile("[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")
-_DOTTED: Final = re.compile(_NAME.pattern[:-2] + "-]*")
+_DOTTED: Final = re.compile(rf"\*|{_NAME.pattern[:-2]}-]*")
 _LABEL: Final = re.compile(LABEL + r"(?=\])")
 _EXPRESSION: Final = re.compile(r"/((?:[^/\\]|\\.)*)/(i?)")
 _INT: Final = re.compile(r"0|-?[1-9]\d{0,15}")
@@ -53,9 +53,8 @@ Selector = Callable[["Query", Node], Iterator[Node]]
 class Query:
     """A running query: its root, and how many more places it may visit."""
 
-    def __init__(self, root: Any, figure: Callable[[Any], Any]) -> None:
-        self.root, self.figure = Node((), root), figure
-        self._left = MOST_NODES
+    def __init__(self, root: Any) -> None:
+        self.root, self._left = Node((), root), MOST_NODES
 
     def visit(self) -> None:
         """Count a place. Raises TooMany."""
@@ -79,13 +78,12 @@ class JsonPath:
         reader = _Reader(text)
         reader.expect("$")
         self._segments = reader.segments()
-        reader.blank()
         if not reader.at_end():
             raise reader.wrong("expected '.', '[' or the end")
 
-    def find(self, root: Any, figure: Callable[[Any], Any] = lambda value: value) -> list[Location]:
+    def find(self, root: Any) -> list[Location]:
         """Return the chosen places, each once, in the order found. Raises TooMany."""
-        query = Query(root, figure)
+        query = Query(root)
         return list(dict.fromkeys(node.location for node in _chosen(query, [query.root], self._segments)))
 
 
@@ -122,10 +120,9 @@ def _children(query: Query, node: Node) -> Iterator[Node]:
 
 
 def _by_name(name: str) -> Selector:
-    def select(query: Query, node: Node) -> Iterator[Node]:
-        return _inside(query, node, (name,) if isinstance(node.value, dict) and name in node.value else ())
-
-    return select
+    return lambda query, node: _inside(
+        query, node, (name,) if isinstance(node.value, dict) and name in node.value else ()
+    )
 
 
 def _by_label(label: str) -> Selector:
@@ -164,15 +161,8 @@ Value = Callable[[Query, Node], Any]
 Nodes = Callable[[Query, Node], Sequence[Node]]
 
 
-def _by_test(test: Test) -> Selector:
-    def select(query: Query, node: Node) -> Iterator[Node]:
-        return (child for child in _children(query, node) if test(query, child))
-
-    return select
-
-
-def _compared(query: Query, one: Any, sign: str, other: Any) -> bool:
-    one, other = query.figure(one), query.figure(other)
+def _compared(one: Any, sign: str, other: Any) -> bool:
+    one, other = number_of(one), number_of(other)
     equal = _equal(one, other)
     if sign in ("==", "!="):
         return equal is (sign == "==")
@@ -204,13 +194,12 @@ class _Reader:
         return BadPath(f"{why} at character {self._at + 1}")
 
     def at_end(self) -> bool:
-        return self._at >= len(self._text)
+        return self.sees("") and self._at == len(self._text)
 
-    def blank(self) -> None:
+    def sees(self, *marks: str) -> bool:
+        """Whether one of these is next, after white space."""
         self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]  # it always matches
-
-    def sees(self, mark: str) -> bool:
-        return self._text.startswith(mark, self._at)
+        return self._text.startswith(marks, self._at)
 
     def takes(self, mark: str) -> bool:
         if self.sees(mark):
@@ -232,34 +221,27 @@ class _Reader:
     def segments(self) -> tuple[Segment, ...]:
         found = list[Segment]()
         while True:
-            start = self._at
-            self.blank()
             if self.takes(".."):
                 selectors = self._bracketed() if self.sees("[") else (self._dotted(),)
                 found.append(Segment(tuple(select for select, _ in selectors), descends=True, single=False))
-            elif self.sees(".") or self.sees("["):
+            elif self.sees(".", "["):
                 selectors = (self._dotted(),) if self.takes(".") else self._bracketed()
                 single = len(selectors) == 1 and selectors[0][1]
                 found.append(Segment(tuple(select for select, _ in selectors), descends=False, single=single))
             else:
-                self._at = start
                 return tuple(found)
 
     def _dotted(self) -> tuple[Selector, bool]:
-        if self.takes("*"):
-            return _children, False
         name = self.match(_DOTTED)
         if name is None:
             raise self.wrong("expected a name or '*'")
-        return _by_name(name), True
+        return (_children, False) if name == "*" else (_by_name(name), True)
 
     def _bracketed(self) -> tuple[tuple[Selector, bool], ...]:
         self.expect("[")
         found = list[tuple[Selector, bool]]()
         while True:
-            self.blank()
             found.append(self._selector())
-            self.blank()
             if self.takes("]"):
                 return tuple(found)
             self.expect(",")
@@ -267,29 +249,24 @@ class _Reader:
     def _selector(self) -> tuple[Selector, bool]:
         if self.takes("*"):
             return _children, False
-        if self.sees('"') or self.sees("'"):
+        if self.sees('"', "'"):
             return _by_label(self._string()), True
         if self.takes("?"):
-            self.blank()
-            return _by_test(self._either()), False
+            test = self._either()
+            return (lambda query, node: (child for child in _children(query, node) if test(query, child))), False
         if (label := self.match(_LABEL)) is not None:
             return _by_label(label), True
         start = self._int()
-        self.blank()
         if not self.takes(":"):
             if start is None:
                 raise self.wrong("expected a name in quotes, a number, '*' or '?'")
             return _by_index(start), True
-        self.blank()
         end = self._int()
-        self.blank()
-        step = None
-        if self.takes(":"):
-            self.blank()
-            step = self._int()
+        step = self._int() if self.takes(":") else None
         return _by_slice(start, end, 1 if step is None else step), False
 
     def _int(self) -> int | None:
+        self.sees("")
         found = self.match(_INT)
         if found is not None and abs(int(found)) > _LARGEST:
             raise self.wrong("this number is too large")
@@ -312,37 +289,24 @@ class _Reader:
     # --- filters ---------------------------------------------------------------------------------------------------
 
     def _either(self) -> Test:
-        tests = [self._both()]
-        while self._joined("||"):
-            tests.append(self._both())
-        return tests[0] if len(tests) == 1 else lambda query, node: any(test(query, node) for test in tests)
+        return self._joined("||", any, lambda: self._joined("&&", all, self._test))
 
-    def _both(self) -> Test:
-        tests = [self._test()]
-        while self._joined("&&"):
-            tests.append(self._test())
-        return tests[0] if len(tests) == 1 else lambda query, node: all(test(query, node) for test in tests)
-
-    def _joined(self, mark: str) -> bool:
-        self.blank()
-        found = self.takes(mark)
-        self.blank()
-        return found
+    def _joined(self, mark: str, of: Callable[[Iterable[bool]], bool], part: Callable[[], Test]) -> Test:
+        tests = [part()]
+        while self.takes(mark):
+            tests.append(part())
+        return tests[0] if len(tests) == 1 else lambda query, node: of(test(query, node) for test in tests)
 
     def _test(self) -> Test:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self.wrong("this is nested too deeply")
         try:
-            if self.sees("!") and not self.sees("!="):
-                self._at += 1
-                self.blank()
+            if not self.sees("!=") and self.takes("!"):
                 test = self._test()
                 return lambda query, node: not test(query, node)
             if self.takes("("):
-                self.blank()
                 test = self._either()
-                self.blank()
                 self.expect(")")
                 return test
             return self._comparison()
@@ -352,9 +316,7 @@ class _Reader:
     def _comparison(self) -> Test:
         start = self._at
         one, nodes, single = self._operand()
-        self.blank()
         if self.takes("=~"):
-            self.blank()
             pattern = self._expression()
             return lambda query, node: isinstance(text := one(query, node), str) and bool(pattern.search(text))
         sign = next((sign for sign in _COMPARISONS if self.takes(sign)), None)
@@ -363,14 +325,14 @@ class _Reader:
                 self._at = start
                 raise self.wrong("expected a comparison, or a path that begins with '@' or '$'")
             return lambda query, node: bool(nodes(query, node))
-        self.blank()
         other, _, other_single = self._operand()
         if not (single and other_single):
             raise self.wrong(_ONE)
-        return lambda query, node: _compared(query, one(query, node), sign, other(query, node))
+        return lambda query, node: _compared(one(query, node), sign, other(query, node))
 
     def _expression(self) -> re.Pattern[str]:
         """Read a regular expression; the caller bounds the time of its use."""
+        self.sees("")
         found = _EXPRESSION.match(self._text, self._at)
         if found is None:
             raise self.wrong("expected a regular expression, as /abc/ or /abc/i")
@@ -383,10 +345,10 @@ class _Reader:
 
     def _operand(self) -> tuple[Value, Nodes | None, bool]:
         """Return a function for the value, a path's function for its nodes, and whether there is at most one."""
-        if self.sees('"') or self.sees("'"):
+        if self.sees('"', "'"):
             text = self._string()
             return (lambda query, node: text), None, True
-        if self.sees("@") or self.sees("$"):
+        if self.sees("@", "$"):
             nodes, single = self._path()
             return _one_of(nodes), nodes, single
         if (found := self.match(_NUMBER)) is not None:
@@ -410,9 +372,7 @@ class _Reader:
 
     def _function(self, name: str) -> Value:
         self.expect("(")
-        self.blank()
         value, nodes, single = self._operand()
-        self.blank()
         self.expect(")")
         if name == "length":
             if not single:

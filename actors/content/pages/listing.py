@@ -87,7 +87,10 @@ def items_of(
         groups[link.group].append(link)
     groups = _parted(groups)
     for alike in groups.values():
-        _name_by_nearby_text(alike)
+        # Links that all have one text, for example "Read more", are named by the text near each of them.
+        if len({link.form for link in alike}) >= _FEW and len({link.text for link in alike}) == 1:
+            for link in alike:
+                link.says, link.text, link.seen = link.text, _beside(link), False
     kept = _primary(_of_the_site(groups, url))
     return tuple(_items(kept, links))[:MOST_ITEMS]
 
@@ -339,7 +342,10 @@ def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
             by_form[link.form].append(link)
     spread = Counter(text for text, _ in {(link.text, link.form) for same in by_form.values() for link in same})
     for same in by_form.values():
-        best = max(same, key=lambda link: (spread[link.text] == 1, *_fitness(link)))
+        # By how well their text names it.
+        best = max(
+            same, key=lambda one: (spread[one.text] == 1, one.seen, one.headed, min(_NAME, _words(one.text)), -one.at)
+        )
         title = best.text if spread[best.text] == 1 else _beside(best)
         if title:
             yield Item(same[0].url, title)
@@ -353,18 +359,6 @@ def _belongs(by_form: Mapping[str, Sequence[_Link]], form: str) -> bool:
 
 def _as_name(link: _Link) -> tuple[bool, int]:
     return link.seen, _words(link.text)
-
-
-def _name_by_nearby_text(links: Sequence[_Link]) -> None:
-    """Name links that all have one text, for example "Read more", by the text near each of them."""
-    if len({link.form for link in links}) >= _FEW and len({link.text for link in links}) == 1:
-        for link in links:
-            link.says, link.text, link.seen = link.text, _beside(link), False
-
-
-def _fitness(link: _Link) -> tuple[bool, bool, int, int]:
-    """Sort key for the links to one address, by how well their text names it."""
-    return link.seen, link.headed, min(_NAME, _words(link.text)), -link.at
 
 
 def _beside(link: _Link) -> str:

@@ -212,7 +212,8 @@ def _in_node(node: Any, name: str, budget: list[int], depth: int) -> Iterator[Of
 def _in_attributes(root: Element) -> Iterator[Offer]:
     """Yield offers of microdata: elements with `itemprop`, in the scope of an offer."""
     # Scopes may be nested, and each is walked, so their number is limited.
-    scopes = (one for one in root.xpath("descendant-or-self::*[@itemtype]") if _is_offer(one.get("itemtype")))
+    typed = root.xpath("descendant-or-self::*[@itemtype]")
+    scopes = (one for one in typed if one.get("itemtype").rstrip("/").endswith("Offer"))
     for scope in islice(scopes, 2 * MOST_OFFERS):
         said: dict[str, str] = {}
         for element in scope.iter():
@@ -224,10 +225,6 @@ def _in_attributes(root: Element) -> Iterator[Offer]:
         offer = Offer(_product(scope), price, _currency(said.get("priceCurrency")), _state(said.get("availability")))
         if offer.price or offer.state:
             yield offer
-
-
-def _is_offer(itemtype: str) -> bool:
-    return itemtype.rstrip("/").endswith(("Offer", "AggregateOffer"))
 
 
 def _product(scope: Element) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 from urllib.parse import unquote, urlsplit
@@ -206,7 +205,9 @@ def blocks_in(opened: OpenedPage) -> Blocks:
         traits=tuple(trait for part in parts for trait in part.traits),
         linked=tuple(linked for part in parts for linked in part.linked),
         partial=any(part.partial for part in parts),
-        places=_joined(parts),
+        places=tuple(place for part in parts for place in part.places or (None,) * len(part.texts))
+        if any(part.places for part in parts)
+        else (),
     )
 
 
@@ -270,13 +271,9 @@ class Head(Struct, frozen=True):
 def head_of(root: markup.Element) -> Head:
     named = _metas(root)
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
-    return Head(title, normalise(title)[:_MOST_LABEL], _author(named), _published(root, named))
-
-
-def _joined(parts: Sequence[Blocks]) -> tuple[Place | None, ...]:
-    if not any(part.places for part in parts):
-        return ()
-    return tuple(place for part in parts for place in part.places or (None,) * len(part.texts))
+    author = _first(named, _AUTHOR_NAMES)
+    author = "" if author.startswith(("http://", "https://")) else normalise(author)[:_MOST_LABEL]
+    return Head(title, normalise(title)[:_MOST_LABEL], author, _published(root, named))
 
 
 def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[list[str], list[str]]:
@@ -312,11 +309,6 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
     return next((named[name] for name in names if named.get(name)), "")
 
 
-def _author(named: dict[str, str]) -> str:
-    author = _first(named, _AUTHOR_NAMES)
-    return "" if author.startswith(("http://", "https://")) else normalise(author)[:_MOST_LABEL]
-
-
 def _published(root: markup.Element, named: dict[str, str]) -> Millis | None:
     for name in _DATE_NAMES:
         if name in named and (at := moment(named[name])) is not None:
@@ -346,7 +338,10 @@ def preview_page(asked: PageRequest) -> PagePreview:
     reading = reading_of(tree, blocks, narrowed=asked.selector is not None)
     shown = () if opened.empty else shown_blocks(reading)
     text = event_text(blocks, reading.blocks, None, whole=tree.tag == ROOT).content
-    watched = sum(block.watched for block in shown)
+    watched, hints = sum(block.watched for block in shown), tuple[str, ...]()
+    if opened.matched == 0:
+        whole = open_page(asked.body, asked.content_type, None, ())
+        hints = landmarks_of(whole.root) if whole.plain is None else labels_of(format_of(whole.root), whole.plain)
     return PagePreview(
         title=reading.title,
         author=reading.author,
@@ -357,7 +352,7 @@ def preview_page(asked: PageRequest) -> PagePreview:
         left_out=len(shown) - watched,
         matched=opened.matched,
         ignored=tuple(map(Ignored, asked.ignore, opened.removed)),
-        has=_suggested(open_page(asked.body, asked.content_type, None, ())) if opened.matched == 0 else (),
+        has=hints,
         partial=reading.partial,
         trouble=None if reading.trouble is None else str(reading.trouble),
         listed=len(items),
@@ -369,18 +364,8 @@ def shown_blocks(reading: PageReading) -> tuple[PreviewBlock, ...]:
     return tuple(
         PreviewBlock(text[:EXCERPT], not why, why)
         for text, trait in zip(reading.blocks, reading.traits, strict=True)
-        for why in (_why(trait),)
+        for why in ("furniture" if trait & FURNITURE else "control" if trait & CONTROL else "",)
     )
-
-
-def _why(trait: int) -> str:
-    if trait & FURNITURE:
-        return "furniture"
-    return "control" if trait & CONTROL else ""
-
-
-def _suggested(whole: OpenedPage) -> tuple[str, ...]:
-    return landmarks_of(whole.root) if whole.plain is None else labels_of(format_of(whole.root), whole.plain)
 
 
 def labels_of(format: str, blocks: Blocks) -> tuple[str, ...]:

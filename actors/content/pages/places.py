@@ -60,13 +60,11 @@ class _Cell:
 class _Table:
     """One table, or one definition list (which uses only `term`), as read so far."""
 
-    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "is_simple", "owners", "row", "term")
+    __slots__ = ("cells", "column", "head", "heads", "in_thead", "is_layout", "owners", "row", "term")
 
     def __init__(self, is_layout: bool = False) -> None:
         self.is_layout = is_layout
         self.in_thead = False
-        self.is_simple = True
-        """Whether no cell so far is a `th` or has spans or a scope: then a row's first cell may be its label."""
         self.row = -1
         self.column = 0
         """The next column of the row, unless a cell from above covers it."""
@@ -86,7 +84,6 @@ class _Table:
         if column >= _MOST_COLUMNS:
             return
         if is_head or (named and not _LAYING.isdisjoint(named)):
-            self.is_simple = False
             width = min(_number(named.get("colspan")) or 1, _MOST_COLUMNS - column)
             end = row + (_number(named.get("rowspan", "1")) or _MOST_ROWS)
             laid = _Cell(cell, column, width, end, is_head, named.get("scope", "").lower())
@@ -124,15 +121,6 @@ class _Table:
                 labels = (*labels, marked[done].id)[-_MOST_LABELS:]
                 done += 1
             yield cell, labels if marked else (-first.id,) if cell is not first else ()
-
-    def end_simple_row(self) -> list[tuple[_Cell, tuple[int, ...]]]:
-        """Like `end_row` for a row without spans and heads; [] for any other row."""
-        cells = self.cells
-        if not self.is_simple or self.in_thead or cells[0].column:
-            return []
-        self.cells, self.column, self.head = [], 0, False
-        first, label = cells[0], (-cells[0].id,)
-        return [(cell, label if cell is not first else ()) for cell in cells]
 
     def _take_heads(self, cells: Sequence[_Cell]) -> None:
         if len(cells) == 1 and self.heads and not self.head and not self.in_thead:
@@ -223,7 +211,7 @@ class Tables:
         if not table.cells:
             table.column = 0
             return
-        for cell, labels in table.end_simple_row() or table.end_row():
+        for cell, labels in table.end_row():
             self._rows[cell.id] = labels
             if table.heads:
                 heads = table.heads_of(cell.column)
@@ -244,11 +232,7 @@ class _Labels(dict[tuple[int, ...], str]):
 
     def _text(self, cell: int) -> str:
         text = normalise(self._texts.get(abs(cell), "")[: 2 * MOST_CONTEXT])[:MOST_CONTEXT]
-        return text if cell > 0 or _reads_like_label(text) else ""
-
-
-def _reads_like_label(text: str) -> bool:
-    return len(text) <= _LONGEST_LABEL and _LABEL.search(text) is not None
+        return text if cell > 0 or (len(text) <= _LONGEST_LABEL and _LABEL.search(text) is not None) else ""
 
 
 def _number(text: str | None) -> int:

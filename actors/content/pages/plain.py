@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 from itertools import pairwise, zip_longest
@@ -41,7 +41,7 @@ from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
 from actors.content.pages.places import Place
-from actors.content.pages.selectors import Stand, chosen_by, stands_of
+from actors.content.pages.selectors import chosen_by, stands_of
 from actors.content.pages.traits import CELL, HEADING, ITEM
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
@@ -131,7 +131,8 @@ def read_plain(text: str, was: str = "") -> Plain | None:
     if is_page:
         return None
     if kind == CALENDAR and was != "text" and (entries := list(entries_of(text))):
-        return _made("calendar", f"{CALENDAR}, {_counted(entries)}", ((entry, ITEM) for entry in entries))
+        says = f"{CALENDAR}, {len(entries):,} {'entry' if len(entries) == 1 else 'entries'}"
+        return _made("calendar", says, ((entry, ITEM) for entry in entries))
     return _read_lines(text, was, kind if kind in _KINDS_OF_LINES else "plain text")
 
 
@@ -182,38 +183,43 @@ def _by_path(*wanted: str | None) -> bool:
 def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
     """Apply paths and regular expressions to blocks; `lines:` counts the blocks."""
     blocks, stands = document.blocks, stands_of(document.format, document.blocks)
-    everything, removed = dict[int, str](enumerate(blocks.texts)), []
-    left = everything
-    for unwanted in ignore:
-        gone = _found_in(blocks, stands, unwanted).keys() & left.keys()
-        removed.append(len(gone))
-        left = {at: text for at, text in left.items() if at not in gone}
-    matched = None
-    if selector is not None:
-        found = _found_in(blocks, stands, selector)
-        left = {at: text for at, text in found.items() if at in left}
-        matched = len(left)
-    return Part(replace(document, blocks=_some(blocks, left)) if left else None, matched, tuple(removed))
+    texts = dict(enumerate(blocks.texts, 1))
 
+    def find(selector: str) -> dict[int, str]:
+        if selector_kind(selector) == "path":
+            return {at + 1: blocks.texts[at] for at in chosen_by(selector, stands)}
+        return {at: text for at, text in _found_in(texts, selector).items() if text.strip()}
 
-def _found_in(blocks: Blocks, stands: Sequence[Stand], selector: str) -> dict[int, str]:
-    """Return the blocks that a selector chooses, each with its chosen text."""
-    if selector_kind(selector) == "path":
-        return {at: blocks.texts[at] for at in chosen_by(selector, stands)}
-    test = selectors.line_test(selector)
-    said = ((at, test(at + 1, text)) for at, text in enumerate(blocks.texts))
-    with selectors.bounded(selector):
-        return {at: text for at, text in said if text is not None and text.strip()}
-
-
-def _some(blocks: Blocks, left: Mapping[int, str]) -> Blocks:
-    return Blocks(
+    left, matched, removed = _left(texts, find, selector, ignore)
+    some = Blocks(
         tuple(left.values()),
-        tuple(blocks.traits[at] for at in left),
-        tuple(blocks.linked[at] for at in left),
+        tuple(blocks.traits[at - 1] for at in left),
+        tuple(blocks.linked[at - 1] for at in left),
         blocks.partial,
-        tuple(blocks.places[at] for at in left) if blocks.places else (),
+        tuple(blocks.places[at - 1] for at in left) if blocks.places else (),
     )
+    return Part(replace(document, blocks=some) if left else None, matched, removed)
+
+
+def _found_in(texts: Mapping[int, str], selector: str) -> dict[int, str]:
+    test = selectors.line_test(selector)
+    with selectors.bounded(selector):
+        return {at: said for at, text in texts.items() if (said := test(at, text)) is not None}
+
+
+def _left(
+    texts: dict[int, str], find: Callable[[str], Mapping[int, str]], selector: str | None, ignore: tuple[str, ...]
+) -> tuple[dict[int, str], int | None, tuple[int, ...]]:
+    """Return the chosen texts by number, how many `selector` chose, and how many each of `ignore` removed."""
+    removed = []
+    for unwanted in ignore:
+        gone = find(unwanted).keys() & texts.keys()
+        removed.append(len(gone))
+        texts = {at: text for at, text in texts.items() if at not in gone}
+    if selector is None:
+        return texts, None, tuple(removed)
+    texts = {at: text for at, text in find(selector).items() if at in texts}
+    return texts, len(texts), tuple(removed)
 
 
 class TableCell(NamedTuple):
@@ -242,10 +248,6 @@ def _cells(text: str) -> Blocks:
     texts = tuple(cell for cell, _ in shown)
     places = tuple(place for _, place in shown)
     return Blocks(texts, (CELL,) * len(shown), (0,) * len(shown), len(shown) < len(placed), places)
-
-
-def _counted(entries: Sequence[str]) -> str:
-    return f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}"
 
 
 def root_of(found: Plain) -> Element:
@@ -311,13 +313,15 @@ def _describe_json(value: Any) -> str:
 def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> Part:
     removed = []
     for unwanted in ignore:
-        found = selectors.find_in_json(value, unwanted, json_text.figure)
+        found = selectors.find_in_json(value, unwanted)
         removed.append(len(found))
-        for location in sorted(filter(None, found), key=_position, reverse=True):
-            _taken_out(value, location)
+        # List items after later ones: an index stays valid. A containing place may be gone already.
+        for location in sorted(filter(None, found), key=lambda at: [(type(k) is str, k) for k in at], reverse=True):
+            with suppress(KeyError, IndexError, TypeError):
+                del json_text.at(value, location[:-1])[location[-1]]
     if selector is None:
         return Part(_made("json", _describe_json(value), _json_lines(json_text.lines(value))), None, tuple(removed))
-    chosen = selectors.find_in_json(value, selector, json_text.figure)
+    chosen = selectors.find_in_json(value, selector)
     lines = (line for location in chosen for line in _chosen_json(value, location))
     part = _made("json", f"{_describe_json(value)}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
     return Part(part if part.blocks.texts else None, len(chosen), tuple(removed))
@@ -333,16 +337,6 @@ def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
         yield json_text.Line(found, place, is_text=not isinstance(found, json_text.Number))
     else:
         yield from json_text.lines(found, place)
-
-
-def _position(location: Location) -> tuple[tuple[bool, str | int], ...]:
-    """Sort key of a place: numbers of list items before names."""
-    return tuple((isinstance(key, str), key) for key in location)
-
-
-def _taken_out(value: Any, location: Location) -> None:
-    with suppress(KeyError, IndexError, TypeError):
-        del json_text.at(value, location[:-1])[location[-1]]
 
 
 # --- XML -------------------------------------------------------------------------------------------------------------
@@ -448,22 +442,10 @@ def _elements(element: Element) -> list[Element]:
 
 
 def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[str, ...]) -> Part:
-    lines: Sequence[tuple[int, str]] = list(enumerate(text.lstrip("\ufeff").splitlines(), 1))
-    removed = []
-    for unwanted in ignore:
-        test = selectors.line_test(unwanted)
-        with selectors.bounded(unwanted):
-            kept = [(number, line) for number, line in lines if test(number, line) is None]
-        removed.append(len(lines) - len(kept))
-        lines = kept
-    matched = None
-    if selector is not None:
-        test = selectors.line_test(selector)
-        with selectors.bounded(selector):
-            lines = [(number, said) for number, line in lines if (said := test(number, line)) is not None]
-        matched = len(lines)
-    part = "\n".join(line for _, line in lines)
-    return Part(_read_lines(part, format) if part.strip() else None, matched, tuple(removed))
+    lines = dict(enumerate(text.lstrip("\ufeff").splitlines(), 1))
+    left, matched, removed = _left(lines, lambda chosen: _found_in(lines, chosen), selector, ignore)
+    part = "\n".join(left.values())
+    return Part(_read_lines(part, format) if part.strip() else None, matched, removed)
 
 
 # --- tables of characters --------------------------------------------------------------------------------------------
@@ -587,7 +569,8 @@ def _parts(held: Mapping[str, Property]) -> Iterator[str]:
     if again := _moment(held.get("RECURRENCE-ID", Property(""))):
         yield f"instead of {again}"
     for name in _ENTRY_WORDS:
-        words = " ".join(_ESCAPE.sub(_unescaped, held.get(name, Property("")).value).split())
+        raw = held.get(name, Property("")).value
+        words = " ".join(_ESCAPE.sub(lambda found: " " if found[1] in "nN" else found[1], raw).split())
         if words and words.upper() not in _USUAL_STATES:
             yield words[:_LONGEST_ENTRY]
 
@@ -621,7 +604,3 @@ def _moment(found: Property) -> str:
     year, month, day, hour, minute, utc = moment.groups()
     clock = f" {hour}:{minute} {'UTC' if utc else found.zone}".rstrip() if hour else ""
     return f"{year}-{month}-{day}{clock}"
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return " " if found[1] in "nN" else found[1]

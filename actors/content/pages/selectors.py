@@ -143,7 +143,8 @@ def _stands(format: str, blocks: Blocks) -> Iterator[Stand]:
         place = blocks.places[at] if blocks.places else None
         row, column = (place.row, place.column) if place else ("", "")
         if format in _TITLED and place is None:
-            row = _title_of(text)
+            # The title is the first part that is no time.
+            row = next((part for part in text.split(" | ") if not _WHEN.match(part)), "")
         if trait & (HEADING | TOP) or (format == "pdf" and _reads_like_heading(text, trait)):
             heading = heading_of(text) if format == "text" else text
             yield Stand("", row, column)
@@ -158,11 +159,6 @@ def heading_of(text: str) -> str:
     ('Fees', 'Fees')
     """
     return text.strip("# ") or text
-
-
-def _title_of(entry: str) -> str:
-    """Return the title of a row or calendar entry: its first part that is no time."""
-    return next((part for part in entry.split(" | ") if not _WHEN.match(part)), "")
 
 
 def _reads_like_heading(text: str, trait: int) -> bool:
@@ -295,11 +291,11 @@ def bounded(selector: str) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def find_in_json(value: object, selector: str, figure: Callable[[object], object]) -> list[Location]:
+def find_in_json(value: object, selector: str) -> list[Location]:
     """Return the places in JSON that a JSONPath chooses. Raises ContentError."""
     try:
         with bounded(selector):
-            return json_path(selector).find(value, figure)
+            return json_path(selector).find(value)
     except (TooMany, RecursionError):
         raise ContentError(f"The selector {selector[:_SHOWN]!r} visits more of this document than is read.") from None
 

@@ -10,7 +10,7 @@ The sign is only for explanations. The decision reads FURNITURE alone, and bits 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -220,7 +220,9 @@ def limited(texts: Sequence[str], traits: list[int]) -> list[int]:
             for word in _COUNTED.intersection(text.lower().replace(":", " ").split()):
                 found.setdefault(word, []).append(i)
     for places in found.values():
-        if len(places) >= _FEWEST_LIMITS and all(_is_round(texts[i]) and _has_price_near(texts, i) for i in places):
+        near = (texts[max(0, i - _BESIDE_PRICE) : i + _BESIDE_PRICE + 1] for i in places if _is_round(texts[i]))
+        priced = sum(any(map(has_price, beside)) for beside in near)
+        if len(places) >= _FEWEST_LIMITS and priced == len(places):
             for i in places:
                 traits[i] |= CELL
     return traits
@@ -232,11 +234,6 @@ def _is_round(text: str) -> bool:
         return False
     value = int(re.sub(r"\D", "", figures[0]))
     return (value <= _SMALL or value % 5 == 0) and len(str(value).rstrip("0")) <= _DIGITS
-
-
-def _has_price_near(texts: Sequence[str], at: int) -> bool:
-    near = texts[max(0, at - _BESIDE_PRICE) : at + _BESIDE_PRICE + 1]
-    return any(map(has_price, near))
 
 
 def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
@@ -285,8 +282,10 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
     long = sum(size for size, trait in zip(sizes, kept, strict=True) if _is_running(size, trait))
     has_top = any(trait & TOP for trait in kept)
     menus = 0
-    for start, end in _runs(kept):
-        named = [i for i in range(start, end) if kept[i] & NAMED]
+    for is_furniture, run in groupby(range(len(kept)), lambda i: kept[i] & FURNITURE):
+        named = [i for i in run if kept[i] & NAMED]
+        if not is_furniture or not named:
+            continue
         size = sum(sizes[i] for i in named)
         running = sum(sizes[i] for i in named if _is_running(sizes[i], kept[i]))
         if long > _LITTLE * total:
@@ -307,20 +306,6 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
 
 def _is_running(size: int, trait: int) -> bool:
     return size >= _PARAGRAPH and not trait & (LINK | CONTROL)
-
-
-def _runs(traits: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of runs of furniture, if some of it is furniture by name."""
-    start = 0
-    for is_furniture, run in groupby(traits, lambda trait: trait & FURNITURE):
-        end = start
-        any_named = 0
-        for trait in run:
-            any_named |= trait & NAMED
-            end += 1
-        if is_furniture and any_named:
-            yield start, end
-        start = end
 
 
 def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:

@@ -136,11 +136,8 @@ def _is_shell(root: Element, blocks: Blocks) -> bool:
     if len(blocks.texts) > _SHELL_WORDS or sum(map(words_in, blocks.texts)) > _SHELL_WORDS:
         return False
     scripts = sum(1 for _ in root.iter("script"))
-    return scripts >= _MANY_SCRIPTS or (scripts > 0 and any(map(_waits, root.iter("div", "main", "section", "body"))))
-
-
-def _waits(element: Element) -> bool:
-    return (element.get("id") or "").strip().lower() in SHELL_IDS
+    ids = ((element.get("id") or "").strip().lower() for element in root.iter("div", "main", "section", "body"))
+    return scripts >= _MANY_SCRIPTS or (scripts > 0 and any(one in SHELL_IDS for one in ids))
 
 
 def kind_of(text: str) -> str:
@@ -365,7 +362,7 @@ def shell_of(root: Element, trouble: StandIn | None, blocks: Blocks) -> str:
         return ""
     if trouble is not None and trouble.kind == "script":
         return "it says that it needs JavaScript"
-    words = sum(len(text.split()) for text, trait in _rows(blocks) if not trait & FURNITURE)
+    words = _words(blocks)
     if words >= FEW:
         return ""
     mounts = list(_mounts(root))
@@ -374,13 +371,10 @@ def shell_of(root: Element, trouble: StandIn | None, blocks: Blocks) -> str:
         return f"{_named(waiting)} is empty until its scripts run"
     if not blocks.texts:
         return "it has scripts and no text"
-    if not mounts and words <= NEXT_TO_NONE and any(map(_asks, root.iter("noscript"))):
+    asks = (_JAVASCRIPT.search(" ".join(one.itertext())[:2_000]) for one in root.iter("noscript"))
+    if not mounts and words <= NEXT_TO_NONE and any(asks):
         return "it asks for JavaScript, and has next to no text without it"
     return ""
-
-
-def _rows(blocks: Blocks) -> Iterator[tuple[str, int]]:
-    return zip(blocks.texts, blocks.traits, strict=True)
 
 
 def _runs(script: Element) -> bool:
@@ -412,7 +406,3 @@ def _is_empty(mount: Element) -> bool:
 def _named(element: Element) -> str:
     own = (element.get("id") or "").strip()
     return f"<{element.tag} id={own[:40]}>" if own else f"<{element.tag[:40]}>"
-
-
-def _asks(noscript: Element) -> bool:
-    return _JAVASCRIPT.search(" ".join(noscript.itertext())[:2_000]) is not None

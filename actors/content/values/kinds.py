@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.content.values.amounts import Writing
@@ -23,7 +23,7 @@ from actors.content.values.names import names_in, same_wording
 from actors.content.values.reading import Found, has_prices, is_price, values_in
 from actors.content.wording import json_text
 from actors.content.wording.canonical import spelled, stripped
-from actors.content.wording.spans import cut, line
+from actors.content.wording.spans import cut, line, surplus
 from actors.content.wording.words import word_lists
 from storage.records.event import (
     MOST_CHANGES,
@@ -134,7 +134,9 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
         noted = Noted(text, tuple(values_in(text, writing)), "")
         told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
         if told:
-            return tuple(_change("added", UNSET, noted.values[i].value, around(noted, i)) for i in told[:_OF_ENTRY])
+            return tuple(
+                _sided("added", noted.values[i].value, around(noted, i), "", came=True) for i in told[:_OF_ENTRY]
+            )
     return ()
 
 
@@ -161,7 +163,7 @@ def _all(diff: Diff, writing: Writing) -> Iterator[TypedChange]:
 
 def _of_single(text: str, context: Context | None, writing: Writing, *, came: bool) -> Iterator[TypedChange]:
     """Yield an added or removed block, once per price in it; a lone availability is a change of the state."""
-    noted = as_noted(text, writing, cell_of(context))
+    noted = as_noted(text, writing, context)
     label = label_of(context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
         yield _sided(
@@ -178,12 +180,12 @@ def _of_single(text: str, context: Context | None, writing: Writing, *, came: bo
 
 
 def _sided(kind: ChangeKind, value: Value, label: str, path: str, *, came: bool) -> TypedChange:
-    return _change(kind, UNSET if came else value, value if came else UNSET, label, path)
+    return TypedChange(kind, label, path, UNSET if came else value, value if came else UNSET)
 
 
 def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     context = change.context or None
-    before, after = (as_noted(text, writing, cell_of(context)) for text in (change.before, change.after))
+    before, after = (as_noted(text, writing, context) for text in (change.before, change.after))
     pairs = paired(before, after, context.row if context else "") if writing.exact else ()
     if found := [one for pair in pairs for one in _of_member(pair, writing)]:
         yield from found
@@ -199,7 +201,7 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
     words = _words_kind(before, after, writing, told=told)
     if words:
         kind, old_text, new_text = words
-        yield _change(kind, Value(short(old_text)), Value(short(new_text)), label_of(context), path)
+        yield TypedChange(kind, label_of(context), path, Value(short(old_text)), Value(short(new_text)))
 
 
 def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: str) -> TypedChange:
@@ -209,7 +211,7 @@ def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: 
     kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
     if kind == "price" and not is_price(first, text):
         kind = "number"
-    return _change(kind, old.value if old else UNSET, new.value if new else UNSET, label, path)
+    return TypedChange(kind, label, path, old.value if old else UNSET, new.value if new else UNSET)
 
 
 def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
@@ -229,7 +231,7 @@ def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
     if before and after:
         if words := _words_kind(olds, news, writing, told=told):
             kind, old_text, new_text = words
-            yield _change(kind, Value(short(old_text)), Value(short(new_text)), fitting(path), path)
+            yield TypedChange(kind, fitting(path), path, Value(short(old_text)), Value(short(new_text)))
     elif not told:
         one: ChangeKind = "added" if after else "removed"
         yield _sided(one, Value(short(news.text or olds.text)), fitting(path), path, came=after is not None)
@@ -246,23 +248,12 @@ def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | 
     for type in dict.fromkeys(types[0] + types[1]):
         olds = [(i, one) for i, one in enumerate(before.values) if one.value.type == type]
         news = [(i, one) for i, one in enumerate(after.values) if one.value.type == type]
-        gone, come = _left(olds, news), _left(news, olds)
+        gone, come = (surplus(*sides, lambda one: one[1].value.meaning()) for sides in ((olds, news), (news, olds)))
         for n in range(max(len(gone), len(come))):
             old = gone[n][1] if n < len(gone) else None
             new = come[n][1] if n < len(come) else None
             label = around(after, come[n][0]) if n < len(come) else around(before, gone[n][0])
             yield old, new, label
-
-
-def _left(ours: Sequence[tuple[int, Found]], theirs: Sequence[tuple[int, Found]]) -> list[tuple[int, Found]]:
-    others = Counter(one.value.meaning() for _, one in theirs)
-    left = []
-    for i, one in ours:
-        if others[one.value.meaning()]:
-            others[one.value.meaning()] -= 1
-        else:
-            left.append((i, one))
-    return left
 
 
 def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) -> tuple[ChangeKind, str, str] | None:
@@ -293,12 +284,6 @@ def _no(language: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{words})\b|{_NO_SIGNS}" if words else f"{_NO_ANYWHERE}|{_NO_SIGNS}")
 
 
-def _change(
-    kind: ChangeKind, before: Value | UnsetType, after: Value | UnsetType, label: str, path: str = ""
-) -> TypedChange:
-    return TypedChange(kind, label, path, before, after)
-
-
 MOST_READ: Final = 20_000
 """Maximum number of values that are read and counted."""
 _ORDER: Final[dict[ValueType, int]] = {
@@ -324,7 +309,7 @@ def standing_in(
 
 
 def _of_text(text: str, block: int, context: Context, writing: Writing) -> Iterator[StandingValue]:
-    noted = as_noted(text, writing, cell_of(context))
+    noted = as_noted(text, writing, context)
     for i, found in enumerate(noted.values):
         if found.value.type in _ORDER:
             path = path_of(text, context, found, writing)
@@ -422,8 +407,8 @@ class Noted(NamedTuple):
     around: str
 
 
-def as_noted(text: str, writing: Writing, cell: str) -> Noted:
-    """Read the values of a text. cell: its row and column labels, "" outside tables."""
+def as_noted(text: str, writing: Writing, context: Context | None) -> Noted:
+    cell = "" if context is None else f"{context.row} {context.column}".strip()
     return noted_with(text, tuple(values_in(text, writing, cell)))
 
 
@@ -457,10 +442,6 @@ def labelled(context: Context | None) -> str:
 
 def label_of(context: Context | None) -> str:
     return labelled(context) or (fitting(line(context.heading)) if context and context.heading else "")
-
-
-def cell_of(context: Context | None) -> str:
-    return "" if context is None else f"{context.row} {context.column}".strip()
 
 
 def path_of(text: str, context: Context | None, found: Found | None, writing: Writing) -> str:

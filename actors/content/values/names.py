@@ -81,20 +81,15 @@ def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _Stretch]]:
         begins = (a == b or _begins(before, olds[a][0])) and (c == d or _begins(after, news[c][0]))
         figures = bool(_FIGURES.search(old) or _FIGURES.search(new))
         ends = (old or new).rstrip()[-1:] in _ENDS
-        beside = _before(text, spans, first), _behind(text, spans, last)
+        beside = _beside(text, spans, first, first - 1), _beside(text, spans, last, last)
         yield old, new, _Stretch(_named(old), _named(new), *beside, begins, figures, ends)
 
 
-def _before(text: str, spans: Sequence[tuple[int, int]], first: int) -> str:
-    if not first or _APART.search(text[spans[first - 1][1] : spans[first][0]]):
+def _beside(text: str, spans: Sequence[tuple[int, int]], gap: int, word: int) -> str:
+    """Return a word next to a gap, which is before the word with its number; "" if a sentence ends in the gap."""
+    if not 0 < gap < len(spans) or _APART.search(text[spans[gap - 1][1] : spans[gap][0]]):
         return ""
-    return text[slice(*spans[first - 1])]
-
-
-def _behind(text: str, spans: Sequence[tuple[int, int]], last: int) -> str:
-    if last >= len(spans) or _APART.search(text[spans[last - 1][1] : spans[last][0]]):
-        return ""
-    return text[slice(*spans[last])]
+    return text[slice(*spans[word])]
 
 
 def _begins(text: str, at: int) -> bool:
@@ -147,12 +142,11 @@ def _one_sided(one: _Stretch, text: str, writing: Writing) -> _Is:
     words = one.old or one.new
     if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
         return _Is.NO
-    if one.begins and _is_capital(one.behind) and not _is_titled(text):
+    if one.begins and one.behind[:1].isupper() and not _is_titled(text):
         return _Is.NO
     if _capitals(words) > 1:
         return _Is.SURE
-    beside = _is_capital(one.before) or _is_capital(one.behind)
-    if not beside:
+    if not one.before[:1].isupper() and not one.behind[:1].isupper():
         return _Is.NO
     if _is_titled(text):
         return _Is.SURE if _is_of_company(text) or _is_short_form(words, text) else _Is.NO
@@ -169,10 +163,6 @@ def _is_name(words: Sequence[str], most: int) -> bool:
 
 def _capitals(words: Sequence[str]) -> int:
     return sum(word[0].isupper() for word in words)
-
-
-def _is_capital(word: str) -> bool:
-    return word[:1].isupper()
 
 
 def _is_short_form(words: Sequence[str], text: str) -> bool:

@@ -136,15 +136,11 @@ def _dates(text: str, lowered: str, writing: Writing) -> Iterator[Found]:
 def _date(at: DateSpan, writing: Writing) -> str:
     readings = at.readings
     reading: Reading = readings[0]
-    if len(readings) > 1 and _is_month_first(writing):
+    if len(readings) > 1 and writing.language.replace("_", "-").lower() in _MONTH_FIRST:
         reading = readings[-1]
     year, month, day = reading
     parts = ([f"{year:04}"] if year else []) + ([f"{month:02}"] if month else []) + ([f"{day:02}"] if day else [])
     return "-".join(parts)
-
-
-def _is_month_first(writing: Writing) -> bool:
-    return writing.language.replace("_", "-").lower() in _MONTH_FIRST
 
 
 def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[Found]:

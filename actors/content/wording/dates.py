@@ -130,15 +130,10 @@ class _Token(NamedTuple):
     """-1 for a word."""
 
 
-def _months() -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
-    for number, names in _CLDR["months"].items():
-        for name in names.split("|"):
-            found[name] = (*found.get(name, ()), int(number))
-    return found
-
-
-MONTHS = _months()
+MONTHS: dict[str, tuple[int, ...]] = {}
+for _number, _names in _CLDR["months"].items():
+    for _name in _names.split("|"):
+        MONTHS[_name] = (*MONTHS.get(_name, ()), int(_number))
 _PAIRED = frozenset(name.split()[0] for name in MONTHS if " " in name)
 """First parts of two-part names: a Thai short name has a dot in its middle."""
 WEEKDAYS = frozenset(_CLDR["words"]["weekdays"].split("|")).union(
@@ -456,15 +451,9 @@ def is_same_stamp(one: str, other: str) -> bool:
     return fits and speaks_of_edits(short + tail)
 
 
-def _edited() -> re.Pattern[str]:
-    spaced, joined = [], []
-    for words in _TIMES["edited"].values():
-        for word in words.split("|"):
-            if re.search("[\u0e01-\u0e5b\u3041-\u30ff\u4e00-\u9fff]", word):
-                joined.append(re.escape(word))
-            else:
-                spaced.append(rf"{re.escape(word[:-1])}\w*" if word.endswith("*") else rf"{re.escape(word)}(?!\w)")
-    return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(spaced))})|{'|'.join(sorted(joined))}")
-
-
-_EDITED = _edited()
+_EDITS = [word for words in _TIMES["edited"].values() for word in words.split("|")]
+_SPACED_EDITS = [
+    rf"{re.escape(word[:-1])}\w*" if word.endswith("*") else rf"{re.escape(word)}(?!\w)" for word in _spaced(_EDITS)
+]
+_JOINED_EDITS = map(re.escape, _spaced(_EDITS, unspaced=True))
+_EDITED = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(_SPACED_EDITS))})|{'|'.join(sorted(_JOINED_EDITS))}")

@@ -14,15 +14,17 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import pairwise
 from operator import lt
+from typing import TypeVar
 
 from actors.content.wording.words import UNSPACED
 from storage.records.event import MOST_SUMMARY, Span, Spans
 
 _LEVELS = 12
 _STRETCH = 32
+Item = TypeVar("Item")
 
 Gap = tuple[int, int, int, int]
 """A span of old elements [a, b) that became a span of new ones [c, d)."""
@@ -50,6 +52,17 @@ def gaps(before: Sequence[str], after: Sequence[str]) -> list[Gap]:
         edges = [(a - 1, c - 1), *anchors, (b, d)]
         waiting += [(i + 1, k, j + 1, m, levels - 1) for (i, j), (k, m) in pairwise(edges) if k > i + 1 or m > j + 1]
     return sorted(done)
+
+
+def surplus(ours: Iterable[Item], theirs: Iterable[Item], value: Callable[[Item], Hashable]) -> list[Item]:
+    """Return the items without an equal in the other multiset, by a value of theirs."""
+    left, kept = Counter(map(value, theirs)), list[Item]()
+    for one in ours:
+        if left[value(one)]:
+            left[value(one)] -= 1
+        else:
+            kept.append(one)
+    return kept
 
 
 def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tuple[int, int]]:

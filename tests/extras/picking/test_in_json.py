@@ -73,5 +73,5 @@ def test_each_line_has_a_path_to_itself(seed: int) -> None:
         if number >= len(found.blocks.texts) or len(line.text) > json_text.LONGEST:
             break  # a long line becomes several blocks
         path = found.this(number)
-        assert selectors.find_in_json(read, path, json_text.figure) == [line.at]
+        assert selectors.find_in_json(read, path) == [line.at]
         assert number in found.chosen(path)

@@ -57,8 +57,8 @@ def swaps_never_reported() -> AbstractContextManager[Any]:
 def turns_reported_for_ever() -> AbstractContextManager[Any]:
     """Every turn of an alternating text is reported."""
 
-    def wrong(*look: Any) -> Turn:
-        return replace(turn_of(*look), rotates=False)
+    def wrong(*look: Any, **more: Any) -> Turn:
+        return replace(turn_of(*look, **more), rotates=False)
 
     return patch.object(churn, "turn_of", wrong)
 
@@ -66,8 +66,8 @@ def turns_reported_for_ever() -> AbstractContextManager[Any]:
 def returns_are_new() -> AbstractContextManager[Any]:
     """A return is reported like any other change."""
 
-    def wrong(*look: Any) -> Turn:
-        return replace(turn_of(*look), reverted=False)
+    def wrong(*look: Any, **more: Any) -> Turn:
+        return replace(turn_of(*look, **more), reverted=False)
 
     return patch.object(churn, "turn_of", wrong)
 

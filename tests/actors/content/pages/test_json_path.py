@@ -161,7 +161,7 @@ def test_every_printed_place_is_a_selector_and_a_condition_for_it(document: Any)
         for written in (root_of(place), *([place] if {".", "["}.intersection(place) else [])):
             selectors.check(written)
             assert not not_chosen_by("json", [written])
-            assert location in selectors.find_in_json(value, written, json_text.figure)
+            assert location in selectors.find_in_json(value, written)
         if '"' not in place:
             condition = parse(f'path:"{root_of(place)}"', "en").root
             assert isinstance(condition, Condition) and condition.covers(root_of(place))
