@@ -150,6 +150,13 @@ def locations(value: Any, at: json_text.Location = ()) -> list[json_text.Locatio
     return [*([at] if at else []), *(one for key, item in below for one in locations(item, (*at, key)))]
 
 
+def test_a_printed_name_with_an_apostrophe_is_a_selector() -> None:
+    value = json_text.read('[{"id": "it\'s", "price": 1}, {"id": "b", "price": 2}]')
+    assert json_text.written(value, (0, "price")) == "[it's].price"
+    selectors.check("[it's].price")
+    assert selectors.find_in_json(value, "[it's].price") == [(0, "price")]
+
+
 @given(DOCUMENTS.filter(lambda value: isinstance(value, (dict, list))))
 def test_every_printed_place_is_a_selector_and_a_condition_for_it(document: Any) -> None:
     """As a difference, a value and an event write it: with `$` and without. A bare name is an element of a page."""
