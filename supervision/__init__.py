@@ -3,10 +3,9 @@
 It imports trio and the standard library only. This file is its public API. Start reading with `README.md`, then
 `spec.py` (the specification of a child), `child.py` (its life in one task), `supervisor.py` (few children that depend
 on each other) and `dynamic.py` (many that do not). Pure, without clock or chance: `policy.py`,
-`breaker.py`, `alarm.py`, `topology.py`.
+`breaker.py`.
 """
 
-from supervision.alarm import Alarm
 from supervision.breaker import Breaker, BreakerRule
 from supervision.child import Child
 from supervision.dynamic import DynamicStatistics, DynamicSupervisor
@@ -22,12 +21,11 @@ from supervision.errors import (
     describe,
 )
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
-from supervision.policy import Backoff
-from supervision.snapshot import Row, Snapshot, Status, StepFigures
+from supervision.policy import Alarm, Backoff
 from supervision.spec import ChildSpec, Restart, Run, Strategy
 from supervision.states import Change, End, State
+from supervision.status import Status, StepFigures
 from supervision.supervisor import Supervisor
-from supervision.topology import Ring, check_acyclic
 from supervision.watchdog import Stall, Watchdog
 
 __all__ = [
@@ -52,10 +50,7 @@ __all__ = [
     "NotReady",
     "Reply",
     "Restart",
-    "Ring",
-    "Row",
     "Run",
-    "Snapshot",
     "Stall",
     "State",
     "Status",
@@ -65,6 +60,5 @@ __all__ = [
     "Supervisor",
     "Unanswered",
     "Watchdog",
-    "check_acyclic",
     "describe",
 ]

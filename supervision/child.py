@@ -8,54 +8,26 @@ reaches the supervisor, which then ends its children one by one (or slice by sli
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import trio
 
 from supervision.errors import Crash, NotReady, describe
 from supervision.policy import Exit
-from supervision.snapshot import StepClock
 from supervision.spec import ChildSpec
-from supervision.states import Change, ChangeListener, End, State
+from supervision.states import Change, End, State
+
+if TYPE_CHECKING:
+    from supervision.status import Tree
 
 CLEANUP_GRACE = 5.0
 """Seconds that a cancelled child gets for clean-up before its supervisor continues its stop without it."""
 
 
-class Owner(Protocol):
-    """The part of a supervisor that a child needs."""
-
-    teller: ChangeListener[Change]
-    steps: StepClock | None
-
-    def changed(self, child: Child, old: State) -> None:
-        """Handle a change of state."""
-
-    def after(self, child: Child, exit: Exit) -> float | None:
-        """Return the seconds to rest before the next life; None if there is none in this task."""
-
-    def ended(self, child: Child) -> None:
-        """Handle the end of the child's task."""
-
-
-class Branch(Protocol):
-    """The part of a nested supervisor that its own supervisor sees."""
-
-    def stop(self, *, now: bool = False) -> None:
-        """Stop in order; `now` skips the time for polite ends."""
-
-    def slices(self) -> Iterator[Sequence[Child]]:
-        """Yield all children below, in slices."""
-
-    def find(self, path: str) -> Child | None:
-        """Return the child with this full path."""
-
-
 class Child:
     """A child for its own code, and the supervisor's record of it, which exists even if the child hangs.
 
-    For the child: `path`, `ready()`, `stopping`, `note()`, `attention`. The rest is for its supervisor.
+    For the child: `path`, `ready()`, `stopping`, `note()`. The rest is for its supervisor.
     """
 
     __slots__ = (
@@ -67,7 +39,6 @@ class Child:
         "_stopping",
         "alive",
         "asked",
-        "attention",
         "began",
         "branch",
         "crash",
@@ -87,7 +58,7 @@ class Child:
         "task",
     )
 
-    def __init__(self, spec: ChildSpec, path: str, owner: Owner) -> None:
+    def __init__(self, spec: ChildSpec, path: str, owner: Tree) -> None:
         self.spec = spec
         self.path = path
         self.owner = owner
@@ -102,9 +73,7 @@ class Child:
         """The crash of the last life; None after a return, or a stop without a fault."""
         self.end: End | None = None
         self.remark, self.on_hold = "", False
-        self.attention = False
-        """Set by the child: it runs but needs a person's attention, for example because a breaker is open."""
-        self.branch: Branch | None = None
+        self.branch: Tree | None = None
         self.task: trio.lowlevel.Task | None = None
         self.alive = self.asked = self._ready = self._renewed = False
         self._scope: trio.CancelScope | None = None
@@ -243,7 +212,6 @@ class Child:
     def _open_life(self) -> trio.CancelScope:
         self.began = trio.current_time()
         self._renewed = False
-        self.attention = False
         within = self.spec.ready_within
         if within is None:
             self._ready = True

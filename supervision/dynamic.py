@@ -10,20 +10,18 @@ from __future__ import annotations
 import math
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
 import trio
 
-from supervision.alarm import Alarm, is_alarming
 from supervision.child import Child, live
-from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild, Stopping
-from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
-from supervision.snapshot import SLICE, Snapshot, Status, StepClock
+from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
+from supervision.policy import Again, Alarm, Exit, GiveUp, Limit, NoMore, Quarantine, decide, is_alarming
 from supervision.spec import ChildSpec
 from supervision.states import Change, ChangeListener, End, State
-from supervision.status import snapshot_of, status_of, wait_snapshot_of
+from supervision.status import StepClock, Tree
 
 STOP_SLICE = 500
 """Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
@@ -49,7 +47,7 @@ class DynamicStatistics:
         return self.starting + self.running + self.backoff + self.quarantined + self.stopping
 
 
-class DynamicSupervisor:
+class DynamicSupervisor(Tree):
     """Runs children that are started and stopped one by one.
 
     budget: (most restarts, within seconds) of each child; one more quarantines it for `quarantine` seconds +-10 %,
@@ -72,15 +70,11 @@ class DynamicSupervisor:
     ) -> None:
         if not 0 <= stop_budget < math.inf:
             raise InvalidSpec(f"{name}: stop_budget must be finite and not negative, not {stop_budget!r} s")
-        self.name = self.path = name
-        self.teller = ChangeListener(on_change)
-        self.steps = steps
+        super().__init__(name, chance, on_change, steps)
         self._limit = Limit(*budget, quarantine=quarantine)
         self._stop_budget = stop_budget
-        self._chance = chance
         self._alarm = ChangeListener(alarm)
-        self._nursery: trio.Nursery | None = None
-        self._running: trio.Event | None = None
+        self._started: trio.Event | None = None
         self._ends: OrderedDict[str, End] = OrderedDict()
         self._reset()
 
@@ -100,14 +94,13 @@ class DynamicSupervisor:
 
         Fits `ChildSpec.run`. Children live only as long as this call: a second run begins without any.
         """
-        if self._nursery is not None:
-            raise RuntimeError(f"supervisor {self.path} is running already")
-        self._begin(child)
+        self._join(child)
+        self._reset()
         try:
             async with trio.open_nursery() as self._nursery:
-                if self._running is not None:
-                    self._running.set()
-                    self._running = None
+                if self._started is not None:
+                    self._started.set()
+                    self._started = None
                 if child is not None:
                     child.ready()
                 try:
@@ -133,8 +126,7 @@ class DynamicSupervisor:
 
     def start_child(self, spec: ChildSpec) -> None:
         """Start a child from the loop's next turn on. Raises AlreadyStarted for a living id, Stopping."""
-        if self._nursery is None or self._asked:
-            raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
+        nursery = self._running()
         if spec.id in self._children:
             raise AlreadyStarted(f"{self.path}/{spec.id} is alive")
         child = Child(spec, f"{self.path}/{spec.id}", self)
@@ -142,7 +134,7 @@ class DynamicSupervisor:
         self._counts[child.state] += 1
         self._ends.pop(spec.id, None)
         child.begin()
-        self._nursery.start_soon(live, child, name=child.path)
+        nursery.start_soon(live, child, name=child.path)
 
     async def stop_child(self, id: str) -> None:
         """Ask a child to end, cancel it after its `shutdown` seconds, and wait for the end of its task.
@@ -170,9 +162,9 @@ class DynamicSupervisor:
     async def wait_running(self) -> None:
         """Wait until children can be started, after `run` was spawned."""
         while self._nursery is None:
-            if self._running is None:
-                self._running = trio.Event()
-            await self._running.wait()
+            if self._started is None:
+                self._started = trio.Event()
+            await self._started.wait()
 
     def has(self, id: str) -> bool:
         """Return whether a child with this id is alive, in any state."""
@@ -200,28 +192,7 @@ class DynamicSupervisor:
             listener_failures=self.teller.failures + self._alarm.failures,
         )
 
-    def snapshot(self) -> Snapshot:
-        """Return a snapshot of all children, worst first."""
-        return snapshot_of(self)
-
-    async def wait_snapshot(self) -> Snapshot:
-        """Return the same snapshot, read in slices with checkpoints between: for more than 50,000 children."""
-        return await wait_snapshot_of(self)
-
-    def status(self, path: str) -> Status:
-        """Return the status of one child, by full path or by id. Raises NoSuchChild."""
-        return status_of(self, path)
-
-    def slices(self) -> Iterator[Sequence[Child]]:
-        children = list(self._children.values())
-        for start in range(0, len(children), SLICE):
-            yield children[start : start + SLICE]
-        for child in children:
-            if child.branch is not None:
-                yield from child.branch.slices()
-
     def find(self, path: str) -> Child | None:
-        """Return the child with this full path, at any depth; None if there is none."""
         if not path.startswith(f"{self.path}/"):
             return None
         id, _, rest = path[len(self.path) + 1 :].partition("/")
@@ -230,9 +201,8 @@ class DynamicSupervisor:
             return child
         return child.branch.find(path) if child.branch is not None else None
 
-    def __repr__(self) -> str:
-        state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
-        return f"<DynamicSupervisor {self.path} {state}, {len(self._children)} children>"
+    def _count(self) -> str:
+        return f"{len(self._children)} children"
 
     # --- calls from the children's tasks -------------------------------------------------------------------------
 
@@ -247,11 +217,9 @@ class DynamicSupervisor:
             self._alarming = is_alarming(was, troubled, total)
             if self._alarming and not was:
                 self._alarm.tell(Alarm(self.path, child.since, troubled, total))
-        if self.teller.listener is not None:
-            self.teller.tell(child.change_from(old))
+        super().changed(child, old)
 
     def after(self, child: Child, exit: Exit) -> float | None:
-        """Return the seconds to rest after an exit; None ends the child's task."""
         if self._asked:
             return None
         spec = child.spec
@@ -294,16 +262,6 @@ class DynamicSupervisor:
             self._empty.set()
 
     # --- the task of run -----------------------------------------------------------------------------------------
-
-    def _begin(self, child: Child | None) -> None:
-        self._reset()
-        if child is not None:
-            self.path = child.path
-            child.branch = self
-            if self.teller.listener is None:
-                self.teller = child.owner.teller
-            if self.steps is None:
-                self.steps = child.owner.steps
 
     async def _stop_children(self) -> None:
         """Ask all children and wait, within the budget; then cancel the rest, however long that takes."""

@@ -131,7 +131,6 @@ class NoMore:
     """This was the child's last life."""
 
 
-NO_MORE = NoMore()
 Decision = Again | Quarantine | GiveUp | NoMore
 
 
@@ -153,7 +152,7 @@ def decide(
     quarantine.
     """
     if not AGAIN[exit.crashed, restart]:
-        return NO_MORE
+        return NoMore()
     streak = next_streak(backoff, streak, exit.lived)
     recent = (*(at for at in recent if exit.at - at <= limit.period), exit.at)
     relapse = probation and exit.lived < backoff.reset_after
@@ -162,3 +161,33 @@ def decide(
     if limit.quarantine is not None:
         return Quarantine(limit.quarantine * (1 + QUARANTINE_JITTER * (2 * draw - 1)), streak)
     return GiveUp(f"needs more than {limit.most} restarts in {limit.period:g} s")
+
+
+FEWEST = 20
+RAISED_AT = 0.30
+OVER_BELOW = 0.15
+"""Half of RAISED_AT, so that a share that swings around the threshold raises one alarm, not many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """At the moment `at`, so many of the children are in backoff or quarantine that the cause is probably outside."""
+
+    path: str
+    at: float
+    troubled: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.troubled} of {self.total} children are in trouble"
+
+
+def is_alarming(raised: bool, troubled: int, total: int) -> bool:
+    """Return whether the alarm is up; `raised`: it was up before.
+
+    >>> is_alarming(False, 6, 20), is_alarming(False, 6, 19), is_alarming(True, 4, 20), is_alarming(True, 2, 20)
+    (True, False, True, False)
+    """
+    if raised:
+        return troubled >= OVER_BELOW * total and troubled > 0
+    return total >= FEWEST and troubled >= RAISED_AT * total

@@ -1,65 +1,136 @@
-"""The status of a tree, from its supervisors' records and the tasks themselves, without asking any child."""
+"""The common part of the supervisors: their place in a tree, and the status of a child, from the supervisors' records
+and the tasks themselves, without asking any child.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import trio
 
-from supervision.child import Child
-from supervision.errors import NoSuchChild
-from supervision.snapshot import Picture, Snapshot, Status, StepClock
+from supervision.errors import Crash, NoSuchChild, Stopping
+from supervision.mailbox import MailboxStatistics
+from supervision.policy import Exit
+from supervision.states import Change, ChangeListener, State
+
+if TYPE_CHECKING:
+    from supervision.child import Child
 
 
-class Tree(Protocol):
-    """The part of a supervisor that inspection needs."""
+class StepFigures(NamedTuple):
+    """The steps of a task, in seconds: time since its last one began, and its slowest (0 if none was slow)."""
+
+    idle: float
+    slowest: float
+
+
+class StepClock(Protocol):
+    """The watchdog, which measures the steps of tasks."""
+
+    def of(self, path: str) -> StepFigures | None:
+        """Return the figures of a task, None if it has made no step yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The status of one child, even of one that hangs.
+
+    awaiting: the innermost await outside Trio, "file:line in function"; empty if it has no task. steps: None unless a
+    watchdog runs. mailbox: None unless its spec names one.
+    """
 
     path: str
-    steps: StepClock | None
+    state: State
+    since: float
+    restarts: int
+    crash: Crash | None
+    note: str
+    awaiting: str
+    mailbox: MailboxStatistics | None
+    steps: StepFigures | None
+
+
+class Tree:
+    """A supervisor as its children, and the supervisor above it, see it."""
+
+    def __init__(
+        self,
+        name: str,
+        chance: random.Random,
+        on_change: Callable[[Change], None] | None,
+        steps: StepClock | None,
+    ) -> None:
+        self.name = self.path = name
+        self.teller = ChangeListener(on_change)
+        self.steps = steps
+        self._chance = chance
+        self._nursery: trio.Nursery | None = None
+        self._asked = False
+
+    def stop(self, *, now: bool = False) -> None:
+        """Stop in order; `now` skips the time for polite ends."""
+        raise NotImplementedError
 
     def find(self, path: str) -> Child | None:
-        """Return the child with this full path."""
+        """Return the child with this full path, at any depth; None if there is none."""
+        raise NotImplementedError
 
-    def slices(self) -> Iterator[Sequence[Child]]:
-        """Yield all children below, in slices."""
+    def after(self, child: Child, exit: Exit) -> float | None:
+        """Return the seconds to rest before a child's next life; None if there is none in this task."""
+        raise NotImplementedError
 
+    def ended(self, child: Child) -> None:
+        """Handle the end of a child's task."""
+        raise NotImplementedError
 
-def snapshot_of(tree: Tree) -> Snapshot:
-    """Return a snapshot of this moment."""
-    picture = Picture()
-    for children in tree.slices():
-        picture.add(children)
-    return picture.finish(trio.current_time(), tree.steps.slow() if tree.steps is not None else {})
+    def changed(self, child: Child, old: State) -> None:
+        if self.teller.listener is not None:
+            self.teller.tell(child.change_from(old))
 
+    def status(self, path: str) -> Status:
+        """Return the status of a child, by its full path or its path below this. Raises NoSuchChild."""
+        child = self.find(path) or self.find(f"{self.path}/{path}")
+        if child is None:
+            raise NoSuchChild(path)
+        mailbox = child.spec.mailbox
+        return Status(
+            path=child.path,
+            state=child.state,
+            since=child.since,
+            restarts=child.restarts,
+            crash=child.crash,
+            note=child.remark,
+            awaiting=_awaiting(child.task) if child.task is not None else "",
+            mailbox=mailbox.statistics() if mailbox is not None else None,
+            steps=self.steps.of(child.path) if self.steps is not None else None,
+        )
 
-async def wait_snapshot_of(tree: Tree) -> Snapshot:
-    """Return a snapshot, with checkpoints between its slices."""
-    picture = Picture()
-    for children in tree.slices():
-        picture.add(children)
-        await trio.lowlevel.checkpoint()
-    return picture.finish(trio.current_time(), tree.steps.slow() if tree.steps is not None else {})
+    def _join(self, child: Child | None) -> None:
+        """Take a place below another supervisor, whose listener and steps are used unless there are own ones."""
+        if self._nursery is not None:
+            raise RuntimeError(f"supervisor {self.path} is running already")
+        if child is not None:
+            self.path = child.path
+            child.branch = self
+            if self.teller.listener is None:
+                self.teller = child.owner.teller
+            if self.steps is None:
+                self.steps = child.owner.steps
 
+    def _running(self) -> trio.Nursery:
+        if self._nursery is None or self._asked:
+            raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
+        return self._nursery
 
-def status_of(tree: Tree, path: str) -> Status:
-    """Return the status of a child, by its full path or its path below `tree`. Raises NoSuchChild."""
-    child = tree.find(path) or tree.find(f"{tree.path}/{path}")
-    if child is None:
-        raise NoSuchChild(path)
-    mailbox = child.spec.mailbox
-    return Status(
-        path=child.path,
-        state=child.state,
-        since=child.since,
-        restarts=child.restarts,
-        crash=child.crash,
-        attention=child.attention,
-        note=child.remark,
-        awaiting=_awaiting(child.task) if child.task is not None else "",
-        mailbox=mailbox.statistics() if mailbox is not None else None,
-        steps=tree.steps.of(child.path) if tree.steps is not None else None,
-    )
+    def __repr__(self) -> str:
+        state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
+        return f"<{type(self).__name__} {self.path} {state}, {self._count()}>"
+
+    def _count(self) -> str:
+        raise NotImplementedError
 
 
 def _awaiting(task: trio.lowlevel.Task) -> str:

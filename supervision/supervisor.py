@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 import trio
 
 from supervision.child import CLEANUP_GRACE, Child, live
-from supervision.errors import Escalate, InvalidSpec, NoSuchChild, Stopping
+from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
-from supervision.snapshot import Snapshot, Status, StepClock
 from supervision.spec import ChildSpec, Restart, Strategy
-from supervision.states import Change, ChangeListener, State
-from supervision.status import snapshot_of, status_of, wait_snapshot_of
+from supervision.states import Change, State
+from supervision.status import StepClock, Tree
 
 MOST_LEVELS = 2
 """Levels of supervisors that escalate, counted if a spec's `run` is a supervisor's method.
@@ -33,7 +32,7 @@ Restarts multiply: with 3 each, two levels already make 15 of one bad child.
 """
 
 
-class Supervisor:
+class Supervisor(Tree):
     """Runs a fixed list of children. More than `intensity` restarts in `period` seconds stop them all and escalate.
 
     name: the path's first step, unless it runs as a child. chance: draws the jitter. on_change: called synchronously at
@@ -63,16 +62,12 @@ class Supervisor:
             raise InvalidSpec(
                 f"{name}: {self.levels} levels escalate, more than {MOST_LEVELS}; their restarts multiply"
             )
-        self.name = self.path = name
-        self.teller = ChangeListener(on_change)
-        self.steps = steps
+        super().__init__(name, chance, on_change, steps)
         self._on_stuck = on_stuck
         self._specs = tuple(children)
         self._strategy = strategy
         self._limit = Limit(intensity, period)
-        self._chance = chance
         self._children: list[Child] = []
-        self._nursery: trio.Nursery | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -90,20 +85,23 @@ class Supervisor:
         If cancelled, it stops the children in the same order and within the same budgets. Fits `ChildSpec.run`, and may
         be run again after it has ended.
         """
-        if self._nursery is not None:
-            raise RuntimeError(f"supervisor {self.path} is running already")
-        self._begin(child)
+        self._join(child)
+        self._reset()
+        self._children = [Child(spec, f"{self.path}/{spec.id}", self) for spec in self._specs]
         try:
             async with trio.open_nursery() as self._nursery:
                 try:
                     await self._keep_up(child)
                 finally:
                     self._asked = True
-                    with trio.move_on_after(self._longest_stop(), shield=True):
+                    # A bound for the whole stop, so that its shield has a deadline; the budgets are the real bounds.
+                    longest = 1.0 + sum(spec.shutdown + CLEANUP_GRACE for spec in self._specs)
+                    with trio.move_on_after(longest, shield=True):
                         await self._stop_children()
                     for left in self._children:
                         left.cut()
-                    self._abandon()
+                    if self._fault is not None and self._on_stuck is not None and any(c.alive for c in self._children):
+                        self._on_stuck(self._fault)  # giving up cannot finish: a running task cannot be removed
         finally:
             self._nursery = None
         fault, self._fault = self._fault, None
@@ -133,8 +131,7 @@ class Supervisor:
         child = next((each for each in self._children if each.spec.id == id), None)
         if child is None:
             raise NoSuchChild(id)
-        if self._nursery is None or self._asked:
-            raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
+        self._running()
         if self._strategy is Strategy.ONE_FOR_ONE:
             child.renew()
         elif self._from > self._children.index(child):  # otherwise it is about to start anyway
@@ -142,32 +139,12 @@ class Supervisor:
             self._renewing = child
             self._restart_from(self._children.index(child), trio.current_time())
 
-    def snapshot(self) -> Snapshot:
-        """Return a snapshot of the whole tree below, worst first."""
-        return snapshot_of(self)
-
-    async def wait_snapshot(self) -> Snapshot:
-        """Return the same snapshot, read in slices with checkpoints between: for more than 50,000 children."""
-        return await wait_snapshot_of(self)
-
-    def status(self, path: str) -> Status:
-        """Return the status of one child, by full path or by its path below here. Raises NoSuchChild."""
-        return status_of(self, path)
-
-    def slices(self) -> Iterator[Sequence[Child]]:
-        """Yield all children below, in slices; each child before those that it supervises."""
-        for child in self._children:
-            yield (child,)
-            if child.branch is not None:
-                yield from child.branch.slices()
-
     @property
     def children(self) -> Sequence[Child]:
         """Its own children, in order of start; empty before it runs."""
         return tuple(self._children)
 
     def find(self, path: str) -> Child | None:
-        """Return the child with this full path, at any depth; None if there is none."""
         for child in self._children:
             if child.path == path:
                 return child
@@ -175,18 +152,12 @@ class Supervisor:
                 return child.branch.find(path)
         return None
 
-    def __repr__(self) -> str:
-        state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
-        return f"<Supervisor {self.path} {state}, {sum(c.alive for c in self._children)}/{len(self._specs)} alive>"
+    def _count(self) -> str:
+        return f"{sum(child.alive for child in self._children)}/{len(self._specs)} alive"
 
     # --- calls from the children's tasks -------------------------------------------------------------------------
 
-    def changed(self, child: Child, old: State) -> None:
-        if self.teller.listener is not None:
-            self.teller.tell(child.change_from(old))
-
     def after(self, child: Child, exit: Exit) -> float | None:
-        """Return the seconds to rest after an exit; None ends the child's task."""
         if self._asked:
             return None
         spec = child.spec
@@ -227,17 +198,6 @@ class Supervisor:
             child.finish()
 
     # --- the task of run -----------------------------------------------------------------------------------------
-
-    def _begin(self, child: Child | None) -> None:
-        self._reset()
-        if child is not None:
-            self.path = child.path
-            child.branch = self
-            if self.teller.listener is None:
-                self.teller = child.owner.teller
-            if self.steps is None:
-                self.steps = child.owner.steps
-        self._children = [Child(spec, f"{self.path}/{spec.id}", self) for spec in self._specs]
 
     async def _keep_up(self, own: Child | None) -> None:
         while not self._asked:
@@ -290,15 +250,6 @@ class Supervisor:
             within = 0.0 if self._now else child.spec.shutdown
             with trio.move_on_after(within + CLEANUP_GRACE):
                 await child.wait_ended(within)
-
-    def _abandon(self) -> None:
-        """Report to `on_stuck` that giving up cannot finish, since a running task cannot be removed."""
-        if self._fault is not None and self._on_stuck is not None and any(child.alive for child in self._children):
-            self._on_stuck(self._fault)
-
-    def _longest_stop(self) -> float:
-        """Return a bound for the whole stop, so that its shield has a deadline; the budgets are the real bounds."""
-        return 1.0 + sum(spec.shutdown + CLEANUP_GRACE for spec in self._specs)
 
 
 def _levels(spec: ChildSpec) -> int:

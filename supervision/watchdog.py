@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 
 import trio
 
 from supervision.child import Child
-from supervision.snapshot import StepFigures
+from supervision.status import StepFigures
 
 FRAMES_SHOWN = 12
 SLOW_KEPT = 1000
@@ -40,7 +40,7 @@ class Watchdog(trio.abc.Instrument):
 
     clock: seconds of real time (Trio's own clock may be virtual). report: called once for every stall, **in the
     watchdog's thread**. limit: seconds in one step that are a stall. interval: seconds between two checks. slow:
-    seconds of a step that make `slow()` remember it. It costs two clock readings a step and 150 bytes a task.
+    seconds of a step that are remembered. It costs two clock readings a step and 150 bytes a task.
     """
 
     def __init__(
@@ -99,10 +99,6 @@ class Watchdog(trio.abc.Instrument):
         """Return the figures of the task with this name, None if it made no step since the watchdog was entered."""
         last = self._last.get(path)
         return None if last is None else StepFigures(self._clock() - last, self._slowest.get(path, 0.0))
-
-    def slow(self) -> Mapping[str, float]:
-        """Return the slowest step in seconds of each living task that had a slow one."""
-        return self._slowest
 
     # --- instrument ----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.mutants.kinds import Change, changes
-from bench.mutants.rooms import ASIDE, ROOMS
+from bench.mutants.rooms import ROOMS
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def files_of(room: str, root: Path) -> Sequence[str]:
     for name in ROOMS[room]:
         paths = sorted((root / name).rglob("*.py")) if (root / name).is_dir() else [root / name]
         found += [path.relative_to(root).as_posix() for path in paths]
-    return [name for name in found if not name.startswith(tuple(ASIDE))]
+    return found
 
 
 def mutants_of(room: str, path: str, text: str) -> Iterator[Mutant]:

@@ -56,7 +56,6 @@ ROOMS: Mapping[str, Sequence[str]] = {
     "webpush": ("extras/webpush",),
 }
 """Files, or whole folders, by room. A file in several rooms is drawn more often."""
-ASIDE: Sequence[str] = ("supervision/examples",)
 TESTS: Sequence[str] = (
     "tests/actors/recorder",
     "tests/actors/matcher",

@@ -126,7 +126,7 @@ async def test_s4_two_levels_make_at_most_16_restarts_and_a_third_is_refused(
 async def test_s5_a_root_that_gives_up_is_gone_within_its_budgets(
     chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
-    """Inside the runtime; `test_examples.py` checks the exit code of a process."""
+    """Inside the runtime; `tests/sanderling/test_serve.py` checks the exit code of a process."""
     specs = [
         ChildSpec("log", deaf, shutdown=5),
         ChildSpec("bad", crash_after_a_second, backoff=Backoff(0, 0)),

@@ -92,7 +92,6 @@ class PolledSource:
                 return
             except Unavailable as error:
                 self._park(error)
-            child.attention = self._live.hot.breaker.state != "closed"
 
     def _park(self, error: Unavailable) -> None:
         """Pause until storage responds; a restart would hit the same error and fetch for nothing."""

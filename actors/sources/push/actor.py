@@ -133,7 +133,6 @@ class PushSource:
                 wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
             except (Unavailable, ExceptionGroup) as error:
                 wait = self._parked(error)
-            child.attention = self._streak > 1
             child.note("waiting to reconnect")
             await self._rest(wait)
 
