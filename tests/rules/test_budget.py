@@ -6,11 +6,11 @@ from tests.rules.sizes import file_sizes
 from tests.rules.source_files import modules, name_of
 
 BUDGET = {
-    "supervision": (2_524, 19),
+    "supervision": (2_079, 12),
     "storage": (9_675, 59),
-    "actors": (45_491, 244),
-    "api": (21_447, 108),
-    "sanderling": (10_864, 61),
+    "actors": (45_143, 244),
+    "api": (21_312, 108),
+    "sanderling": (10_783, 61),
     "extras/agents": (1_541, 9),
     "extras/apply": (3_067, 18),
     "extras/browser": (3_614, 14),
