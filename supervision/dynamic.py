@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -23,8 +23,8 @@ from supervision.spec import ChildSpec
 from supervision.states import Change, ChangeListener, End, State
 from supervision.status import StepClock, Tree
 
-STOP_SLICE = 500
-"""Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
+SLICE = 500
+"""Children asked to stop, or read, between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
 ENDS_KEPT = 1000
 """Ends kept for watchers that arrive only afterwards."""
 
@@ -192,6 +192,12 @@ class DynamicSupervisor(Tree):
             listener_failures=self.teller.failures + self._alarm.failures,
         )
 
+    def slices(self) -> Iterator[Sequence[Child]]:
+        """Yield all children in parts, so that a caller can let other tasks run in between."""
+        children = list(self._children.values())
+        for start in range(0, len(children), SLICE):
+            yield children[start : start + SLICE]
+
     def find(self, path: str) -> Child | None:
         if not path.startswith(f"{self.path}/"):
             return None
@@ -276,8 +282,8 @@ class DynamicSupervisor(Tree):
 
 async def _in_slices(children: list[Child], act: Callable[[Child], None]) -> None:
     """Call `act` on each living child, and let other tasks run in between; a cancellation does not skip any."""
-    for start in range(0, len(children), STOP_SLICE):
-        for child in children[start : start + STOP_SLICE]:
+    for start in range(0, len(children), SLICE):
+        for child in children[start : start + SLICE]:
             if child.alive:
                 act(child)
         await trio.lowlevel.cancel_shielded_checkpoint()
