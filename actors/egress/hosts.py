@@ -1,6 +1,6 @@
 """Politeness to hosts: turns, rate, concurrency, rests, and the queue at one host.
 
-All sources of a host share one queue, so 10,000 of them share its rate fairly. A host that asked for quiet (429, 503),
+All sources of a host share one queue, so 10,000 of them share its rate fairly. A host that asked us to wait (429, 503),
 or that fails for several of its sources, has no queue: `turn` refuses at once with the remaining time, so that no task
 holds a slot anywhere while a host rests. Then one leader probes for all. A name and its `www.` twin are one host once
 they are seen to share an address: the state of both is merged.
@@ -163,12 +163,12 @@ _FORGET_AT_ONCE = 4
 
 class HostOpen(LookFailed):
     """The host is resting; no request was made and nothing counts against the source. `retry_after` is in seconds.
-    failing: it rests because it failed, not because it asked for quiet.
+    failing: it rests because it failed, not because it asked us to wait.
     """
 
     def __init__(self, host: str, wait: float, *, failing: bool = False) -> None:
-        why = "fails for all its sources and" if failing else "asked for quiet and"
-        super().__init__(Blame.THROTTLED, f"{host} {why} is left alone for another {wait:.0f} s", retry_after=wait)
+        why = "fails for all its sources" if failing else "asked us to wait"
+        super().__init__(Blame.THROTTLED, f"{host} {why}: no request for another {wait:.0f} s", retry_after=wait)
         self.failing = failing
 
 

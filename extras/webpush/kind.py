@@ -125,7 +125,7 @@ _MEANINGS: Final[dict[int, tuple[Verdict | None, str]]] = {
     403: ("again", _NOT_US),
     404: ("revoked", _GONE),
     410: ("revoked", _GONE),
-    413: ("refused", "the push service takes no message of this size"),
+    413: ("refused", "the push service accepts no message of this size"),
     429: ("slow", "the push service asks for fewer messages"),
 }
 
