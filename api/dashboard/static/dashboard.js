@@ -420,7 +420,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "n") { const field = one("#paste, main [name=urls]"); if (field) { event.preventDefault(); field.focus(); } }
   else if (event.key === "/") {
     const field = one("[data-search], main input[type=search]") ?? one("main form:not(.paste) input:not([type=hidden], [type=checkbox])");
-    if (field) { event.preventDefault(); field.focus(); field.select?.(); }
+    if (field) { event.preventDefault(); field.closest("details")?.setAttribute("open", ""); field.focus(); field.select?.(); }
   }
 });
 

@@ -79,6 +79,9 @@ def test_letters_walk_a_list_and_reach_the_field_for_a_url(tab: Tab, service: Se
     assert tab.run(FOCUS) == "First in the walk"
     keyboard.press("n")
     assert tab.run(FOCUS) == "paste"
+    keyboard = tab.open("/system").page.keyboard
+    keyboard.press("/")
+    assert tab.run(FOCUS) == "filter", "it unfolds the parts"
 
 
 def test_after_a_refused_form_the_focus_is_at_the_error(tab: Tab) -> None:
