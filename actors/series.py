@@ -171,12 +171,12 @@ _PAGE = 500
 _LAST = Seq(2**63 - 1)
 
 
-class _Told(Struct):
+class _EventBody(Struct):
     changes: tuple[TypedChange, ...] = ()
     delta: Raw = Raw(b"null")
 
 
-_decode = msgspec.json.Decoder(_Told).decode
+_decode = msgspec.json.Decoder(_EventBody).decode
 _delta = msgspec.json.Decoder(Delta | None).decode
 
 
@@ -217,7 +217,7 @@ async def reported_changes(
     return found[::-1], millis_of(before)
 
 
-Told = Sequence[tuple[int, Sequence[TypedChange]]]
+DatedChanges = Sequence[tuple[int, Sequence[TypedChange]]]
 """A source's changes, oldest first, each with its time."""
 
 
@@ -239,7 +239,7 @@ async def with_records(
     return tuple(replace(draft, changes=_with_records(draft, told, since, began)) for draft in drafts)
 
 
-def _with_records(draft: Draft, told: Told, since: int, began: int) -> tuple[TypedChange, ...]:
+def _with_records(draft: Draft, told: DatedChanges, since: int, began: int) -> tuple[TypedChange, ...]:
     now = draft.fetched_at
     # Include this check: for a newly reported price, its previous value is the first point.
     known = {series.key: series.points for series in series_of([*told, (now, draft.changes)], since, began)}

@@ -53,7 +53,7 @@ _GONE = 0.6
 _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 
-class Around(Struct, frozen=True):
+class BoxContext(Struct, frozen=True):
     """Two states of a page and their difference, the page's title, and keys that came and went unreported.
 
     early: one of a source's first checks, when the page's rotating parts are still unknown.
@@ -113,8 +113,8 @@ def _heading(state: SettledState, title: str) -> int:
     return next((i for i, text in enumerate(state.texts) if text in named), 0)
 
 
-def weighed_boxes(difference: Difference, around: Around, known: Known) -> Difference:
-    rows = _Rows(difference, around, known)
+def weighed_boxes(difference: Difference, around: BoxContext, known: Known) -> Difference:
+    rows = _RevisedBlocks(difference, around, known)
     rows.weigh_dates(difference.replaced)
     rows.hold_boxes()
     rows.doubt_offers()
@@ -124,10 +124,10 @@ def weighed_boxes(difference: Difference, around: Around, known: Known) -> Diffe
     return replace(difference, blocks=tuple(rows.blocks))
 
 
-class _Rows:
+class _RevisedBlocks:
     """The blocks of a difference while their weights are revised. Sides: before (False) and now (True)."""
 
-    def __init__(self, difference: Difference, around: Around, known: Known) -> None:
+    def __init__(self, difference: Difference, around: BoxContext, known: Known) -> None:
         self.blocks = list(difference.blocks)
         self._around, self._known, self._sides = around, known, (around.before, around.now)
         self._running, self._untold = (around.before.zone.text, around.now.zone.text), around.untold - known.aside

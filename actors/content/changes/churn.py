@@ -365,7 +365,7 @@ def _weighed(look: _Look) -> Difference:
     if look.narrowed or look.reading.json:
         return difference
     untold = look.known.recent.union(look.pending.flickered)
-    around = boxes.Around(look.before, look.now, look.apart, look.face.title, untold, look.known.age <= boxes.EARLY)
+    around = boxes.BoxContext(look.before, look.now, look.apart, look.face.title, untold, look.known.age <= boxes.EARLY)
     return boxes.weighed_boxes(difference, around, look.known)
 
 

@@ -33,7 +33,7 @@ _SHORT = 4
 _ABBREVIATED = 2
 
 
-class _Is(IntEnum):
+class _Rating(IntEnum):
     NO = 0
     MAY_BE = 1
     SURE = 2
@@ -60,7 +60,7 @@ def names_in(before: str, after: str, writing: Writing) -> tuple[str, str] | Non
     stretches = [one for _, _, one in found if one.old != one.new]
     others = [one for one in stretches if _letters(one.old) != _letters(one.new)]
     likely = [_likely(one, before, after, writing) for one in others or stretches]
-    if not likely or min(likely) is _Is.NO or max(likely) is not _Is.SURE:
+    if not likely or min(likely) is _Rating.NO or max(likely) is not _Rating.SURE:
         return None
     if len(stretches) > 1:
         return before, after
@@ -112,10 +112,10 @@ def _letters(words: Sequence[str]) -> str:
     return "".join(sign for word in words for sign in word.casefold() if sign.isalnum())
 
 
-def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
+def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Rating:
     text = after if len(after) >= len(before) else before
     if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
-        return _Is.SURE
+        return _Rating.SURE
     if not one.old or not one.new:
         return _one_sided(one, text, writing)
     is_whole = len(_named(before)) == len(one.old) and len(_named(after)) == len(one.new)
@@ -128,30 +128,32 @@ def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Is:
         or _OF_THE_YEAR.issuperset(map(str.lower, (*one.old, *one.new)))
         or (is_one_word and one.begins and not is_whole)
     ):
-        return _Is.NO
+        return _Rating.NO
     if is_one_word and one.figures:
-        return _Is.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"
+        return _Rating.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"
     if writing.spoken not in _CAPITALISED_NOUNS:
-        return _Is.SURE
+        return _Rating.SURE
     several = min(_capitals(one.old), _capitals(one.new)) > 1
-    return _Is.SURE if several or (_is_short_form(one.old, text) and _is_short_form(one.new, text)) else _Is.MAY_BE
+    return (
+        _Rating.SURE if several or (_is_short_form(one.old, text) and _is_short_form(one.new, text)) else _Rating.MAY_BE
+    )
 
 
-def _one_sided(one: _Stretch, text: str, writing: Writing) -> _Is:
+def _one_sided(one: _Stretch, text: str, writing: Writing) -> _Rating:
     """Rate words that only one side has; a heading before a text is no name."""
     words = one.old or one.new
     if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):
-        return _Is.NO
+        return _Rating.NO
     if one.begins and one.behind[:1].isupper() and not _is_titled(text):
-        return _Is.NO
+        return _Rating.NO
     if _capitals(words) > 1:
-        return _Is.SURE
+        return _Rating.SURE
     if not one.before[:1].isupper() and not one.behind[:1].isupper():
-        return _Is.NO
+        return _Rating.NO
     if _is_titled(text):
-        return _Is.SURE if _is_of_company(text) or _is_short_form(words, text) else _Is.NO
+        return _Rating.SURE if _is_of_company(text) or _is_short_form(words, text) else _Rating.NO
     is_noun = writing.spoken in _CAPITALISED_NOUNS and not _is_short_form(words, text)
-    return _Is.NO if is_noun or one.begins else _Is.SURE
+    return _Rating.NO if is_noun or one.begins else _Rating.SURE
 
 
 def _is_name(words: Sequence[str], most: int) -> bool:

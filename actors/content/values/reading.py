@@ -318,7 +318,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-class Said(NamedTuple):
+class AvailabilitySpan(NamedTuple):
     """An availability from `start` to `end` of a text."""
 
     start: int
@@ -326,18 +326,18 @@ class Said(NamedTuple):
     state: Availability
 
 
-def availability_in(lowered: str) -> Iterator[Said]:
+def availability_in(lowered: str) -> Iterator[AvailabilitySpan]:
     """Yield the availabilities in a short lower-case text or in a program's record, in order."""
     for found in _OF_SCHEMA.finditer(lowered):
-        yield Said(found.start(), found.end(), _SCHEMA[found[1]])  # type: ignore[arg-type]  # a state
+        yield AvailabilitySpan(found.start(), found.end(), _SCHEMA[found[1]])  # type: ignore[arg-type]  # a state
     for found in _FLAG.finditer(lowered):
         has = (found[2] == "true") != ("sold" in found[1] or "out" in found[1])
-        yield Said(found.start(), found.end(), "in_stock" if has else "out_of_stock")
+        yield AvailabilitySpan(found.start(), found.end(), "in_stock" if has else "out_of_stock")
     words = len(lowered.split())
     if words > MOST_WORDS or len(lowered) > 160:
         return
     said = [
-        Said(found.start(), found.end(), found.lastgroup)  # type: ignore[arg-type]  # a name of `_STATES`
+        AvailabilitySpan(found.start(), found.end(), found.lastgroup)  # type: ignore[arg-type]  # a name of `_STATES`
         for found in _STATE.finditer(lowered)
         if _stands_alone(lowered, found.start(), found.end())
         and not (found.lastgroup == "limited" and _TIME_LEFT.match(lowered, found.end()))
@@ -346,7 +346,7 @@ def availability_in(lowered: str) -> Iterator[Said]:
     yield from (one for one in said if not (are_few and one.state == "in_stock"))
     bare = None if said or words > _BARE_WORDS else _BY_ITSELF.search(lowered)
     if bare is not None and _stands_alone(lowered, bare.start(), bare.end()):
-        yield Said(bare.start(), bare.end(), "in_stock")
+        yield AvailabilitySpan(bare.start(), bare.end(), "in_stock")
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
