@@ -1,6 +1,6 @@
 """Detection from a body's bytes alone: a feed, a page, or unwatchable, with evidence for a person.
 
-Text without HTML elements is a page of text, whatever its format (`plain`). The declared content type only affects the
+Text without HTML elements is a page of text in any format (`plain`). The declared content type only affects the
 encoding: two of five are wrong.
 """
 

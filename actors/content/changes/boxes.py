@@ -186,7 +186,7 @@ class _RevisedBlocks:
                     self._doubt(came, i)
 
     def doubt_offers(self) -> None:
-        """Doubt what sites show to some visitors: offers, and links right above the copyright line."""
+        """Doubt offers, and links right above the copyright line: sites show them to some visitors only."""
         feet = [_foot(state) for state in self._sides]
         visits = [(came, i) for came, i in self._at if i in feet[came]]
         for old, new in self._gaps:

@@ -186,13 +186,13 @@ def slot_of(before: SettledState, i: int, shaped: str = "") -> str:
 
 
 def _shape(state: SettledState, i: int, canonical_text: str) -> str:
-    """Return the shape of a block. A hexadecimal number counts as a figure."""
+    """Return the shape of a block; a hexadecimal number counts as a figure."""
     text, figures = _DRAWN.subn("0", state.texts[i])
     return shape(canonical(text, cell=bool(state.traits[i] & CELL)) if figures else canonical_text)
 
 
 def _what(before: str, after: str, *, same: bool) -> What:
-    """Return what differs in two canonical texts. same: their shapes are equal."""
+    """Return the kind of a difference between two canonical texts. same: their shapes are equal."""
     if (said := dateless(before)) and said == dateless(after):
         return "dates"
     if _ID.sub("0", before) == _ID.sub("0", after) or all(

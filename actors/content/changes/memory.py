@@ -174,7 +174,7 @@ def pack(settled: SettledState, recent: Sequence[str] = (), state: bytes = b"") 
 
 
 def state_of(settled: SettledState) -> bytes:
-    """Hash a whole check to 8 bytes, independent of the order of its blocks."""
+    """Hash a whole check to 8 bytes; the order of its blocks does not count."""
     return hashlib.blake2b(packed(sorted(settled.keys)), digest_size=_KEY).digest()
 
 

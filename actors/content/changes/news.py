@@ -85,7 +85,7 @@ _FLICKER = 0.06
 ENTRY = 0.5
 """Weight of a list item outside text pages, whatever its words, and of any block that lasts there."""
 LASTS = 2
-"""Checks after the first from which light or returning blocks count."""
+"""Light or returning blocks count from this many checks after the first."""
 _MASKED = "⟨"
 SURE = 2
 """Checks that must find a replacing text again before it is reported."""

@@ -273,7 +273,7 @@ def turn_of(
     was_told = state in states_in(memory.states)[:-1]
     if not counted or not (was_told or (came and all(block.key in gone for block in came))):
         quick = any(block.came and block.key in gone and not stood.get(block.key) for block in blocks)
-        # A return that weighs nothing, since the text was there just now, shows that it goes on.
+        # A return that weighs nothing, since the text was there just now, shows that it continues.
         return Turn(False, False, (*memory.turns[:-1], when.at) if memory.turns and quick else memory.turns)
     taken = sum(block.score for block in came) < _TAKEN * sum(block.score for block in counted)
     once = not came or (taken and not memory.turns)
