@@ -1,4 +1,4 @@
-"""The blocks of a page to choose from: the questions to the registry, and what the faces ask."""
+"""The blocks of a page to choose from: the questions to the registry, and the operations of the faces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sanderling try` shows the service to a newcomer: `tour.py` runs one of its own, and walks through one change.
+"""`sanderling try` shows the service to a newcomer: `tour.py` runs a private one, and walks through one change.
 
 No setting switches it on: its command runs when typed.
 """
