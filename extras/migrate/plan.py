@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple
+from urllib.parse import urlsplit
 
-import httpx
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
@@ -94,7 +94,7 @@ class DestinationBody(Struct, frozen=True, omit_defaults=True):
 
 def host_of(body: DestinationBody) -> str:
     """Return a destination's displayable name: a webhook's host, since the rest may be secret, else its label."""
-    return httpx.URL(body.url or "").host if body.kind == WEBHOOK else body.known_by
+    return urlsplit(body.url or "").hostname or "" if body.kind == WEBHOOK else body.known_by
 
 
 class AlertBody(Struct, frozen=True, kw_only=True):
