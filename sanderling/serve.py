@@ -22,6 +22,7 @@ from pathlib import Path
 import trio
 
 from actors.app_context import AppContext
+from actors.catalogue.reading import Flaw
 from actors.destination_kinds.kind import Service
 from actors.destination_kinds.table import kinds_of
 from actors.egress.url import parse_url
@@ -88,9 +89,8 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     """Start listening, and answer while the storage opens and the tree starts."""
     settings = loaded.settings
     templates, messengers = templates_of(settings.templates), messengers_of(settings.kinds)
-    faults = [("template.refused", flaw) for flaw in templates.flaws]
-    for event, flaw in (*faults, *(("kind.refused", flaw) for flaw in messengers.flaws)):
-        log(event, level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
+    _tell_flaws(log, "template.refused", templates.flaws)
+    _tell_flaws(log, "kind.refused", messengers.flaws)
     kinds = partial(kinds_of, messengers, mail_of(settings), speech=speech_for(settings))
     _refuse_bad_addresses(settings)
     certificate = _certificate(settings)
@@ -103,25 +103,20 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     async def run() -> int:
         """Open the storage and run the tree; the startup listener answers until the front end takes over."""
         engine = engine_of(settings)
-        if engine.elsewhere:
-            await trio.to_thread.run_sync(engine.refuse_half, limiter=trio.CapacityLimiter(1))
-        else:
-            _refuse_half_of_it(Path(settings.data))
+        await _refuse_half_of_it(settings)
         world = real_world(settings, listening, log, certificate, doing=porch.say)
         with engine.told():
             storage = await world.open_storage()
         try:
             with engine.told():
                 keys = await signing_keys(world, storage)
-            outside = ReadyNotifier(settings, log, terminal).after(partial(_listeners, loaded.origins))
-            manager = manager_of(environ(), os.getpid())
             with Watchdog(clock=monotonic, report=partial(_report_stall, world)) as watchdog:
                 system = System(
                     world,
                     settings,
                     storage,
                     keys,
-                    outside if manager is None else manager.after(outside),
+                    _managed(ReadyNotifier(settings, log, terminal).after(partial(_listeners, loaded.origins))),
                     templates=templates,
                     kinds=kinds(Service(world, storage, settings)),
                     steps=watchdog,
@@ -150,6 +145,17 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     if failed is not None:
         raise failed
     return code
+
+
+def _tell_flaws(log: Callable[..., None], event: str, flaws: Sequence[Flaw]) -> None:
+    for flaw in flaws:
+        log(event, level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
+
+
+def _managed(outside: Front) -> Front:
+    """Add the child that talks to the service manager, if there is one."""
+    manager = manager_of(environ(), os.getpid())
+    return outside if manager is None else manager.after(outside)
 
 
 def _end_now(log: Callable[..., None], error: Escalate) -> None:
@@ -196,8 +202,12 @@ def _certificate(settings: Settings) -> CertificateFiles | None:
         raise CommandFailed(f"{error} (tls_cert, tls_key)", Exit.BAD_SETTING) from None
 
 
-def _refuse_half_of_it(folder: Path) -> None:
+async def _refuse_half_of_it(settings: Settings) -> None:
     """Raise CommandFailed if an import was cut off, because the data are missing, and for a standby's folder."""
+    engine, folder = engine_of(settings), Path(settings.data)
+    if engine.elsewhere:
+        await trio.to_thread.run_sync(engine.refuse_half, limiter=trio.CapacityLimiter(1))
+        return
     if unfinished(folder):
         raise CommandFailed(
             f"{folder}: an import into it was interrupted and left nothing. Run it again (`sanderling import`), or do "
