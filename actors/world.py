@@ -177,7 +177,7 @@ class Rendered(NamedTuple):
 
 
 class Browser(Protocol):
-    """JSON that a page fetched to fill itself: its URL and size."""
+    """Shows pages that are empty without scripts. `run` is one child of the tree; any task may `render`."""
 
     async def run(self, child: Child, connect: Connect) -> None:
         """Keep the browser available until stopped; the first page starts it.

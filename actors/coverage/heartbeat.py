@@ -52,29 +52,6 @@ class Last(NamedTuple):
     at: Millis = Millis(0)
 
 
-class Work(NamedTuple):
-    """The service's work. since: the start of this process. looks: checks since `looks_since`; others: sources."""
-
-    since: Millis
-    looks: int
-    looks_since: Millis
-    watched: int
-    failing: int
-    paused: int
-
-
-class Moment(NamedTuple):
-    """The time of a heartbeat, which was due at `due`. head: the id of the newest event. skipped: earlier ones that
-    were due while the process was suspended.
-    """
-
-    due: Millis
-    now: Millis
-    every: Millis
-    head: str | None
-    skipped: int = 0
-
-
 class _Told(Struct):
     id: str
     emitted_at: str
@@ -99,27 +76,15 @@ def due_in(last: Last, every: Millis, now: Millis) -> Millis:
     return Millis(max(0, min(every, last.due + every - now)))
 
 
-def draft_of(last: Last, moment: Moment, work: Work, base_url: str) -> Draft:
-    beat = Heartbeat(
-        number=last.number + 1,
-        every_seconds=moment.every // 1000,
-        due_at=rfc3339(moment.due),
-        before=last.id,
-        head=moment.head,
-        running_since=rfc3339(work.since),
-        looks=work.looks,
-        looks_since=rfc3339(work.looks_since),
-        watched=work.watched,
-        failing=work.failing,
-        paused=work.paused,
-    )
-    failing = f", {work.failing:,} of them failing" if work.failing else ""
+def draft_of(beat: Heartbeat, skipped: int, base_url: str, now: Millis) -> Draft:
+    """Return a heartbeat as an event. skipped: earlier ones that were due while the process was suspended."""
+    failing = f", {beat.failing:,} of them failing" if beat.failing else ""
     says = (
-        f"{work.watched:,} sources are watched{failing}; {work.looks:,} checks have finished since {beat.looks_since}."
+        f"{beat.watched:,} sources are watched{failing}; {beat.looks:,} checks have finished since {beat.looks_since}."
     )
-    if moment.skipped:
-        says += f" Skipped before it: {moment.skipped:,}; the process stood still when they were due."
-    told = notices.draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, moment.now)
+    if skipped:
+        says += f" Skipped before it: {skipped:,}; the process stood still when they were due."
+    told = notices.draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, now)
     return replace(told, tags=(TAG,), heartbeat=beat)
 
 
@@ -203,9 +168,21 @@ class HeartbeatWriter:
     async def _write(self, last: Last, due: Millis, skipped: int) -> Last | None:
         """Commit the next heartbeat and return it; None if `last` is no longer the newest one in the log."""
         looks, now = self._world.metrics.looks.total(), self._world.now()
-        work = Work(self._began, round(looks - self._counted), self._counted_at, *self._sources())
-        moment = Moment(due, now, self._every, await self._head(), skipped)
-        told = draft_of(last, moment, work, self._base_url)
+        watched, failing, paused = self._sources()
+        beat = Heartbeat(
+            number=last.number + 1,
+            every_seconds=self._every // 1000,
+            due_at=rfc3339(due),
+            before=last.id,
+            head=await self._head(),
+            running_since=rfc3339(self._began),
+            looks=round(looks - self._counted),
+            looks_since=rfc3339(self._counted_at),
+            watched=watched,
+            failing=failing,
+            paused=paused,
+        )
+        told = draft_of(beat, skipped, self._base_url, now)
         harvest = Harvest(SERVICE, (told,), None, follows=last.seq)
         with trio.fail_after(ANSWERS_WITHIN):
             events: Sequence[Stored] = await self._recorder.ask(lambda reply: Record(harvest, reply))

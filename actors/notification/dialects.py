@@ -66,10 +66,6 @@ def _braceless(url: str) -> str:
     return url.replace("{", "%7B").replace("}", "%7D")
 
 
-def _plain(text: str) -> str:
-    return text
-
-
 def _slack(text: str) -> str:
     """Return text for mrkdwn, by its three escapes; marks are separated from their words."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -95,10 +91,10 @@ _TAGS: Final = Dialect(
 )
 """The few HTML tags that chats accept."""
 _PLAIN: Final = Dialect(
-    escape=_plain,
-    strong=_plain,
+    escape=str,
+    strong=str,
     link=lambda label, url: f"{label}: {url}" if label else url,
-    address=_plain,
+    address=str,
     came=lambda text: f"+ {text}",
     went=lambda text: f"- {text}",
     bare=True,

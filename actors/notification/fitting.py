@@ -132,11 +132,11 @@ def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Ite
         return
     (item,) = notification.items
     if item.summary and not item.lines and not item.content.startswith(item.summary.rstrip("…")):
-        yield _Part(item.summary, _as_is)
+        yield _Part(item.summary, str)
     for line in item.lines:
         yield _difference(line, dialect)
     if len(item.content) > min(len(item.headline), max(len(item.summary), len(item.title))):
-        yield from (_Part(line, _as_is) for line in item.content.split("\n") if line.strip())
+        yield from (_Part(line, str) for line in item.content.split("\n") if line.strip())
 
 
 def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
@@ -149,7 +149,7 @@ def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
 def _difference(line: DiffLine, dialect: Dialect) -> _Part:
     place = f"{line.place}: " if line.place else ""
     if line.sign == "~":
-        return _Part(f"{place}{line.before}{_ARROW}{line.after}", _as_is)
+        return _Part(f"{place}{line.before}{_ARROW}{line.after}", str)
     return _Part(f"{place}{line.after or line.before}", dialect.came if line.sign == "+" else dialect.went)
 
 
@@ -185,7 +185,3 @@ def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
     parts = [dialect.escape(words.alert % {"name": cut(one_line(alert.name), _NAMED)})]
     parts += [dialect.link(label, url) for label, url in links if service]
     return parts if dialect.bare else [" · ".join(parts)]
-
-
-def _as_is(text: str) -> str:
-    return text

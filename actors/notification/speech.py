@@ -56,15 +56,11 @@ class Words(NamedTuple):
         return f"{value:,}".replace(",", self.separator)
 
 
-def _as_it_is(text: str) -> str:
-    return text
-
-
 class Voice(NamedTuple):
     """One reader's language. say: translates a text or a sentence of ours, or returns it unchanged."""
 
     words: Words = Words()
-    say: Callable[[str], str] = _as_it_is
+    say: Callable[[str], str] = str
 
 
 ENGLISH: Final = Voice()

@@ -81,8 +81,8 @@ class Figures:
 
     def _of_actors(self) -> list[Figure]:
         states, parts = self._overseer.states(), self._overseer.parts()
-        names = ("starting", "running", "backoff", "quarantined", "stopping")
-        actors: Values = {(kind, name): found[name] for kind, found in states.items() for name in names}
+        each = ((kind, name, count) for kind, found in states.items() for name, count in found.items())
+        actors: Values = {(kind, name): count for kind, name, count in each if name != "restarts"}
         restarts: Values = {(kind,): found["restarts"] for kind, found in states.items()}
         restarts["sanderling",] = sum(row.restarts for row in parts)
         up: Values = {(row.path,): float(row.state == "ok") for row in parts}

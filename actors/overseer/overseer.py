@@ -33,6 +33,7 @@ _CALM = ("ok", "new", "overdue")
 """States of a source that its hold overrides."""
 _MANY = ("sources", "destinations")
 """The parts with a varying number of children."""
+_COUNTED = ("starting", "running", "backoff", "quarantined", "stopping", "restarts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +98,8 @@ class Overseer:
         return Whole(row, status, source, hot, crashes)
 
     def states(self) -> Mapping[str, Mapping[str, int]]:
-        found = {}
-        for name, many in (("sources", self._sources), ("destinations", self._destinations)):
-            now = many.statistics()
-            found[name] = {
-                "starting": now.starting,
-                "running": now.running,
-                "backoff": now.backoff,
-                "quarantined": now.quarantined,
-                "stopping": now.stopping,
-                "restarts": now.restarts,
-            }
-        return found
+        many = {"sources": self._sources.statistics(), "destinations": self._destinations.statistics()}
+        return {name: {count: getattr(now, count) for count in _COUNTED} for name, now in many.items()}
 
     def sources_at_work(self) -> tuple[int, int, int]:
         """Return the number of watched sources, of failing or resting ones among them, and of paused ones."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.coverage.heartbeat import TAG, Last, Moment, Work, draft_of, due_in, last_of
+from actors.coverage.heartbeat import TAG, Last, draft_of, due_in, last_of
 from actors.recorder.event_builder import build
-from storage.records.event import Stored, kind_of
+from storage.records.event import Heartbeat, Stored, kind_of
 from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of, rfc3339
 from storage.records.tiers import Kind
 
@@ -40,14 +40,13 @@ def test_the_very_first_is_due_at_once() -> None:
 
 
 def test_a_heartbeat_describes_the_service_and_is_read_back_for_the_next() -> None:
-    work = Work(AT, 17, Millis(AT - 300_000), 5, 1, 2)
-    draft = draft_of(last(0, 5), Moment(AT, Millis(AT + 3), EVERY, "head"), work, "https://s.example")
+    looks_since = rfc3339(AT - 300_000)
+    beat = Heartbeat(8, 300, rfc3339(AT), id_of(SEQ, 0), "head", rfc3339(AT), 17, looks_since, 5, 1, 2)
+    draft = draft_of(beat, 0, "https://s.example", Millis(AT + 3))
     assert (kind_of(draft), draft.alert_type, draft.tags) == (Kind.HEARTBEAT, "heartbeat", (TAG,))
     assert draft.title == "Heartbeat 8"
-    assert (
-        draft.content
-        == f"5 sources are watched, 1 of them failing; 17 checks have finished since {rfc3339(AT - 300_000)}."
-    )
+    says = f"5 sources are watched, 1 of them failing; 17 checks have finished since {looks_since}."
+    assert draft.content == says
     event = build(id_of(SEQ, 3), SERVICE, draft, "https://s.example", Millis(AT + 4))
     again = last_of(Stored(SEQ, SERVICE, Kind.HEARTBEAT, msgspec.json.encode(event)))
     assert again == Last(SEQ, id_of(SEQ, 3), 8, AT, Millis(AT + 4))
