@@ -126,16 +126,13 @@ class System(Parts):
         """Run the tree until stopped. Raises Escalate if it can't be kept up, Superseded if a standby took over."""
         await self.supervisor.run()
         if not self.storage_watch.lost and not self._superseded:
-            await self._end_shift()
+            # If storage refuses, the next start counts this run as a crash.
+            with trio.move_on_after(SHIFT_ENDS_WITHIN), suppress(StorageError):
+                await self.shifts.end()
         if self._superseded:
             raise Superseded(self._superseded)
         if self.storage_watch.lost:
             raise Escalate(self.supervisor.path, "storage", self.storage_watch.lost)
-
-    async def _end_shift(self) -> None:
-        """Record that all checks are stored. If storage refuses, the next start counts this run as a crash."""
-        with trio.move_on_after(SHIFT_ENDS_WITHIN), suppress(StorageError):
-            await self.shifts.end()
 
     def stop(self, *, now: bool = False) -> None:
         """Request an ordered stop; `now` skips politeness."""

@@ -50,8 +50,8 @@ POST_READ_LIMIT = 16 << 10
 class FetchedResponse:
     """A response of status 200 or 304.
 
-    url: the final one. headers: under lower-case names. body: decoded; empty for a 304. retry_after, max_age: seconds
-    from now, None if unspecified. wire_bytes: of the body. hops: the URLs before the final one. rendered: the
+    url: the final one. headers: under lower-case names. body: decoded; empty for a 304. max_age: seconds from now,
+    None if unspecified. wire_bytes: of the body. hops: the URLs before the final one. rendered: the
     browser's details of the page in the body; None for a page as sent. cookies: the source's cookies after the
     response, in stored form; "" if none were renewed.
     """
@@ -65,7 +65,6 @@ class FetchedResponse:
     elapsed_ms: int = 0
     etag: str | None = None
     last_modified: str | None = None
-    retry_after: float | None = None
     max_age: float | None = None
     hops: tuple[str, ...] = ()
     rendered: Rendered | None = None
@@ -227,7 +226,6 @@ class HttpClient:
             content_type=headers.get("content-type", ""),
             etag=headers.get("etag"),
             last_modified=last_modified(headers, wall),
-            retry_after=wait,
             max_age=max_age(headers),
             elapsed_ms=round((trio.current_time() - start) * 1000),
             wire_bytes=body.wire,

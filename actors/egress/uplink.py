@@ -46,14 +46,6 @@ class Word(Enum):
     LOCAL = "local"
 
 
-class Turn(Enum):
-    """The change after a new result."""
-
-    NOTHING = "nothing"
-    WENT_DOWN = "went down"
-    CAME_BACK = "came back"
-
-
 class Outage:
     """The last result of each host within the window, and the verdict. The cost of a result is constant."""
 
@@ -74,14 +66,14 @@ class Outage:
         """Whether our uplink is considered down: breakers and scores are then frozen."""
         return self.down_since is not None
 
-    def heard(self, host: str, word: Word, now: float) -> Turn:
-        """Take a host's result and return the change. `now`: seconds of a monotonic clock."""
+    def heard(self, host: str, word: Word, now: float) -> bool:
+        """Take a host's result; return whether that changes the verdict. `now`: seconds of a monotonic clock."""
         self._forget(host)
         if word is Word.ANSWERED:
             self._dead.pop(host, None)
             self._failed.pop(host, None)
         if word is Word.FAILED and host in self._dead:
-            return Turn.NOTHING
+            return False
         if word is Word.FAILED and self.down and len(self._failed) < MOST_HOSTS:
             self._failed[host] = None
         self._words[host] = (now, word)
@@ -91,12 +83,12 @@ class Outage:
         if not self.down and self._is_outage():
             self.down_since = now
             self._failed = {host: None for host, (_, said) in self._words.items() if said is Word.FAILED}
-            return Turn.WENT_DOWN
+            return True
         if self._is_back(now):
             self.down_since = None
             self._dead, self._failed = self._failed, {}
-            return Turn.CAME_BACK
-        return Turn.NOTHING
+            return True
+        return False
 
     def _is_back(self, now: float) -> bool:
         if self.down_since is None or self._is_outage():
@@ -195,18 +187,17 @@ class UplinkMonitor:
         return 0.0
 
     def _heard(self, host: str, word: Word) -> None:
-        match self._outage.heard(host, word, trio.current_time()):
-            case Turn.WENT_DOWN:
-                self._back = trio.Event()
-                self._trials, self._next_trial = {}, trio.current_time()
-                self._log("egress.down", level="warning", why=repr(self._outage))
-            case Turn.CAME_BACK:
-                self._back.set()
-                self.returned_at = trio.current_time()
-                self._on_return()
-                self._log("egress.up", level="warning", why=repr(self._outage), spread_s=SPREAD)
-            case Turn.NOTHING:
-                pass
+        if not self._outage.heard(host, word, trio.current_time()):
+            return
+        if self.down:
+            self._back = trio.Event()
+            self._trials, self._next_trial = {}, trio.current_time()
+            self._log("egress.down", level="warning", why=repr(self._outage))
+        else:
+            self._back.set()
+            self.returned_at = trio.current_time()
+            self._on_return()
+            self._log("egress.up", level="warning", why=repr(self._outage), spread_s=SPREAD)
 
 
 def _word(failure: LookFailed) -> Word | None:

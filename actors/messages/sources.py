@@ -56,13 +56,18 @@ class DetectUrl(Struct, frozen=True):
     reads: bool = False
 
 
-class PreviewSource(Struct, frozen=True):
+class OfSource(Struct, frozen=True):
+    """A message that names a source."""
+
+    source: SourceId
+
+
+class PreviewSource(OfSource, frozen=True):
     """Preview another part of a source's current page.
 
     Fails with NotFound, Unprocessable (no page, no CSS, nothing matches), TooSoon, Overloaded.
     """
 
-    source: SourceId
     selector: str | None
     ignore: tuple[str, ...]
     reply: Reply[Preview]
@@ -93,32 +98,29 @@ class SourceQuestion(PageQuestion):
     source: SourceId
 
 
-class EditSource(Struct, frozen=True):
+class EditSource(OfSource, frozen=True):
     """Edit a source; its actor restarts with the same memory. Fails with NotFound, Unprocessable, Stale.
 
     by: the caller.
     """
 
-    source: SourceId
     patch: SourcePatch
     reply: Reply[SourceView]
     expected: Expected = None
     by: str = ""
 
 
-class Teach(Struct, frozen=True):
+class Teach(OfSource, frozen=True):
     """Add blocks of a page, by their texts, to the source's learned churn, or remove them. Fails as EditSource does."""
 
-    source: SourceId
     texts: tuple[str, ...]
     noise: bool
     reply: Reply[TeachResult]
 
 
-class DeleteSource(Struct, frozen=True):
+class DeleteSource(OfSource, frozen=True):
     """Stop watching, and delete the source after a rest (`RESTS`); its events stay. Fails with NotFound, Stale."""
 
-    source: SourceId
     reply: Reply[None]
     expected: Expected = None
 
@@ -130,10 +132,9 @@ class RestoreSource(Struct, frozen=True):
     reply: Reply[SourceView]
 
 
-class CheckNow(Struct, frozen=True):
+class CheckNow(OfSource, frozen=True):
     """Check now; the answer is the due time. Fails with NotFound, Conflict (paused), TooSoon."""
 
-    source: SourceId
     reply: Reply[Millis]
 
 
@@ -157,40 +158,36 @@ class EndPractice(Struct, frozen=True):
     reply: Reply[None]
 
 
-class DescribeSource(Struct, frozen=True):
+class DescribeSource(OfSource, frozen=True):
     """Return one source's current view. Fails with NotFound."""
 
-    source: SourceId
     reply: Reply[SourceView]
 
 
-class ExplainSource(Struct, frozen=True):
+class ExplainSource(OfSource, frozen=True):
     """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound.
 
     look: also check now, if politeness allows.
     """
 
-    source: SourceId
     reply: Reply[SourceExplanation]
     text: str = ""
     look: bool = False
 
 
-class ShowTold(Struct, frozen=True):
+class ShowTold(OfSource, frozen=True):
     """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound.
 
     values: include its current values, which a worker reads.
     """
 
-    source: SourceId
     reply: Reply[ToldPage | None]
     values: bool = False
 
 
-class ExamineSource(Struct, frozen=True):
+class ExamineSource(OfSource, frozen=True):
     """Explain a source's score and the time of its next check. Fails with NotFound."""
 
-    source: SourceId
     reply: Reply[SourceExamination]
 
 
@@ -250,21 +247,6 @@ RegistryMessage = (
     | SetTagDefaults
     | ShowTold
 )
-
-
-OfOneSource = (
-    CheckNow
-    | DeleteSource
-    | DescribeSource
-    | EditSource
-    | ExamineSource
-    | ExplainSource
-    | PreviewSource
-    | ShowTold
-    | SourceQuestion
-    | Teach
-)
-"""Messages that name a source."""
 
 
 class LookNow(Struct, frozen=True):

@@ -48,9 +48,7 @@ def canonical_json(value: Any) -> bytes:
     Raises ValueError for values outside I-JSON (RFC 7493): infinities, integers that readers would alter, lone
     surrogates, and non-JSON values.
     """
-    parts: list[str] = []
-    _write(value, parts)
-    return "".join(parts).encode()
+    return _written(value).encode()
 
 
 def es_number(number: float) -> str:
@@ -83,18 +81,20 @@ def _place(digits: str, point: int) -> str:
     return f"{digits[0]}{rest}e{point - 1:+d}"
 
 
-def _write(value: Any, out: list[str]) -> None:
+def _written(value: Any) -> str:
     match value:
         case None | bool() | str():
-            out.append(_SORTED.encode(value).decode())
+            return _SORTED.encode(value).decode()
         case int():
-            out.append(str(value) if abs(value) <= _SAFE else _large(value))
+            return str(value) if abs(value) <= _SAFE else _large(value)
         case float():
-            out.append(es_number(value))
+            return es_number(value)
         case list() | tuple():
-            _write_array(value, out)
+            return f"[{','.join(map(_written, value))}]"
         case dict():
-            _write_object(value, out)
+            # RFC 8785, 3.2.3: by UTF-16 code units; beyond the BMP this is not the order of code points.
+            members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
+            return "{" + ",".join(f"{_written(name)}:{_written(item)}" for name, item in members) + "}"
         case _:
             raise ValueError(f"{type(value).__name__} is not a JSON type")
 
@@ -105,27 +105,6 @@ def _large(value: int) -> str:
     if len(text) > 22 or es_number(float(value)) != text:
         raise ValueError("an integer beyond 2^53 that is not spelled as a double")
     return text
-
-
-def _write_array(items: list[Any] | tuple[Any, ...], out: list[str]) -> None:
-    out.append("[")
-    for number, item in enumerate(items):
-        if number:
-            out.append(",")
-        _write(item, out)
-    out.append("]")
-
-
-def _write_object(members: dict[str, Any], out: list[str]) -> None:
-    out.append("{")
-    # RFC 8785, 3.2.3: by UTF-16 code units; beyond the BMP this is not the order of code points.
-    for number, key in enumerate(sorted(members, key=lambda name: name.encode("utf-16-be"))):
-        if number:
-            out.append(",")
-        _write(key, out)
-        out.append(":")
-        _write(members[key], out)
-    out.append("}")
 
 
 _ENCODER = msgspec.json.Encoder()

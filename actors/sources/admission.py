@@ -126,14 +126,11 @@ class Admission:
             if self._read_at is not None and now - self._read_at < REFRESH:
                 return
             try:
-                await self._read()
+                await self._adopt(await self._alerts.all())
             except StorageError:
                 if self._read_at is None:
                     raise
             self._read_at = now
-
-    async def _read(self) -> None:
-        await self._adopt(await self._alerts.all())
 
     async def _adopt(self, alerts: Sequence[Alert]) -> None:
         found = [alert for alert in alerts if alert.enabled]

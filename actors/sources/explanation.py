@@ -9,7 +9,7 @@ from actors.content.wording.words import holds
 from actors.hours import open_from
 from actors.inheriting import origins_of
 from actors.messages.views import HealthPart, Reason, SourceExamination, SourceView
-from actors.sources.health.score import FAILURES, Penalty, defective, in_a_row, reach, silent, span, stuck
+from actors.sources.health.score import FAILURES, defective, in_a_row, reach, silent, span, stuck
 from actors.sources.schedule import cadence, silence
 from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import Hints, Limits
@@ -52,21 +52,21 @@ def parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
     return tuple(_part(found[cause], beat) for cause in _ORDER)
 
 
-def _reach(hot: SourceRuntime, at: Millis, why: str) -> Penalty:
+def _reach(hot: SourceRuntime, at: Millis, why: str) -> HealthPart:
     health, failures = hot.health, hot.breaker.failures
     unread = any(row.verdict is Verdict.CONTENT for row in trail.read(hot.trail)[-1:])
     if health.down_since is None or failures < FAILURES or unread:
-        return Penalty("reach", 1.0, _WELL["reach"])
+        return HealthPart("reach", 1.0, _WELL["reach"])
     down = (at - health.down_since) / 1000
-    return Penalty("reach", reach(down), in_a_row(failures, down, why))
+    return HealthPart("reach", reach(down), in_a_row(failures, down, why))
 
 
-def _part(penalty: Penalty, beat: Pulse) -> HealthPart:
-    if penalty.left < 1.0:
-        return HealthPart(penalty.cause, penalty.left, penalty.reason)
-    if penalty.cause == "yield" and (len(beat.gaps) < FEWEST_GAPS or beat.watched < WATCHED_LEAST):
+def _part(found: HealthPart, beat: Pulse) -> HealthPart:
+    if found.left < 1.0:
+        return found
+    if found.cause == "yield" and (len(beat.gaps) < FEWEST_GAPS or beat.watched < WATCHED_LEAST):
         return HealthPart("yield", 1.0, _UNKNOWN)
-    return HealthPart(penalty.cause, 1.0, _WELL[penalty.cause])
+    return HealthPart(found.cause, 1.0, _WELL[found.cause])
 
 
 def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> Message:
@@ -87,7 +87,8 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
         return message("A check was due on %(at)s and is late.", at=hot.next_look_at)
     if hot.breaker.failures or (hot.not_before or 0) > hot.last_look_at:
         return _after_trouble(hot)
-    if source.hours is not None and _waits_for_hours(hot, limits):
+    due = hot.next_look_at
+    if source.hours is not None and open_from(limits.hours, Millis(due - 1000)) >= due:  # a second earlier is outside
         return message("It is checked only in these hours: %(hours)s.", hours=source.hours)
     if limits.schedule is not None:
         every = span(limits.schedule)
@@ -96,12 +97,6 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
             return message(says, tag=tags[0], span=every)
         return message("You have set a fixed interval of %(span)s, give or take 5 %%.", span=every)
     return joined([_learned(hot, limits, hints, gap), _COSTLY if hot.rendered else None])
-
-
-def _waits_for_hours(hot: SourceRuntime, limits: Limits) -> bool:
-    """Return whether the next check is when the hours begin: a second earlier would be outside."""
-    due = hot.next_look_at or 0
-    return open_from(limits.hours, Millis(due - 1000)) >= due
 
 
 def _connection(view: SourceView) -> Message:

@@ -177,7 +177,9 @@ def found(
 ) -> Found:
     """Sort a check's drafts: if the source follows, new items wait for their pages."""
     if source.follow == "none":
-        ended = (_without(one.draft, "The source no longer follows links.") for one in following.waiting if one.draft)
+        ended = (
+            replace(one.draft, unread="The source no longer follows links.") for one in following.waiting if one.draft
+        )
         return Found((*ended, *drafts), Following())
     if not following.waiting and now >= following.hour + HOUR:
         following = Following()
@@ -199,7 +201,7 @@ def found(
         if why != "-" and draft.url and not is_own(source, host := host_of(draft.url)):
             (left if why else elsewhere).append(host)
         if why:
-            told.append(draft if why == "-" else _without(draft, why))
+            told.append(draft if why == "-" else replace(draft, unread=why))
         else:
             room -= _size(draft)
             waiting.append(Waiting(draft, now, now))
@@ -266,15 +268,6 @@ def gives_up(one: Waiting, now: Millis, *, for_good: bool) -> bool:
 def is_late(one: Waiting, now: Millis) -> bool:
     """Return whether an item has waited too long for its page."""
     return one.draft is not None and now - one.since >= 1000 * PATIENCE
-
-
-def given_up(one: Waiting, why: str) -> Draft:
-    assert one.draft is not None
-    return _without(one.draft, why)
-
-
-def _without(draft: Draft, why: str) -> Draft:
-    return replace(draft, unread=why)
 
 
 def _is_item(draft: Draft) -> bool:

@@ -6,7 +6,7 @@ URLs identify them. A durable queue would need a table and a clean-up for someth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 from urllib.parse import urlsplit
@@ -15,7 +15,6 @@ import trio
 from msgspec.structs import replace
 
 from actors.errors import Busy, Conflict, DomainError, LibraryFull, UrlRefused
-from actors.messages.outline import FeedLine
 from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
@@ -63,7 +62,8 @@ class Importer:
                 if self._last is not None and self._last.progress.ended_at is None:
                     message.reply.fail(Conflict("A list is being imported: wait for its end, or stop it."))
                     return
-                self._last = self._begun(message.lines)
+                progress = Importing(self._world.new_id(), self._world.now())
+                self._last = _Running(progress, [Imported(line) for line in message.lines], trio.CancelScope())
                 nursery.start_soon(self._import, self._last)
                 message.reply.answer(self._last.shown())
             case ShowImport():
@@ -74,10 +74,6 @@ class Importer:
                 message.reply.answer(None)
             case _:
                 assert_never(message)
-
-    def _begun(self, lines: Sequence[FeedLine]) -> _Running:
-        progress = Importing(self._world.new_id(), self._world.now())
-        return _Running(progress, [Imported(line) for line in lines], trio.CancelScope())
 
     async def _import(self, running: _Running) -> None:
         rows = running.rows

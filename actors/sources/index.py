@@ -117,7 +117,10 @@ class SourceIndex:
 
     async def start_all(self, idle: Sequence[LiveSource]) -> None:
         """Start the actors of idle sources, their due checks spread over time."""
-        late, chance = await self._late(idle), self._ports.world.chance("registry/spread")
+        now, late, chance = self._ports.world.now(), 0, self._ports.world.chance("registry/spread")
+        for part in _slices(idle):
+            late += sum((live.hot.next_look_at or 0) <= now for live in part)
+            await trio.lowlevel.checkpoint()
         for part in _slices(idle, START_SLICE):
             self._spread(part, late, chance)
             for live in part:
@@ -170,9 +173,14 @@ class SourceIndex:
             for live in part:
                 shut = live.hot.last_error is not None and live.hot.last_status in (HTTPStatus.OK, *SHUT_OUT)
                 if shut and self.runs(live) and self._ports.lenders.of(live.source) is lender:
-                    with suppress(MailboxFull):
-                        live.mailbox.send_nowait(LookNow())
+                    self.request_check(live)
             await trio.lowlevel.checkpoint()
+
+    def request_check(self, live: LiveSource) -> None:
+        try:
+            live.mailbox.send_nowait(LookNow())
+        except MailboxFull:
+            self._ports.world.log("check.merged", source_id=live.source.id)  # a check is already requested
 
     async def stop(self, live: LiveSource) -> None:
         """Stop a source's actor, if it runs; return when it is gone."""
@@ -457,13 +465,6 @@ class SourceIndex:
         """Return whether a source is overdue. Another node's newest checks may be unknown here."""
         known_late = 0 if self._watches(live.source) else 1000 * self._ports.sweep
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
-
-    async def _late(self, idle: Sequence[LiveSource]) -> int:
-        now, late = self._ports.world.now(), 0
-        for part in _slices(idle):
-            late += sum((live.hot.next_look_at or 0) <= now for live in part)
-            await trio.lowlevel.checkpoint()
-        return late
 
     def _spread(self, part: Sequence[LiveSource], late: int, chance: Random) -> None:
         now = self._ports.world.now()

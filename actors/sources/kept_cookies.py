@@ -32,36 +32,36 @@ class KeptCookies:
     "" until one is renewed. `text`: the same with their age. `behind`: storage has older ones, as far as known.
     """
 
-    __slots__ = ("_age", "_saved", "_urgent", "behind", "kept", "source", "text")
+    __slots__ = ("_saved", "_urgent", "age", "behind", "kept", "source", "text")
 
     def __init__(self, source: SourceId | None, stored: str = "") -> None:
         self.source = source
-        self._age, self.kept = parted(stored)
-        self._saved, self.text = self._age, stored
+        self.age, self.kept = parted(stored)
+        self._saved, self.text = self.age, stored
         self._urgent = self.behind = False
 
     def __repr__(self) -> str:
-        return f"<KeptCookies of {self.source}, {self._age}>"
+        return f"<KeptCookies of {self.source}, {self.age}>"
 
     def put(self, kept: str, *, worked: bool = False) -> None:
         """Take the cookies that a check renewed; worked: they are known to be good."""
         if kept and kept != self.kept:
             self._urgent = self._urgent or is_renewed(self.kept, kept)
-            given, works, turn = self._age
+            given, works, turn = self.age
             self._become(Age(given, works + worked, turn + 1), kept)
 
     def of_other_headers(self) -> KeptCookies:
         """Return the empty cookies of a source that got new headers."""
-        return KeptCookies(self.source, joined(Age(self._age.given + 1), ""))
+        return KeptCookies(self.source, joined(Age(self.age.given + 1), ""))
 
     def met(self, stored: str) -> KeptCookies:
         """Return these, merged with storage's, which another node may have written: younger ones, or for other
         headers."""
         age, kept = parted(stored)
-        if age.given != self._age.given:
+        if age.given != self.age.given:
             return KeptCookies(self.source, stored)
         self.heard(age, stored=True)
-        if age > self._age:
+        if age > self.age:
             self._become(age, kept)
         return self
 
@@ -69,7 +69,7 @@ class KeptCookies:
         """Store them now if storage's would send other cookies; else the next sweep does."""
         if (self._urgent or (at_once and self.behind)) and self.source is not None:
             try:
-                recorder.send_nowait(SaveStates((), partial(self.heard, self._age), ((self.source, self.text),)))
+                recorder.send_nowait(SaveStates((), partial(self.heard, self.age), ((self.source, self.text),)))
                 self._urgent = False
             except MailboxFull:
                 pass  # the sweep saves them
@@ -78,14 +78,10 @@ class KeptCookies:
         """Record whether those of an age are stored."""
         if stored:
             self._saved = max(self._saved, age)
-            self.behind = self._age > self._saved
-
-    @property
-    def age(self) -> Age:
-        return self._age
+            self.behind = self.age > self._saved
 
     def _become(self, age: Age, kept: str) -> None:
-        self._age, self.kept, self.text = age, kept, joined(age, kept)
+        self.age, self.kept, self.text = age, kept, joined(age, kept)
         self.behind = age > self._saved
 
 

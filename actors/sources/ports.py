@@ -33,7 +33,7 @@ from storage.records import tally
 from storage.records.alert import Alert
 from storage.records.event import Draft
 from storage.records.identity import Millis
-from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version
+from storage.records.source import FIRST, Source, SourceRuntime, SourceState, Version, parted
 from storage.records.trail import Verdict
 from storage.sql.storage import Storage
 from supervision import Mailbox
@@ -180,6 +180,11 @@ class LiveSource:
         """Replace the tally; each state saved from now on has it."""
         self.tally = counted
         self.memory = replace(self.memory, tally=counted)
+
+    def stored(self, hot: SourceRuntime) -> None:
+        """Record that storage has this state, with its tally and cookies."""
+        self.saved_tally = hot.tally
+        self.cookies.heard(parted(hot.cookies)[0], stored=True)
 
     @property
     def behind(self) -> bool:

@@ -30,7 +30,6 @@ from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
 from storage.records.identity import Millis, SourceId
 from storage.records.tiers import SourceType
 from storage.sql.storage import Storage
-from storage.sql.stores.alerts import Alerts
 from supervision import Mailbox, Reply, Stopping, Unanswered
 
 LATE = "timeout: it was not done in time; call again to do the rest"
@@ -91,18 +90,113 @@ FULL = f"there are {MOST_ALERTS} alerts, and there is no room for more"
 GROWN_UP = f"an alert names at most {MOST_SOURCES} sources: make another one over those that are new"
 
 
-class Suggesting:
-    """Creates alerts for templates, one call at a time, so that no two calls create the same one."""
+def _of(template: Template, alerts: Sequence[Alert]) -> Mapping[str, Alert]:
+    keys = {template.alert_key(suggestion): suggestion.key for suggestion in template.alerts}
+    return {keys[alert.template]: alert for alert in alerts if alert.template in keys}
 
-    def __init__(self, world: World, alerts: Alerts) -> None:
-        self._world, self._alerts = world, alerts
+
+def _covers(alert: Alert, sources: Sequence[SourceId]) -> bool:
+    """Return whether an alert covers all these sources, by their ids or by covering the whole library."""
+    return alert.scope.everywhere or set(sources) <= set(alert.source_ids)
+
+
+def _with(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Alert:
+    ids = tuple(dict.fromkeys((*alert.source_ids, *sources)))
+    if _covers(alert, sources) or len(ids) > MOST_SOURCES:
+        return alert
+    return replace(alert, source_ids=ids, updated_at=now)
+
+
+AT_ONCE = 16
+"""Parallel requests for all calls together: half of the registry's own limit."""
+WITHIN = 20.0
+"""Seconds for the sources; with the alerts' limit, less than the half minute after which clients give up."""
+
+
+class Templates:
+    """The templates and their instantiation. `registry_base` is the setting of this name."""
+
+    def __init__(
+        self,
+        world: World,
+        registry_base: str,
+        storage: Storage,
+        registry: Mailbox[RegistryMessage],
+        catalogue: Catalogue[Template],
+    ) -> None:
+        self.catalogue = catalogue
+        self._world, self._registry_base = world, registry_base
+        self._sources, self._alerts, self._registry = storage.sources, storage.alerts, registry
+        self._slots = trio.CapacityLimiter(AT_ONCE)
         self._locks = KeyedLocks()
+        """By template, so that no two calls create the same alert."""
 
-    async def known(self, template: Template) -> Mapping[str, Alert]:
-        """Return a template's existing alerts, by the keys of its suggestions."""
-        return _of(template, await self._alerts.all())
+    async def preview(self, template: Template, values: Values, *, only: Sequence[str] | None = None) -> Foreseen:
+        """Return the expected result of an instantiation. Reads the storage only. Raises UrlRefused."""
+        sources = []
+        for wanted in self._planned(template, values, only):
+            known = await self._sources.by_url(wanted.url)
+            sources.append((wanted, None if known is None else known.id))
+        return Foreseen(sources, _of(template, await self._alerts.all()))
 
-    async def suggest(self, template: Template, sources: Sequence[SourceId]) -> Sequence[AlertOutcome]:
+    async def instantiate(
+        self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
+    ) -> Report:
+        """Attach missing sources, and report on all. Takes 25 seconds at most.
+
+        only: the URLs of the chosen sources. If cancelled, the work so far stays, and the next call finishes it.
+        Raises UrlRefused and BadParameters before any change. The caller must notify the matcher of the alerts.
+        """
+        sources = await self._attach_all(self._planned(template, values, only))
+        attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
+        report = Report(sources, await self._suggest(template, attached) if alerts else ())
+        self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
+        return report
+
+    def _planned(self, template: Template, values: Values, only: Sequence[str] | None) -> Sequence[PlannedSource]:
+        """Return the chosen sources. Raises UrlRefused; BadParameters for a URL outside the expansion."""
+        every = expand(template, values, self._registry_base)
+        if only is None:
+            return every
+        known, meant = {wanted.url for wanted in every}, [parse_url(text).text for text in only]
+        says = "is none of the sources that come of these parameters"
+        wrong = [Wrong(f"only[{index}]", says, url) for index, url in enumerate(meant) if url not in known]
+        if wrong:
+            raise BadParameters(wrong)
+        return [wanted for wanted in every if wanted.url in meant]
+
+    async def _attach_all(self, wanted: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
+        found: dict[str, SourceOutcome] = {}
+        waiting = in_turns(wanted, lambda one: one.host)
+
+        async def work() -> None:
+            for one in waiting:
+                async with self._slots:
+                    found[one.url] = await self._attach(one)
+
+        with trio.move_on_after(WITHIN):
+            async with trio.open_nursery() as nursery:
+                for _ in range(min(AT_ONCE, len(wanted))):
+                    nursery.start_soon(work)
+        return [found.get(one.url) or SourceOutcome(one, "failed", reason=LATE) for one in wanted]
+
+    async def _attach(self, wanted: PlannedSource) -> SourceOutcome:
+        *tags, mark = wanted.tags
+
+        def message(reply: Reply[AddedSource]) -> AddSource:
+            return AddSource(NewSource(wanted.url, type=wanted.type, tags=tuple(tags)), reply, (mark,))
+
+        try:
+            added = await self._registry.ask(message)
+        except (DomainError, StorageError, Unanswered, Stopping) as error:
+            return SourceOutcome(wanted, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
+        source = added.view.source
+        asleep = None if source.enabled else "it is paused: resume it to watch it"
+        return SourceOutcome(
+            wanted, "attached_new" if added.created else "attached_existing", source.id, source.detection.type, asleep
+        )
+
+    async def _suggest(self, template: Template, sources: Sequence[SourceId]) -> Sequence[AlertOutcome]:
         """Create or extend all suggested alerts for these sources. Failed or late ones carry a reason."""
         found: list[AlertOutcome] = []
         why = LATE
@@ -152,109 +246,3 @@ class Suggesting:
             return alert
         now = self._world.now()
         return await self._alerts.edit(alert.id, lambda alert: _with(alert, sources, now))
-
-
-def _of(template: Template, alerts: Sequence[Alert]) -> Mapping[str, Alert]:
-    keys = {template.alert_key(suggestion): suggestion.key for suggestion in template.alerts}
-    return {keys[alert.template]: alert for alert in alerts if alert.template in keys}
-
-
-def _covers(alert: Alert, sources: Sequence[SourceId]) -> bool:
-    """Return whether an alert covers all these sources, by their ids or by covering the whole library."""
-    return alert.scope.everywhere or set(sources) <= set(alert.source_ids)
-
-
-def _with(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Alert:
-    ids = tuple(dict.fromkeys((*alert.source_ids, *sources)))
-    if _covers(alert, sources) or len(ids) > MOST_SOURCES:
-        return alert
-    return replace(alert, source_ids=ids, updated_at=now)
-
-
-AT_ONCE = 16
-"""Parallel requests for all calls together: half of the registry's own limit."""
-WITHIN = 20.0
-"""Seconds for the sources; with the alerts' limit, less than the half minute after which clients give up."""
-
-
-class Templates:
-    """The templates and their instantiation. `registry_base` is the setting of this name."""
-
-    def __init__(
-        self,
-        world: World,
-        registry_base: str,
-        storage: Storage,
-        registry: Mailbox[RegistryMessage],
-        catalogue: Catalogue[Template],
-    ) -> None:
-        self.catalogue = catalogue
-        self._world, self._registry_base = world, registry_base
-        self._sources, self._registry = storage.sources, registry
-        self._slots = trio.CapacityLimiter(AT_ONCE)
-        self._suggesting = Suggesting(world, storage.alerts)
-
-    async def preview(self, template: Template, values: Values, *, only: Sequence[str] | None = None) -> Foreseen:
-        """Return the expected result of an instantiation. Reads the storage only. Raises UrlRefused."""
-        sources = []
-        for wanted in self._planned(template, values, only):
-            known = await self._sources.by_url(wanted.url)
-            sources.append((wanted, None if known is None else known.id))
-        return Foreseen(sources, await self._suggesting.known(template))
-
-    async def instantiate(
-        self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
-    ) -> Report:
-        """Attach missing sources, and report on all. Takes 25 seconds at most.
-
-        only: the URLs of the chosen sources. If cancelled, the work so far stays, and the next call finishes it.
-        Raises UrlRefused and BadParameters before any change. The caller must notify the matcher of the alerts.
-        """
-        sources = await self._attach_all(self._planned(template, values, only))
-        attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
-        report = Report(sources, await self._suggesting.suggest(template, attached) if alerts else ())
-        self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
-        return report
-
-    def _planned(self, template: Template, values: Values, only: Sequence[str] | None) -> Sequence[PlannedSource]:
-        """Return the chosen sources. Raises UrlRefused; BadParameters for a URL outside the expansion."""
-        every = expand(template, values, self._registry_base)
-        if only is None:
-            return every
-        known, meant = {wanted.url for wanted in every}, [parse_url(text).text for text in only]
-        says = "is none of the sources that come of these parameters"
-        wrong = [Wrong(f"only[{index}]", says, url) for index, url in enumerate(meant) if url not in known]
-        if wrong:
-            raise BadParameters(wrong)
-        return [wanted for wanted in every if wanted.url in meant]
-
-    async def _attach_all(self, wanted: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
-        found: dict[str, SourceOutcome] = {}
-        waiting = in_turns(wanted, lambda one: one.host)
-
-        async def work() -> None:
-            for one in waiting:
-                async with self._slots:
-                    found[one.url] = await self._attach(one)
-
-        with trio.move_on_after(WITHIN):
-            async with trio.open_nursery() as nursery:
-                for _ in range(min(AT_ONCE, len(wanted))):
-                    nursery.start_soon(work)
-        return [found.get(one.url) or SourceOutcome(one, "failed", reason=LATE) for one in wanted]
-
-    async def _attach(self, wanted: PlannedSource) -> SourceOutcome:
-        *tags, mark = wanted.tags
-
-        def message(reply: Reply[AddedSource]) -> AddSource:
-            return AddSource(NewSource(wanted.url, type=wanted.type, tags=tuple(tags)), reply, (mark,))
-
-        try:
-            added = await self._registry.ask(message)
-        except (DomainError, StorageError, Unanswered, Stopping) as error:
-            return SourceOutcome(wanted, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
-        source = added.view.source
-        asleep = None if source.enabled else "it is paused: resume it to watch it"
-        return SourceOutcome(
-            wanted, "attached_new" if added.created else "attached_existing", source.id, source.detection.type, asleep
-        )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -59,26 +58,19 @@ def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
     return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(told)))
 
 
-class Turned(NamedTuple):
-    """The fate of a document's entries: of the new ones some are reported, the rest held, as are moved ones."""
-
-    new: Sequence[Entry] = ()
-    told: Sequence[Entry] = ()
-    edited: Sequence[Entry] = ()
-    held: Sequence[Entry] = ()
-    quiet: Sequence[Entry] = ()
-
-
-def turn_note(feed: FeedReading, turned: Turned, at: Millis, since: Millis | None) -> Note:
-    """Return the note on a later check, compared with the successful one at `since`."""
-    rows = [*_parts(turned.told, NEW, told=True), *_parts(turned.edited, EDITED, told=True)]
-    rows += [*_parts(turned.held, HELD), *_parts(turned.quiet, QUIET)]
-    told, edited = len(turned.told) + len(turned.edited), len(turned.edited)
-    held, quiet = len(turned.held), len(turned.quiet)
-    counts = _counts(feed.entries, new=len(turned.new), told=told, edited=edited, held=held)
-    counts |= {"quiet": quiet} if quiet else {}
+def turn_note(
+    check: BodyCheck, feed: FeedReading, turn: Turn, *, new: int, edited: Sequence[Entry], quiet: Sequence[Entry]
+) -> Note:
+    """Return the note on a later check. new: entries that were unknown. quiet: edited ones that are not reported."""
+    rows = [*_parts(turn.told, NEW, told=True), *_parts(edited, EDITED, told=True)]
+    rows += [*_parts(turn.held, HELD), *_parts(quiet, QUIET)]
+    told, held = len(turn.told) + len(edited), len(turn.held)
+    counts = _counts(feed.entries, new=new, told=told, edited=len(edited), held=held)
+    counts |= {"quiet": len(quiet)} if quiet else {}
     came: Came = "told" if told else "held" if held else "churn"
-    return Note(at, came, _reason(counts) + _less(feed), since, parts=tuple(rows[:MOST_PARTS]), counts=counts)
+    return Note(
+        check.at, came, _reason(counts) + _less(feed), check.since, parts=tuple(rows[:MOST_PARTS]), counts=counts
+    )
 
 
 def _reason(counts: dict[str, int]) -> str:
@@ -235,10 +227,12 @@ def _compared(check: BodyCheck, feed: FeedReading, found: Comparison) -> Reading
     held = frozenset(entry.key for entry in turn.held)
     edited = [entry for i in found.updated if (entry := feed.entries[i]).key not in held]
     pieces = ((turn.held, RESET), (turn.told, NEW_ENTRY), (edited, UPDATED))
-    drafts = _drafts(source, [(entry, change) for entries, change in pieces for entry in entries], at)
+    chosen = oldest_first([(entry, change) for entries, change in pieces for entry in entries])
+    drafts = tuple(draft_of(source, entry, change, at) for entry, change in chosen)
     if turn.held:
         drafts = (_reset(source, turn, len(moved), at), *drafts)
-    note = turn_note(feed, Turned(new, turn.told, edited, turn.held, [feed.entries[i] for i in found.quiet]), at, since)
+    quiet = [feed.entries[i] for i in found.quiet]
+    note = turn_note(check, feed, turn, new=len(new), edited=edited, quiet=quiet)
     memory = with_emptiness(base if found.memory is None else found.memory, empty=not feed.entries)
     memory = memory if found.memory is None else with_manner(memory, turn.manner)
     changed, kept = bool(turn.told or edited), None if memory == base else memory
@@ -262,10 +256,6 @@ def mark_of(entry: Entry) -> Mark:
         entry.published_at,
         entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " "),
     )
-
-
-def _drafts(source: Source, chosen: list[tuple[Entry, str]], at: Millis) -> tuple[Draft, ...]:
-    return tuple(draft_of(source, entry, change, at) for entry, change in oldest_first(chosen))
 
 
 def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:

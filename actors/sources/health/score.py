@@ -20,14 +20,14 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame
+from actors.messages.views import HealthPart
 from actors.sources.schedule.silence import WINDOW, Pulse, silence
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
-from storage.records.states import RANK, Cause, Flag, Health
+from storage.records.states import RANK, Flag, Health
 
 OK_FROM, DEGRADED_FROM, HYSTERESIS = 0.7, 0.3, 0.05
 LEAST_WITH_REACH: Final = 0.2
@@ -41,14 +41,6 @@ _THREE_DAYS = 72 * 3600.0
 _DAY = 24 * 3600.0
 _WILL_NOT_MEND: Final = (Blame.REMOTE_PERMANENT, Blame.CONTENT)
 _ENDED_BY_AN_ANSWER: Final = ("reach", "stuck")
-
-
-class Penalty(Struct, frozen=True):
-    """A factor that lowers a score, and its sentence."""
-
-    cause: Cause
-    left: float
-    reason: Message
 
 
 def reach(seconds_down: float) -> float:
@@ -104,7 +96,7 @@ def after_failure(  # noqa: PLR0917  # what, how, when and why
     down = (now - down_since) / 1000
     penalties = [silent(pulse), defective(pulse, why), stuck(pulse, now, why)]
     if blame is not Blame.CONTENT and failures >= FAILURES:
-        penalties.append(Penalty("reach", reach(down), in_a_row(failures, down, why)))
+        penalties.append(HealthPart("reach", reach(down), in_a_row(failures, down, why)))
     return _judged(health, pulse, penalties, message("The last check failed: %(reason)s", reason=why), down_since)
 
 
@@ -127,14 +119,14 @@ def flag_of(score: float, before: Flag) -> Flag:
 
 
 def _judged(
-    health: Health, pulse: Pulse, penalties: list[Penalty], otherwise: Message, down_since: Millis | None
+    health: Health, pulse: Pulse, penalties: list[HealthPart], otherwise: Message, down_since: Millis | None
 ) -> tuple[Health, Pulse]:
     """Combine the penalties. The most severe one gives the reason."""
     worst = min(penalties, key=lambda penalty: penalty.left)
     whole = min(penalty.left for penalty in penalties if penalty.cause != "partial")
     part = min(penalty.left for penalty in penalties if penalty.cause == "partial")
     score = round(whole * part, 4)
-    cause, reason = (worst.cause, worst.reason) if score < 1.0 else ("none", otherwise)
+    cause, reason = (worst.cause, worst.says) if score < 1.0 else ("none", otherwise)
     wanted = flag_of(score, health.flag)
     flag, waiting = _held(health.flag, wanted, pulse.waiting)
     if waiting != pulse.waiting:
@@ -150,32 +142,32 @@ def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | 
     return (wanted, None) if same_way else (flag, wanted)
 
 
-def silent(pulse: Pulse) -> Penalty:
+def silent(pulse: Pulse) -> HealthPart:
     chance = silence(pulse)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
     says = message(
         "Silent for %(span)s; the chance of that at its usual pace is %(odds)s.", span=span(pulse.age), odds=odds
     )
-    return Penalty("yield", left, says)
+    return HealthPart("yield", left, says)
 
 
-def defective(pulse: Pulse, why: str) -> Penalty:
+def defective(pulse: Pulse, why: str) -> HealthPart:
     """Return the penalty for unreadable answers; `why`: the last one's reason."""
     bad = pulse.defects.bit_count()
     reason = message("%(bad)s of the last %(all)s answers could not be read.", bad=bad, all=WINDOW)
     if why:
         says = "%(bad)s of the last %(all)s answers could not be read: %(reason)s"
         reason = message(says, bad=bad, all=WINDOW, reason=why)
-    return Penalty("partial", 1 - 0.5 * pulse.partial, reason)
+    return HealthPart("partial", 1 - 0.5 * pulse.partial, reason)
 
 
-def stuck(pulse: Pulse, now: Millis, why: str) -> Penalty:
+def stuck(pulse: Pulse, now: Millis, why: str) -> HealthPart:
     lasts = (now - pulse.stuck_since) / 1000
     is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
     says = "It needs a person: %(looks)s checks in %(span)s failed: %(reason)s"
     reason = message(says, looks=pulse.confirmed, span=span(lasts), reason=why)
-    return Penalty("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
+    return HealthPart("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
 
 
 def _confirmed(pulse: Pulse, now: Millis) -> Pulse:

@@ -42,7 +42,7 @@ from storage.records import trail
 from storage.records.event import Draft
 from storage.records.identity import Millis
 from storage.records.picture import Picture
-from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators, parted
+from storage.records.source import Harvest, Source, SourceRuntime, SourceState, Validators
 from storage.records.tiers import SourceType
 from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
@@ -80,8 +80,8 @@ class PolledSource:
                 message = await self._rest(child)
                 if isinstance(message, SettingsChanged):
                     continue
-                asked = message is not None
-                if not asked and self._is_hop():
+                asked, now = message is not None, self._ports.world.now()
+                if not asked and self._hops.is_due(now) and now < (self._live.hot.next_look_at or 0):
                     await self._hop(child)
                 elif await self._may_look(child):
                     child.note("looking")
@@ -152,11 +152,6 @@ class PolledSource:
         if step and due is not None:
             self._live.hot = replace(self._live.hot, next_look_at=Millis(due + round(1000 * step)))
 
-    def _is_hop(self) -> bool:
-        """Return whether to fetch an item's page now; a due check goes first."""
-        now, due = self._ports.world.now(), self._live.hot.next_look_at
-        return self._hops.is_due(now) and due is not None and due > now
-
     async def _hop(self, child: Child) -> None:
         if self._ports.gate.closed or self._ports.egress.line.down:
             self._hops.rest()
@@ -197,7 +192,8 @@ class PolledSource:
 
     async def _look_by(self, asked: bool, steps: CheckSteps) -> None:
         live, ports = self._live, self._ports
-        self._forget_other_part()
+        if live.hot.part != part_of(live.effective):  # the memory is of another part: fetch the whole page
+            live.hot = replace(live.hot, validators=Validators())
         before, seen = live.hot, ports.lenders.borrowed(live)
         same = before.lent is bool(seen.lender)
         claim = Ticket(live.source.id, before.last_look_at or 0, asked, steps, own=True)
@@ -340,11 +336,6 @@ class PolledSource:
         await self._send(self._harvest(said, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
 
-    def _forget_other_part(self) -> None:
-        """Fetch the whole page if the memory is of another part than the watched one."""
-        if self._live.hot.part != part_of(self._live.effective):
-            self._live.hot = replace(self._live.hot, validators=Validators())
-
     async def _read(
         self, source: Source, fetched: FetchedResponse, at: Millis, steps: CheckSteps, *, lent: bool
     ) -> tuple[Reading | None, tuple[Draft, ...]]:
@@ -412,8 +403,7 @@ class PolledSource:
             await self._recover()
         else:
             live.hot, live.version = state.hot, state.version
-            live.saved_tally = state.hot.tally
-            live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
+            live.stored(state.hot)
 
     async def _recover(self) -> None:
         live, stored = self._live, await self._ports.storage.sources.get(self._live.source.id)

@@ -158,7 +158,8 @@ class Hops:
         elif one.file or not items.gives_up(one, now, for_good=for_good):
             await self._done((), kept, items.tried(following, one, now))
         else:
-            draft = items.given_up(one, why)
+            assert one.draft is not None, "else it is a file"
+            draft = replace(one.draft, unread=why)
             part = Part(draft.title or draft.url, "reported without the text of its page", draft.url, told=True)
             said = Note(now, "told", f"{why}. The item was reported as in its list.", parts=(part,))
             await self._done((draft,), kept, items.without(following, one), said)

@@ -93,19 +93,14 @@ class PushSource:
             await self._stay(child)
         finally:
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
-                await self._take_the_last()
+                # The server would not send again what it sent before the close. Slow storage must not cost a frame:
+                # then the last known filter decides.
+                if self._frames is not None and (texts := self._frames.left()):
+                    await self._take(self._frames, texts, within=FLUSH_WITHIN / 2)
             self._disconnected()
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
                 await self._keeper.flush()
             self._keeper.leave()
-
-    async def _take_the_last(self) -> None:
-        """Take the frames that the server sent before the close: it would not send them again.
-
-        Slow storage must not cost a frame: then the last known filter decides.
-        """
-        if self._frames is not None and (texts := self._frames.left()):
-            await self._take(self._frames, texts, within=FLUSH_WITHIN / 2)
 
     async def _take(self, frames: Frames | EventStream, texts: Sequence[str], *, within: float = math.inf) -> None:
         """Read frames, and move the resume position after them."""
@@ -159,7 +154,8 @@ class PushSource:
         async with AsyncExitStack() as stack:
             frames = self._frames = await self._connect(stack, url)
             child.note("connected")
-            await self._greet(frames)
+            self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
+            await self._send_hello(frames)  # each further part waits for an answer
             while True:
                 await self._round(frames)
 
@@ -198,11 +194,6 @@ class PushSource:
             before, connected_since=now, subprotocol=frames.subprotocol, connections=before.connections + 1
         )
         return frames
-
-    async def _greet(self, frames: Frames | EventStream) -> None:
-        """Send the first part of the hello; each further part waits for an answer."""
-        self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
-        await self._send_hello(frames)
 
     async def _send_hello(self, frames: Frames | EventStream) -> None:
         """Send the next part of the hello, with the id of the last admitted frame."""

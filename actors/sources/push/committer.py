@@ -20,7 +20,7 @@ from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.push.frames import FramePipeline
 from storage.errors import StorageError
 from storage.records.event import Draft
-from storage.records.source import Harvest, SourceRuntime, SourceState, parted
+from storage.records.source import Harvest, SourceRuntime, SourceState
 from supervision import MailboxFull, Unanswered
 
 AGAIN: Final = 1.0
@@ -129,6 +129,5 @@ class Committer:
             self._asking, self._live.unsaved = False, True
             return False
         self._asking, self._live.version = False, version
-        self._live.saved_tally = sent.tally
-        self._live.cookies.heard(parted(sent.cookies)[0], stored=True)
+        self._live.stored(sent)
         return True

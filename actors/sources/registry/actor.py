@@ -1,7 +1,7 @@
 """Owns the set of sources: starts actors; adds, edits, disables, deletes, describes; saves lazy state.
 
 Requests that memory can answer are answered in turn, at once. Every other request gets a task, with a bound on their
-number (`Lanes`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has gone
+number (`Lane`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has gone
 are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the dynamic
 supervisor, not of the registry. A full lane refuses at once instead of holding up the next request.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, Final, assert_never
 
@@ -31,7 +31,7 @@ from actors.messages.sources import (
     ExamineSource,
     ExplainSource,
     ListSources,
-    OfOneSource,
+    OfSource,
     PageQuestion,
     PreviewSource,
     RegistryMessage,
@@ -54,11 +54,11 @@ from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.previewer import Previewer
 from actors.sources.registry.service import SourceService
 from actors.sources.schedule.budgets import RENDERED, Spending, moved
-from actors.sources.schedule.overdue import EVERY, News, OverdueMonitor
+from actors.sources.schedule.overdue import EVERY, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
 from storage.records import tally
 from storage.records.identity import SourceId
-from storage.records.source import Harvest, SourceState, parted
+from storage.records.source import Harvest, SourceState
 from supervision import Child, DynamicSupervisor, Mailbox, Reply, Unanswered
 
 DAY = 86_400_000
@@ -99,8 +99,7 @@ class TallySweep:
     def _heard(self, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:
         for live, state in zip(part, states, strict=True):
             if stored:
-                live.saved_tally = state.hot.tally
-                live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
+                live.stored(state.hot)
             else:
                 live.unsaved = True
         self._ended(stored=stored)
@@ -148,34 +147,13 @@ class Lane:
     async def turn(self, host: str = "") -> AsyncIterator[None]:
         """Wait for the turn of an admitted request, and end it with the block."""
         try:
-            if host:
-                async with self._turns.setdefault(host, trio.CapacityLimiter(OF_A_HOST)):
-                    yield
-            else:
+            async with self._turns.setdefault(host, trio.CapacityLimiter(OF_A_HOST)) if host else nullcontext():
                 yield
         finally:
             self._hosts[host] -= 1
             if not self._hosts[host]:
                 del self._hosts[host]
                 self._turns.pop(host, None)
-
-
-class Lanes:
-    """The lane of each request."""
-
-    def __init__(self) -> None:
-        self.network = Lane("requests that fetch a URL (adding, detecting, previewing)", TO_NETWORK)
-        self.storage = Lane("changes and other questions about sources", TO_STORAGE)
-
-    def of(self, message: RegistryMessage) -> Lane | None:
-        """Return the lane of a request; None if memory can answer it."""
-        match message:
-            case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
-                return None
-            case AddSource() | DetectUrl() | PreviewSource() | PageQuestion() | ExplainSource(look=True):
-                return self.network
-            case _:
-                return self.storage
 
 
 REPRICE = 60.0
@@ -201,7 +179,8 @@ class Registry:
         self._practice = PracticeService(ports, self.table, self._service)
         self._inheriting = Inheriting(ports, self.table)
         self._others = ports.storage.ownership.follower(ports, self.table, self._service.locks, self._inheriting)
-        self.lanes = Lanes()
+        self.network = Lane("requests that fetch a URL (adding, detecting, previewing)", TO_NETWORK)
+        self.storage = Lane("changes and other questions about sources", TO_STORAGE)
 
     async def run(self, child: Child) -> None:
         """Load and start all sources, then answer until stopped; ends with a sweep."""
@@ -227,7 +206,7 @@ class Registry:
             try:
                 if self._others is not None:
                     await self._others.begin()
-                await self._inheriting.begin()
+                await self._inheriting.read()
                 return await self.table.load()
             except STANDSTILL as error:
                 self._ports.world.log("registry.parked", error=str(error))
@@ -245,7 +224,7 @@ class Registry:
                 if lane is None:
                     await self._serve(message)
                     continue
-                host = self._host_of(message) if lane is self.lanes.network else ""
+                host = self._host_of(message) if lane is self.network else ""
                 try:
                     lane.enter(host)
                 except Busy as busy:
@@ -254,9 +233,16 @@ class Registry:
                     nursery.start_soon(self._answer, message, lane, host)
 
     def _lane_of(self, message: RegistryMessage) -> Lane | None:
-        if isinstance(message, CheckNow) and not self._watches(message.source):
-            return self.lanes.storage  # storage passes the request on
-        return self.lanes.of(message)
+        """Return the lane of a request; None if memory can answer it."""
+        match message:
+            case CheckNow() if not self._watches(message.source):
+                return self.storage  # storage passes the request on
+            case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
+                return None
+            case AddSource() | DetectUrl() | PreviewSource() | PageQuestion() | ExplainSource(look=True):
+                return self.network
+            case _:
+                return self.storage
 
     def _watches(self, source: SourceId) -> bool:
         live = self.table.look_up(source)
@@ -273,11 +259,7 @@ class Registry:
                 return ""
 
     async def _answer(self, message: RegistryMessage, lane: Lane, host: str) -> None:
-        if lane is not self.lanes.network:
-            async with lane.turn():
-                await self._serve(message)
-            return
-        with message.reply.while_wanted():
+        with message.reply.while_wanted() if lane is self.network else nullcontext():
             async with lane.turn(host):
                 await self._serve(message)
 
@@ -286,7 +268,7 @@ class Registry:
         reply: Reply[Any] = message.reply
         with reply:
             try:
-                if self._others is not None and isinstance(message, OfOneSource):
+                if self._others is not None and isinstance(message, OfSource | SourceQuestion):
                     await self._service.learn(message.source)
                 reply.answer(await self._result(message))
             except Exception as error:
@@ -356,11 +338,11 @@ class Registry:
             found = await self.table.round()
             self._weigh(spending)
             on_hold = self._ports.egress.line.down or self._ports.gate.closed
-            news = self.watchman.see(found, trio.current_time(), on_hold=on_hold)
-            if news is not News.NOTHING:
-                self._ports.world.log(f"watching.{news.value}", level="error", overdue=found.overdue, worst=found.worst)
-            if news is News.STALLED and found.worst is not None:
-                await self._report_stall(self.table.get(found.worst))
+            if self.watchman.see(found, trio.current_time(), on_hold=on_hold):
+                news = "stalled" if self.watchman.stalled else "resumed"
+                self._ports.world.log(f"watching.{news}", level="error", overdue=found.overdue, worst=found.worst)
+                if self.watchman.stalled and found.worst is not None:
+                    await self._report_stall(self.table.get(found.worst))
             await trio.sleep(EVERY)
 
     def _weigh(self, spending: Spending) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,13 +25,24 @@ _OF_SOCKETS = ("subprotocols", "hello", "replies")
 _OF_LOOKS = ("hours", "follow", "follow_hosts")
 
 
-def check_only_its_own(polled: bool, asked: NewSource | Source) -> None:
-    """Raise Unprocessable for settings of other tiers; a stream over HTTP has no hello."""
-    others = [] if parse_url(asked.url).scheme in SOCKETS else [(_OF_SOCKETS, "a push source that is a WebSocket")]
+def check_settings(asked: NewSource | Source, *, polled: bool) -> None:
+    """Raise Unprocessable for invalid settings, and those of other tiers; a stream over HTTP has no hello."""
+    check_filter(asked.filter)
+    socket = parse_url(asked.url).scheme in SOCKETS
+    others = [] if socket else [(_OF_SOCKETS, "a push source that is a WebSocket")]
     others += [] if polled else [(_OF_LOOKS, "a feed or a page")]
     for name, whose in [(name, whose) for names, whose in others for name in names]:
         if getattr(asked, name) not in (None, "", (), "none"):
             raise Unprocessable(f"body.{name}: only {whose} has it", f"body.{name}")
+    check_headers(asked.headers, socket=socket)
+    for number, rule in enumerate(asked.replies):
+        if not is_rule(rule):
+            where = f"body.replies[{number}]"
+            raise Unprocessable(f"{where}: write `pattern -> text`, with one * in the pattern at most", where, rule)
+    if asked.headers_for and not is_lendable(asked.headers):
+        none = "it has no headers to send for others"
+        says = "a posted body is not sent for other sources" if asked.headers else none
+        raise Unprocessable(f"headers_for: {says}", "body.headers_for")
 
 
 async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Source) -> None:
@@ -63,22 +74,6 @@ def requested(request: NewSource | SourcePatch) -> dict[str, Any]:
             raise Unprocessable("hello: no message has a line ---", "body.hello")
         given |= {"hello": "\n---\n".join(hello)}
     return given
-
-
-def check_replies(rules: Sequence[str]) -> None:
-    """Raise Unprocessable for invalid rules."""
-    for number, rule in enumerate(rules):
-        if not is_rule(rule):
-            where = f"body.replies[{number}]"
-            raise Unprocessable(f"{where}: write `pattern -> text`, with one * in the pattern at most", where, rule)
-
-
-def check_lent(asked: NewSource | Source) -> None:
-    if asked.headers_for and not is_lendable(asked.headers):
-        says = (
-            "a posted body is not sent for other sources" if asked.headers else "it has no headers to send for others"
-        )
-        raise Unprocessable(f"headers_for: {says}", "body.headers_for")
 
 
 def check_hours(text: str | None) -> None:

@@ -25,10 +25,6 @@ class Inheriting:
         self._revision = -1
         self._reading = trio.Lock()
 
-    async def begin(self) -> None:
-        """Read them before the sources are read. Raises StorageError."""
-        await self.read()
-
     async def set(self, wish: SetTagDefaults) -> TagDefaults | None:
         """Store a tag's defaults and apply them to its sources. Raises as SetTagDefaults does, StorageError.
 

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
-from actors.messages.sources import LookNow
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
 from actors.sources.detection.classify import Classification, detection_of, found_in, refused
@@ -28,7 +27,6 @@ from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import SourceType
-from supervision import MailboxFull
 
 PACE: Final = 3_000
 """Milliseconds between changes of one document."""
@@ -62,10 +60,7 @@ class PracticeService:
             version = drawn(self._ports.world)
             await self._ports.storage.sources.update(after, self._ports.storage.lease, version, before=live.source)
             live.source, live.asked_at, live.version = after, now, version
-            try:
-                live.mailbox.send_nowait(LookNow())
-            except MailboxFull:
-                self._ports.world.log("check.merged", source_id=after.id)  # a check is already requested
+            self._table.request_check(live)
             return PracticeChange(self._table.describe(after.id), DOCUMENTS[what].says(step))
 
     async def end(self) -> None:

@@ -24,7 +24,7 @@ from actors.errors import (
 )
 from actors.inheriting import OTHER_PART
 from actors.messages.requests import SourcePatch
-from actors.messages.sources import AddSource, LookNow, Teach
+from actors.messages.sources import AddSource, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.messages.workers import Record
 from actors.ordering import KeyedLocks
@@ -40,13 +40,9 @@ from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.checks import (
     blaming_tags,
-    check_filter,
-    check_headers,
     check_hours,
-    check_lent,
-    check_only_its_own,
     check_rendering,
-    check_replies,
+    check_settings,
     requested,
 )
 from actors.sources.registry.previewer import opening, tried_as
@@ -70,7 +66,6 @@ from storage.records.source import (
 )
 from storage.records.states import BreakerState
 from storage.records.tiers import POLLED, SOCKETS, WITH_DIFF
-from supervision import MailboxFull
 
 
 class SourceService:
@@ -96,13 +91,9 @@ class SourceService:
         new = message.new
         url = parse_url(new.url)
         part = Narrowing(new.selector, new.ignore)
-        check_filter(new.filter)
-        check_only_its_own(new.type in (None, *POLLED) and url.scheme not in SOCKETS, new)
-        check_headers(new.headers, socket=url.scheme in SOCKETS)
-        check_replies(new.replies)
+        check_settings(new, polled=new.type in (None, *POLLED) and url.scheme not in SOCKETS)
         check_hours(new.hours)
         requested(new)
-        check_lent(new)
         await check_rendering(self._ports, new)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
@@ -132,7 +123,7 @@ class SourceService:
                     raise
                 return await self._keep(url, message, error)
             opens.judge(found)
-            check_only_its_own(found.type in POLLED, new)
+            check_settings(new, polled=found.type in POLLED)
             live = self._make(url.text, message, found)
             live.source = await self._checked_part(live, found)
             await message.reply.commit()
@@ -222,7 +213,8 @@ class SourceService:
         async with self.locks.hold(self._table.get(source).source.url):
             while True:
                 live = self._table.get(source)
-                _refuse_stale(live.source, expected)
+                if not is_expected(live.source, expected):
+                    raise Stale
                 try:
                     return await self._edit(live, requested(patch), by)
                 except StateMoved:  # another node has edited it
@@ -231,11 +223,7 @@ class SourceService:
     async def _edit(self, live: LiveSource, given: Mapping[str, Any], by: str = "") -> SourceView:
         before, source = live.source, live.source.id
         after = _edited(before, given, self._ports.world.now(), by)
-        check_filter(after.filter)
-        check_only_its_own(after.tier.polled, after)
-        check_headers(after.headers, socket=parse_url(after.url).scheme in SOCKETS)
-        check_replies(after.replies)
-        check_lent(after)
+        check_settings(after, polled=after.tier.polled)
         check_named(of_source(before), of_source(after), given)
         check_hours(given.get("hours"))
         if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
@@ -270,30 +258,25 @@ class SourceService:
         A waiting harvest of its stopped actor is then refused, because it is based on the former state.
         """
         before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
-        watched, state = self._ports.tags.of(after), None
+        now, hot = self._ports.world.now(), None
         kept = live.cookies if after.headers == before.headers else live.cookies.of_other_headers()
         cookies = kept.text
         if _part(after) != _part(before):  # the actor handles changes by tags, at its next check
             # The memory stays for one more check, which compares with it first: a change may be under way.
-            now = self._ports.world.now()
             hot = replace(live.hot, validators=Validators(), next_look_at=now, part=OTHER_PART, cookies=cookies)
-            state = SourceState(after.id, hot, version=version)
         elif after.headers != before.headers:  # a user with new headers waits for their result
-            soon = Millis(max(self._ports.world.now(), live.hot.not_before or 0))
+            soon = Millis(max(now, live.hot.not_before or 0))
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
-            state = SourceState(after.id, hot, version=version)
-        elif (
-            watched.hours != live.effective.hours and live.hot.breaker.state == "closed"
-        ):  # it may wait for the old ones
-            due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)
-            hot = replace(live.hot, next_look_at=Millis(max(due, self._ports.world.now(), live.hot.not_before or 0)))
-            state = SourceState(after.id, hot, version=version)
+        elif self._ports.tags.of(after).hours != live.effective.hours and live.hot.breaker.state == "closed":
+            due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)  # it may wait for the old hours
+            hot = replace(live.hot, next_look_at=Millis(max(due, now, live.hot.not_before or 0)))
+        state = None if hot is None else SourceState(after.id, hot, version=version)
         known = before if self._ports.storage.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
         changed = renewed(live, after)
         changed.cookies = kept
-        if state is not None:
-            changed.hot = state.hot
+        if hot is not None:
+            changed.hot = hot
             kept.heard(parted(cookies)[0], stored=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
             changed.hot = progress.later(live.hot, stored.hot)
@@ -330,7 +313,8 @@ class SourceService:
             storage = self._ports.storage
             while True:
                 live = self._table.get(source)
-                _refuse_stale(live.source, expected)
+                if not is_expected(live.source, expected):
+                    raise Stale
                 await self._table.stop(live)
                 known = live.source if self._ports.storage.ownership.shared else None
                 try:
@@ -385,10 +369,7 @@ class SourceService:
         now = self._table.polite(live)
         if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
             return now
-        try:
-            live.mailbox.send_nowait(LookNow())
-        except MailboxFull:
-            self._ports.world.log("check.merged", source_id=source)  # a check is already requested
+        self._table.request_check(live)
         return now
 
     async def check_elsewhere(self, source: SourceId) -> Millis:
@@ -452,14 +433,8 @@ class SourceService:
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
             await storage.sources.add(source, state, storage.lease, known)
-        live.hot, live.version, live.saved_tally = state.hot, state.version, state.hot.tally
-        live.cookies.heard(parted(state.hot.cookies)[0], stored=True)
-        live.unsaved = False
-
-
-def _refuse_stale(source: Source, expected: Expected) -> None:
-    if not is_expected(source, expected):
-        raise Stale
+        live.hot, live.version, live.unsaved = state.hot, state.version, False
+        live.stored(state.hot)
 
 
 def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> Source:

@@ -47,6 +47,7 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.sources.schedule.budgets import COURTESY, Price
 from actors.sources.schedule.budgets import DAY as PRICED_DAY
@@ -128,18 +129,13 @@ def observed(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> 
     awaited = rhythm.awaited
     if rhythm.last:
         awaited = _with_wait(rhythm, now - gap, times[0] if times else now)
-    after = Rhythm(
-        max(rhythm.events * forget, PRIOR_EVENTS),
-        rhythm.seconds * forget + gap,
-        rhythm.hours,
-        rhythm.days,
-        rhythm.quick * math.exp(-gap / QUICK),
-        rhythm.slow * math.exp(-gap / SLOW),
-        rhythm.followed,
-        rhythm.judged,
-        rhythm.last,
-        rhythm.came,
-        awaited,
+    after = replace(
+        rhythm,
+        events=max(rhythm.events * forget, PRIOR_EVENTS),
+        seconds=rhythm.seconds * forget + gap,
+        quick=rhythm.quick * math.exp(-gap / QUICK),
+        slow=rhythm.slow * math.exp(-gap / SLOW),
+        awaited=awaited,
     )
     return _with_changes(after, now, times) if times else after
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 from actors.sources.schedule.budgets import LookRate
 from storage.records.identity import SourceId
@@ -38,14 +37,6 @@ class Round:
     breakers: Mapping[str, int] = field(default_factory=dict)
 
 
-class News(Enum):
-    """The change after a round."""
-
-    NOTHING = "nothing"
-    STALLED = "stalled"
-    RESUMED = "resumed"
-
-
 class OverdueMonitor:
     """Keeps the last round, and since when no check has ended. `now`: of a monotonic clock, s."""
 
@@ -55,16 +46,14 @@ class OverdueMonitor:
         self._still_since: float | None = None
         self.stalled = False
 
-    def see(self, found: Round, now: float, *, on_hold: bool) -> News:
-        """Take a round; `on_hold`: checks are paused on purpose."""
+    def see(self, found: Round, now: float, *, on_hold: bool) -> bool:
+        """Take a round; return whether watching has stalled or resumed. on_hold: checks are paused on purpose."""
         moved = found.looks != self.last.looks or not found.waiting or on_hold
         self.last = found
         if moved or self._still_since is None:
             self._still_since = None if moved else now
         was, self.stalled = self.stalled, self._still_since is not None and now - self._still_since >= PATIENCE
-        if was == self.stalled:
-            return News.NOTHING
-        return News.STALLED if self.stalled else News.RESUMED
+        return was != self.stalled
 
     def says(self) -> str:
         """Return the fault as a sentence; empty when healthy."""

@@ -117,7 +117,7 @@ class History:
 async def look(base: bytes, body: bytes, at: int) -> tuple[tuple[Draft, ...], bytes]:
     fetched = FetchedResponse(
         url=URL, status=200, headers={}, body=body, content_type="", etag=None, last_modified=None,
-        retry_after=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
+        max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
     )  # fmt: skip
     check = BodyCheck(a_source(1), base, fetched, Millis(at), Millis(at - 1))
     reading = await FeedReader(2.0).read(InlineJail(), check)

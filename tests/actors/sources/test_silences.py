@@ -37,7 +37,7 @@ HTML, JSON = "text/html", "application/json"
 def fetched(source: Source, body: bytes, content_type: str = "") -> FetchedResponse:
     return FetchedResponse(
         url=source.url, status=200, headers={}, body=body, content_type=content_type, etag=None, last_modified=None,
-        retry_after=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
+        max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
     )  # fmt: skip
 
 

@@ -387,7 +387,7 @@ async def watched(kind: str, seed: int) -> Result:
         at = NOW + number * HOUR
         fetched = FetchedResponse(
             url="https://site1.test/feed", status=200, headers={}, body=body, content_type="", etag=None,
-            last_modified=None, retry_after=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
+            last_modified=None, max_age=None, elapsed_ms=1, wire_bytes=len(body), hops=(),
         )  # fmt: skip
         try:
             check = BodyCheck(a_source(1), base, fetched, Millis(at), Millis(at - HOUR), number + 1)

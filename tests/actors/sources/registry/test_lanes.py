@@ -193,4 +193,4 @@ async def test_r5_a_detection_without_callers_is_not_awaited(autojump_clock: obj
         with trio.move_on_after(2):
             await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"http://{DEAF}/"), reply))
         await wait_all_tasks_blocked()
-        assert service.registry.lanes.network.under_way == 0
+        assert service.registry.network.under_way == 0

@@ -7,7 +7,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.sources.schedule.overdue import PATIENCE, News, OverdueMonitor, Round
+from actors.sources.schedule.overdue import PATIENCE, OverdueMonitor, Round
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.test_uplink import silent_resolver
@@ -19,14 +19,16 @@ WORST = SourceId("worst")
 def test_ten_minutes_without_a_check_while_some_are_overdue_are_a_stall() -> None:
     watchman = OverdueMonitor()
     late = Round(10, 4, 4, WORST, 100)
-    assert watchman.see(late, 0.0, on_hold=False) is News.NOTHING  # checks ran since the (empty) round before
-    assert watchman.see(late, 30.0, on_hold=False) is News.NOTHING
-    assert watchman.see(late, 29.0 + PATIENCE, on_hold=False) is News.NOTHING
+    assert not watchman.see(late, 0.0, on_hold=False)  # checks ran since the (empty) round before
+    assert not watchman.see(late, 30.0, on_hold=False)
+    assert not watchman.see(late, 29.0 + PATIENCE, on_hold=False)
     assert watchman.says() == ""
-    assert watchman.see(late, 30.0 + PATIENCE, on_hold=False) is News.STALLED
+    assert watchman.see(late, 30.0 + PATIENCE, on_hold=False)
+    assert watchman.stalled
     assert watchman.says() == "no check has finished for 10 min, and 4 sources are overdue"
-    assert watchman.see(late, 60.0 + PATIENCE, on_hold=False) is News.NOTHING
-    assert watchman.see(Round(10, 4, 4, WORST, 101), 90.0 + PATIENCE, on_hold=False) is News.RESUMED
+    assert not watchman.see(late, 60.0 + PATIENCE, on_hold=False)
+    assert watchman.see(Round(10, 4, 4, WORST, 101), 90.0 + PATIENCE, on_hold=False)
+    assert not watchman.stalled
     assert watchman.says() == ""
 
 
@@ -37,7 +39,8 @@ def test_ten_minutes_without_a_check_while_some_are_overdue_are_a_stall() -> Non
 )
 def test_cases_that_are_no_stall(late: Round, paused: bool) -> None:
     watchman = OverdueMonitor()
-    assert {watchman.see(late, 60.0 * n, on_hold=paused) for n in range(100)} == {News.NOTHING}
+    assert not any(watchman.see(late, 60.0 * n, on_hold=paused) for n in range(100))
+    assert not watchman.stalled
 
 
 Plant = Callable[[Watching], Awaitable[Callable[[], None]]]
