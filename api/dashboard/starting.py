@@ -85,7 +85,8 @@ def query_of(form: Any) -> str:
         alerts.check_query(query, "en")
     except Refusal as refusal:
         raise Wrong(than=" ".join(wrong_of(refusal).errors.values())) from None
-    return f"{form.which} {query}".strip() if is_value else query
+    which = getattr(form, "which", "")  # the form of an alert does not ask
+    return f"{which} {query}".strip() if is_value else query
 
 
 def in_words(query: str) -> str:

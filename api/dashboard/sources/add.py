@@ -97,7 +97,6 @@ async def again(visit: Visit) -> Page:
 
 
 async def found_again(visit: Visit) -> Page:
-    """Show the preview again, with the input and the errors."""
     right = {name: texts for name, texts in visit.draft.given.items() if not visit.draft.error(name)}
     try:
         visit.form = read_form(right, Look)
@@ -246,7 +245,6 @@ async def read(visit: Visit) -> Page:
 
 
 async def _foreseen(visit: Visit, found: Outline, title: str, tags: str = "") -> Page:
-    """Show a list before anything is added."""
     rows = [await _standing(visit, line) for line in found.feeds]
     new = [line for line, source, refusal in rows if source is None and not refusal]
     shows = {

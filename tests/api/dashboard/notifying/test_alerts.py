@@ -172,6 +172,23 @@ async def test_a_first_destination_is_made_with_it(house: House, browser: Browse
     assert sorted(bin.token in each.url for each in await house.storage.alerts.destinations()) == [False, True]
 
 
+async def test_a_condition_is_chosen_in_place_of_a_query(house: House, browser: Browser) -> None:
+    await browser.get("/alerts/new")
+    chosen = {"when": "below", "than": "300", "scope": "all"}
+    await browser.post("/alerts/try", chosen)
+    assert browser.answer.status_code == 200 and browser.form("/alerts/new").fields["when"] == "below"
+    await browser.submit("/alerts/new")
+    (alert,) = await house.storage.alerts.all()
+    assert alert.filter_query == "price<300" and "a price is below 300" in browser.text
+    await browser.get("/alerts")
+    assert "a price is below 300" in browser.text
+    await browser.get("/alerts/new")
+    for than, words in (("", "This is needed."), ("cheap", "compared with a number")):
+        await browser.submit("/alerts/new", {"when": "below", "than": than})
+        assert words in browser.page.xpath("//small[@id='e-than']/text()")[0]
+    assert len(await house.storage.alerts.all()) == 1
+
+
 async def test_an_invalid_destination_is_refused_before_anything_is_created(house: House, browser: Browser) -> None:
     for url, words in (("http://plain.test/in", "https"), ("https://nowhere.test/", "no such name")):
         await browser.get("/alerts/new")
