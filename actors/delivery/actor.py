@@ -400,7 +400,6 @@ class DestinationActor:
 
 
 def result_of(answer: Answer) -> TestResult:
-    """Return the result of a test delivery."""
     result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
     detail = answer.error or f"the receiver answered {answer.status}"
     return TestResult(result, answer.status, answer.latency_ms, detail, answer.said)

@@ -67,7 +67,8 @@ class ConcurrencyLimiter:
     async def _share(self, url: str) -> AsyncIterator[None]:
         """Hold a slot among all, after one in each smaller pool that applies."""
         async with AsyncExitStack() as held:
-            if self._is_slow(url):
+            longest = trio.current_time() - min(self._under_way.get(url, ()), default=trio.current_time())
+            if url in self._known_slow or longest > SLOW:
                 await held.enter_async_context(self._slow)
             await self._turn(url, held)
             await held.enter_async_context(self._all)
@@ -96,12 +97,7 @@ class ConcurrencyLimiter:
         if (waiting := self._ends.pop(url, None)) is not None:
             waiting.set()
 
-    def _is_slow(self, url: str) -> bool:
-        longest = trio.current_time() - min(self._under_way.get(url, ()), default=trio.current_time())
-        return url in self._known_slow or longest > SLOW
-
     def _learn(self, url: str, began: float) -> None:
-        """Record a request's end and duration."""
         self._under_way[url].remove(began)
         if not self._under_way[url]:
             del self._under_way[url]

@@ -51,7 +51,6 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def window_of(destination: Destination, at: Millis) -> DigestWindow:
-    """Return the window of a destination's digest mode that contains a moment."""
     length = _LENGTHS.get(destination.delivery_mode)
     if length is not None:
         start = at - at % length

@@ -123,7 +123,6 @@ class DeliveryRegistry:
         return result_of(answer)
 
     def ids(self) -> list[str]:
-        """Return the ids of the destinations that have an actor here."""
         return sorted(self._actors)
 
     def record(self, destination: str) -> Destination | None:

@@ -54,7 +54,6 @@ def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER)
 
 
 def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outcome:
-    """Return the record of an attempt."""
     result = verdict(answer, delivery.attempt)
     return Outcome(
         destination=delivery.destination,

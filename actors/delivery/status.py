@@ -91,19 +91,16 @@ def next_news(standing: Standing, notice_after: int) -> Millis | None:
 
 def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standing, Notice | None]:
     """Return the standing at a moment without an answer, and its notice. Overdue notices become one."""
-    told = standing = _begun(standing, at)
+    if (standing.since or 0) > at:  # a clock that was ahead has set a later time
+        standing = replace(standing, since=at)
+    told = standing
     while (due := next_news(told, notice_after)) is not None and due <= at:
         told = replace(told, told=told.told + 1)
     return told, None if told == standing else "destination_failing"
 
 
-def _begun(standing: Standing, at: Millis) -> Standing:
-    """Return a standing whose run does not start in the future: a clock that was ahead may have set a later time."""
-    return standing if (standing.since or 0) <= at else replace(standing, since=at)
-
-
 def moved_on(standing: Standing, seconds: float) -> Standing:
-    """Return a standing after a step of the clock forward; after a step back, `_begun` corrects it."""
+    """Return a standing after a step of the clock forward; after a step back, `reminded` corrects it."""
     if standing.since is None or seconds <= 0:
         return standing
     return replace(standing, since=standing.since + round(1000 * seconds))

@@ -157,8 +157,7 @@ class Matcher:
         while True:
             try:
                 self._audience = Audience(self._refused)
-                await self._read_alerts()
-                await self._refresh()
+                await self._switch()
                 while True:
                     self._begin(await self._storage.outbox.cursor(MATCHED))
                     self._child.ready()
@@ -166,24 +165,11 @@ class Matcher:
                     with trio.move_on_at(next_turn(REVISION_EVERY)):
                         message = await self._mailbox.receive()
                     if message is not None:
-                        await self._hear(message)
+                        await self._handle(message, self._switch)
             except STANDSTILL as error:
                 self._world.log("matcher.parked", error=str(error))
                 self._child.ready()
                 await trio.sleep(PARKED)
-
-    async def _hear(self, message: MatcherMessage) -> None:
-        match message:
-            case LogGrew():
-                pass
-            case AlertsChanged(reply):
-                with reply:
-                    self._changes += 1
-                    await self._read_alerts()
-                    await self._refresh()
-                    reply.answer(None)
-            case _:
-                assert_never(message)
 
     async def _wake(self) -> None:
         tail = self._storage.tail
@@ -229,7 +215,7 @@ class Matcher:
             with trio.move_on_at(self._save_at):
                 message = await self._mailbox.receive()
             while message is not None:
-                await self._handle(message)
+                await self._handle(message, self._change)
                 message = self._waiting()
             await self._read_on()
             if self._rows or self._hits or self._met or trio.current_time() >= self._save_at:
@@ -242,6 +228,9 @@ class Matcher:
             self._begin(self._saved)
         await self._read_log(at)
         await self._save(settled=True)
+        await self._switch()
+
+    async def _switch(self) -> None:
         await self._read_alerts()
         await self._refresh()
 
@@ -260,14 +249,14 @@ class Matcher:
         self._met: dict[tuple[str, Seq], Seq] = {}
         self._observed: list[Any] = []
 
-    async def _handle(self, message: MatcherMessage) -> None:
+    async def _handle(self, message: MatcherMessage, change: Callable[[], Awaitable[None]]) -> None:
         match message:
             case LogGrew():
                 pass  # it reads on after each message
             case AlertsChanged(reply):
                 with reply:
                     self._changes += 1
-                    await self._change()
+                    await change()
                     reply.answer(None)
             case _:
                 assert_never(message)

@@ -52,7 +52,8 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
         case Not():
             return None
         case Any(parts):
-            return _of_any([anchors(part, cost) for part in parts])
+            needed = [found for part in parts if (found := anchors(part, cost)) is not None]
+            return _union(needed) if len(needed) == len(parts) else None
         case All(parts):
             needed = [found for part in parts if (found := anchors(part, cost)) is not None]
             if not needed:
@@ -97,11 +98,6 @@ def _of_step(step: Step, cost: Cost) -> Anchors:
         return min((_of_unit(unit, cost) for unit in path), key=_cost)
 
     return _union([rarest(path) for path in step])
-
-
-def _of_any(parts: list[Anchors | None]) -> Anchors | None:
-    needed = [part for part in parts if part is not None]
-    return _union(needed) if len(needed) == len(parts) else None
 
 
 def _union(parts: list[Anchors]) -> Anchors:
@@ -153,7 +149,6 @@ class _Table(NamedTuple):
     lengths: Counter[int]
 
     def put(self, entry: _Entry) -> None:
-        """File a query under its anchors."""
         if entry.anchors is None:
             self.always[entry] = None
             return
@@ -162,7 +157,6 @@ class _Table(NamedTuple):
         self.lengths.update(map(len, entry.anchors.prefixes))
 
     def drop(self, entry: _Entry) -> None:
-        """Remove a query from every place that `put` gave it."""
         if entry.anchors is None:
             del self.always[entry]
             return

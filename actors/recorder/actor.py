@@ -123,8 +123,9 @@ class Recorder:
                 await self._append(records)
             if states or jars or (self._is_away and not records):
                 await self._storage.log.save_states(states, self._storage.lease, jars)
-            if records or states or jars or self._is_away:
-                self._resume()
+            if self._refused is not None and (records or states or jars or self._is_away):
+                self._refused, self._is_away = None, False
+                self._world.log("recorder.goes_on")
             _tell(sweeps, stored=True)
         except STANDSTILL as error:
             # The senders read the stored state and check again; readers are not affected.
@@ -140,11 +141,6 @@ class Recorder:
             for record in records:
                 record.reply.fail(error)
             raise
-
-    def _resume(self) -> None:
-        if self._refused is not None:
-            self._refused, self._is_away = None, False
-            self._world.log("recorder.goes_on")
 
     async def _append(self, records: Sequence[Record]) -> None:
         stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
@@ -192,7 +188,6 @@ def _tell(sweeps: Sequence[SaveStates], *, stored: bool) -> None:
 
 
 def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:
-    """Send each sender the result of its harvest."""
     for record, answer in zip(records, answers, strict=True):
         if isinstance(answer, StorageError):
             record.reply.fail(answer)

@@ -59,11 +59,6 @@ class SigningKeys:
             self._published = jwks(self._keys, self._others)
         return self._published
 
-    async def message_signer(self) -> MessageSigner:
-        """Return the signer of requests, with the active key. Raises StorageError."""
-        await self._refresh()
-        return self._messages[0]
-
     async def directory(self, authority: str, at: int) -> Directory:
         """Return the key directory for an authority (Web Bot Auth), signed with the active key.
 
@@ -84,8 +79,10 @@ class SigningKeys:
         """Return the signer of requests to watched sites, with `agent` as their sender."""
 
         async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
-            signer = await self.message_signer()
-            return signer.of_request(method, url.authority, url.target.partition("?")[0], agent, int(world.wall()))
+            await self._refresh()
+            return self._messages[0].of_request(
+                method, url.authority, url.target.partition("?")[0], agent, int(world.wall())
+            )
 
         return sign
 

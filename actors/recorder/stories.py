@@ -50,7 +50,6 @@ class SameStories:
         return () if seen is None else _marks(seen)
 
     def story(self, source: SourceId, draft: Draft, earlier: Sequence[Stored]) -> str:
-        """Return the id of a story's first event, "" for a new story."""
         piece = _piece(draft)
         for event in sorted(earlier, key=lambda event: event.seq):
             if event.source != source and (seen := _seen(event)) is not None and same_story(_piece(seen), piece):
