@@ -1,4 +1,4 @@
-"""The actor runtime next to bare Trio: the cost of a parked actor, a start, a stop, a restart and a snapshot.
+"""The actor runtime next to bare Trio: the cost of a parked actor, a start, a stop and a restart.
 
 Every part runs in a separate interpreter (`python -m bench.runtime PART` prints its figures as JSON), so that parts
 share no memory.
@@ -27,7 +27,6 @@ BARE = size(30_000, 500)
 PARKED = 1_800.0
 LOOKS = size(300, 20)
 LOOKS_PER_SECOND = 100
-SHOWN = size(50_000, 500)
 IDLE, CRASHING = size(10_000, 100), size(1_000, 20)
 SECONDS = size(1.0, 0.1)
 Figures = dict[str, float]
@@ -42,7 +41,6 @@ TOPIC = Topic(
         "stop": Figure("stop of 100,000 actors", "s", "<= 4 s"),
         "lag": Figure("wake-up lag p99 of 100,000 actors", "ms", "<= 20 ms"),
         "restart": Figure("restart of a crashed child", "us", "<= 50 us"),
-        "snapshot": Figure("the state of 50,000 actors at once", "ms", "<= 20 ms"),
         "storm": Figure("others' extra delay p99 beside 1,000 children that crash each second", "ms", "<= 10 ms"),
     },
 )
@@ -50,15 +48,6 @@ TOPIC = Topic(
 
 class Boom(Exception):
     pass
-
-
-class Bare:
-    """The fields that a snapshot reads of a child, and nothing else: the limit of any snapshot."""
-
-    __slots__ = ("a", "b", "c", "d", "e", "f", "g")
-
-    def __init__(self, number: int) -> None:
-        self.a, self.b, self.c, self.d, self.e, self.f, self.g = f"many/{number}", "running", 0.0, 0, None, False, ""
 
 
 def resident() -> int:
@@ -177,37 +166,6 @@ async def restarts() -> Figures:
     return figures
 
 
-def _read(child: Child) -> tuple[object, ...]:
-    return child.path, child.state, child.since, child.restarts, child.crash, child.remark, child.task
-
-
-async def snapshots() -> Figures:
-    many = DynamicSupervisor("many", chance=random.Random(1))
-
-    async def idle(child: Child) -> None:
-        await trio.sleep_forever()
-
-    def best(read: Callable[[], object]) -> float:
-        times = []
-        for _ in range(7):
-            started = time.process_time()
-            read()
-            times.append(time.process_time() - started)
-        return sorted(times)[3]
-
-    bare = [Bare(number) for number in range(SHOWN)]
-    limit = best(lambda: [(c.a, c.b, c.c, c.d, c.e, c.f, c.g) for c in bare])
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(many.run)
-        await many.wait_running()
-        for number in range(SHOWN):
-            many.start_child(ChildSpec(f"{number:08}", idle))
-        await settle()
-        ours = best(lambda: [_read(child) for part in many.slices() for child in part])
-        many.stop()
-    return {"bare": limit, "ours": ours}
-
-
 async def crashes() -> Figures:
     """The wake-up delay of an unrelated task, next to 1,000 children that each crash once a second."""
     late: list[float] = []
@@ -248,7 +206,7 @@ async def crashes() -> Figures:
     return figures
 
 
-PARTS = {part.__name__: part for part in (bare_tasks, actors, restarts, snapshots, crashes)}
+PARTS = {part.__name__: part for part in (bare_tasks, actors, restarts, crashes)}
 
 
 def measure(part: str) -> Figures:
@@ -266,9 +224,8 @@ def rows() -> Iterator[Row]:
     yield Row("start", 1e6 * ours["start"], 1e6 * bare["start"])
     yield Row("stop", 100_000 * ours["stop"], 100_000 * bare["stop"])
     yield Row("lag", 1e3 * ours["lag"], 1e3 * bare["lag"])
-    again, seen, storm = measure("restarts"), measure("snapshots"), measure("crashes")
+    again, storm = measure("restarts"), measure("crashes")
     yield Row("restart", 1e6 * again["ours"], 1e6 * again["bare"])
-    yield Row("snapshot", 1e3 * seen["ours"], 1e3 * seen["bare"])
     yield Row("storm", 1e3 * max(storm["ours"] - storm["bare"], 0.0), 1e3 * storm["bare"])
 
 

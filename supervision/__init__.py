@@ -22,8 +22,8 @@ from supervision.errors import (
 )
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
 from supervision.policy import Alarm, Backoff
-from supervision.spec import ChildSpec, Restart, Run, Strategy
-from supervision.states import Change, End, State
+from supervision.spec import ChildSpec, Run, Strategy
+from supervision.states import Change, State
 from supervision.status import Status, StepFigures
 from supervision.supervisor import Supervisor
 from supervision.watchdog import Stall, Watchdog
@@ -40,7 +40,6 @@ __all__ = [
     "Crash",
     "DynamicStatistics",
     "DynamicSupervisor",
-    "End",
     "Escalate",
     "InvalidSpec",
     "Mailbox",
@@ -49,7 +48,6 @@ __all__ = [
     "NoSuchChild",
     "NotReady",
     "Reply",
-    "Restart",
     "Run",
     "Stall",
     "State",

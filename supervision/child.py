@@ -15,7 +15,7 @@ import trio
 from supervision.errors import Crash, NotReady, describe
 from supervision.policy import Exit
 from supervision.spec import ChildSpec
-from supervision.states import Change, End, State
+from supervision.states import Change, State
 
 if TYPE_CHECKING:
     from supervision.status import Tree
@@ -42,8 +42,6 @@ class Child:
         "began",
         "branch",
         "crash",
-        "end",
-        "last_life",
         "on_hold",
         "owner",
         "path",
@@ -69,9 +67,6 @@ class Child:
         self.probation = False
         self.crash: Crash | None = None
         """Of the last life that crashed, however long ago."""
-        self.last_life: Crash | None = None
-        """The crash of the last life; None after a return, or a stop without a fault."""
-        self.end: End | None = None
         self.remark, self.on_hold = "", False
         self.branch: Tree | None = None
         self.task: trio.lowlevel.Task | None = None
@@ -120,16 +115,9 @@ class Child:
     def change_from(self, old: State) -> Change:
         return Change(self.path, old, self.state, self.since, self.restarts, self.crash)
 
-    def finish(self) -> End:
-        """End this child for good; return the record of its end."""
-        stopped = self.asked
-        self.become(State.ENDED)
-        self.end = End(self.path, self.since, self.restarts, self.last_life, stopped)
-        return self.end
-
     def begin(self) -> None:
         """Prepare for a new task, before it is spawned."""
-        self.alive, self.asked, self._ready, self.end = True, False, False, None
+        self.alive, self.asked, self._ready = True, False, False
         self.become(State.STARTING)
 
     def ask(self, within: float) -> None:
@@ -229,7 +217,6 @@ class Child:
         self._stopping, self.branch = None, None
         if self.spec.mailbox is not None:
             self.spec.mailbox.desert(f"{self.path} ended before answering", for_good=False)
-        self.last_life = crash
         if crash is not None:
             self.crash = crash
         if self.asked:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -18,15 +17,14 @@ import trio
 
 from supervision.child import Child, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
-from supervision.policy import Again, Alarm, Exit, GiveUp, Limit, NoMore, Quarantine, decide, is_alarming
+from supervision.policy import Again, Alarm, Exit, GiveUp, Limit, Quarantine, decide, is_alarming
 from supervision.spec import ChildSpec
-from supervision.states import Change, ChangeListener, End, State
+from supervision.states import Change, ChangeListener, State
 from supervision.status import StepClock, Tree
 
-SLICE = 500
-"""Children asked to stop, or read, between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
-ENDS_KEPT = 1000
-"""Ends kept for watchers that arrive only afterwards."""
+SLICE = 10_000
+STOP_SLICE = 500
+"""Children asked to stop between two checkpoints: at about 10 us each, other tasks wait 5 ms at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,6 @@ class DynamicSupervisor(Tree):
         self._stop_budget = stop_budget
         self._alarm = ChangeListener(alarm)
         self._started: trio.Event | None = None
-        self._ends: OrderedDict[str, End] = OrderedDict()
         self._reset()
 
     def _reset(self) -> None:
@@ -132,7 +129,6 @@ class DynamicSupervisor(Tree):
         child = Child(spec, f"{self.path}/{spec.id}", self)
         self._children[spec.id] = child
         self._counts[child.state] += 1
-        self._ends.pop(spec.id, None)
         child.begin()
         nursery.start_soon(live, child, name=child.path)
 
@@ -145,19 +141,6 @@ class DynamicSupervisor(Tree):
         if child is None:
             raise NoSuchChild(id)
         await child.wait_ended(child.spec.shutdown)
-
-    async def watch(self, id: str) -> End:
-        """Wait until a child has ended for good and return its end; at once for a recent end. Raises NoSuchChild."""
-        child = self._children.get(id)
-        if child is not None:
-            await child.wait_over()
-            assert child.end is not None
-            return child.end
-        end = self._ends.get(id)
-        if end is None:
-            raise NoSuchChild(id)
-        await trio.lowlevel.checkpoint()
-        return end
 
     async def wait_running(self) -> None:
         """Wait until children can be started, after `run` was spawned."""
@@ -193,7 +176,7 @@ class DynamicSupervisor(Tree):
         )
 
     def slices(self) -> Iterator[Sequence[Child]]:
-        """Yield all children in parts, so that a caller can let other tasks run in between."""
+        """Yield all children, in slices that take a few milliseconds to read."""
         children = list(self._children.values())
         for start in range(0, len(children), SLICE):
             yield children[start : start + SLICE]
@@ -213,7 +196,6 @@ class DynamicSupervisor(Tree):
     # --- calls from the children's tasks -------------------------------------------------------------------------
 
     def changed(self, child: Child, old: State) -> None:
-        """Update the counts, raise the alarm, forward the change."""
         counts = self._counts
         counts[old] -= 1
         counts[child.state] += 1
@@ -230,7 +212,6 @@ class DynamicSupervisor(Tree):
             return None
         spec = child.spec
         decision = decide(
-            spec.restart,
             exit,
             backoff=spec.backoff,
             limit=self._limit,
@@ -240,8 +221,6 @@ class DynamicSupervisor(Tree):
             probation=child.probation,
         )
         match decision:
-            case NoMore():
-                return None
             case Again(wait, streak, recent):
                 child.streak, child.recent, child.probation = streak, recent, False
                 state = State.BACKOFF
@@ -258,12 +237,9 @@ class DynamicSupervisor(Tree):
         return wait
 
     def ended(self, child: Child) -> None:
-        """Remove a child, but keep its end."""
-        self._ends[child.spec.id] = child.finish()
+        child.become(State.ENDED)
         self._counts[State.ENDED] = 0
         del self._children[child.spec.id]
-        if len(self._ends) > ENDS_KEPT:
-            self._ends.popitem(last=False)
         if self._empty is not None and not self._children:
             self._empty.set()
 

@@ -81,12 +81,9 @@ def _message(error: BaseException) -> str:
     except Exception:  # a bug in an exception type must not crash the supervisor
         text = "(its message cannot be shown)"
     if isinstance(error, BaseExceptionGroup):
-        text = f"{text}: {'; '.join(str(_leaf(inner)) for inner in error.exceptions[:FRAMES_KEPT])}"
+        inner = (Crash(type(each).__name__, _message(each)) for each in error.exceptions[:FRAMES_KEPT])
+        text = f"{text}: {'; '.join(map(str, inner))}"
     return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 1] + "…"
-
-
-def _leaf(error: BaseException) -> Crash:
-    return Crash(type(error).__name__, _message(error))
 
 
 def _frames(traceback: TracebackType | None) -> tuple[str, ...]:

@@ -98,7 +98,6 @@ class Reply(Generic[R]):
 
     @property
     def settled(self) -> bool:
-        """Whether there is an outcome."""
         return self._answered.is_set()
 
     def __enter__(self) -> Reply[R]:

@@ -1,12 +1,8 @@
-"""The decision after an exit: another life after a wait, quarantine, giving up, or the end. Pure.
+"""The decision after an exit, by a return or a crash: another life after a wait, quarantine, or giving up. Pure.
 
-    exit of a child      permanent   transient   temporary
-    returned             again       end         end
-    crashed              again       again       end
-
-"Again" costs one restart. After more than `most` of them within `period` seconds, the child is quarantined (if there
-are many independent children), or its supervisor gives up (if there are few and they depend on each other). Giving up
-in the first case would let one bad child stop all the others.
+Another life costs one restart. After more than `most` of them within `period` seconds, the child is quarantined (if
+there are many independent children), or its supervisor gives up (if there are few and they depend on each other).
+Giving up in the first case would let one bad child stop all the others.
 
 The wait is drawn from the upper half of the step, `uniform(0.5, 1) * min(ceiling, first * 2^(streak-1))`: enough spread
 that children which died together do not restart together, and never so short that the step is pointless.
@@ -16,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 
 from supervision.errors import InvalidSpec
 
@@ -58,23 +53,6 @@ def wait_before(rule: Backoff, streak: int, draw: float) -> float:
     return (0.5 + 0.5 * draw) * step
 
 
-class Restart(Enum):
-    """When a child gets another life: after any exit, only after an exception, or never."""
-
-    PERMANENT = "permanent"
-    TRANSIENT = "transient"
-    TEMPORARY = "temporary"
-
-
-AGAIN: dict[tuple[bool, Restart], bool] = {
-    # (crashed, kind) -> another life?
-    (False, Restart.PERMANENT): True,
-    (False, Restart.TRANSIENT): False,
-    (False, Restart.TEMPORARY): False,
-    (True, Restart.PERMANENT): True,
-    (True, Restart.TRANSIENT): True,
-    (True, Restart.TEMPORARY): False,
-}
 QUARANTINE_JITTER = 0.1
 
 
@@ -126,16 +104,10 @@ class GiveUp:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoMore:
-    """This was the child's last life."""
-
-
-Decision = Again | Quarantine | GiveUp | NoMore
+Decision = Again | Quarantine | GiveUp
 
 
 def decide(
-    restart: Restart,
     exit: Exit,
     *,
     backoff: Backoff,
@@ -145,14 +117,12 @@ def decide(
     draw: float,
     probation: bool = False,
 ) -> Decision:
-    """Decide between another life, quarantine, giving up and the end.
+    """Decide between another life, quarantine and giving up.
 
     streak: consecutive failures before this one. recent: times of earlier restarts, oldest first, of the child or of
     its whole supervisor, depending on the limit. draw: uniform in [0, 1). probation: this was the first life after a
     quarantine.
     """
-    if not AGAIN[exit.crashed, restart]:
-        return NoMore()
     streak = next_streak(backoff, streak, exit.lived)
     recent = (*(at for at in recent if exit.at - at <= limit.period), exit.at)
     relapse = probation and exit.lived < backoff.reset_after

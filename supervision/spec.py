@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from supervision.errors import InvalidSpec
 from supervision.mailbox import Mailbox
-from supervision.policy import Backoff, Restart
+from supervision.policy import Backoff
 
 if TYPE_CHECKING:
     from supervision.child import Child
-
-__all__ = ["ChildSpec", "Restart", "Run", "Strategy"]
 
 Run = Callable[["Child"], Awaitable[None]]
 
@@ -40,7 +38,6 @@ class ChildSpec:
 
     id: str
     run: Run
-    restart: Restart = Restart.PERMANENT
     shutdown: float = 5.0
     ready_within: float | None = None
     backoff: Backoff = field(default=Backoff())
@@ -55,5 +52,3 @@ class ChildSpec:
             raise InvalidSpec(f"{self.id}: shutdown must be finite and not negative, not {self.shutdown!r} s")
         if self.ready_within is not None and not 0 < self.ready_within < math.inf:
             raise InvalidSpec(f"{self.id}: ready_within must be positive and finite, not {self.ready_within!r} s")
-        if not isinstance(self.restart, Restart):
-            raise InvalidSpec(f"{self.id}: restart must be a Restart, not {self.restart!r}")

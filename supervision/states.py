@@ -41,18 +41,6 @@ class Change:
         return f"{self.path}: {self.old} -> {self.new}{why}"
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """A child ended for good. `crash`: of its last life, None after a return or a stop without a fault."""
-
-    path: str
-    at: float
-    restarts: int
-    crash: Crash | None
-    stopped: bool
-    """Whether it was asked to stop, rather than having ended by itself."""
-
-
 N = TypeVar("N")
 
 

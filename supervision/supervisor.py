@@ -20,16 +20,10 @@ import trio
 
 from supervision.child import CLEANUP_GRACE, Child, live
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
-from supervision.policy import Again, Exit, GiveUp, Limit, NoMore, Quarantine, decide
-from supervision.spec import ChildSpec, Restart, Strategy
+from supervision.policy import Again, Exit, GiveUp, Limit, Quarantine, decide
+from supervision.spec import ChildSpec, Strategy
 from supervision.states import Change, State
 from supervision.status import StepClock, Tree
-
-MOST_LEVELS = 2
-"""Levels of supervisors that escalate, counted if a spec's `run` is a supervisor's method.
-
-Restarts multiply: with 3 each, two levels already make 15 of one bad child.
-"""
 
 
 class Supervisor(Tree):
@@ -57,11 +51,6 @@ class Supervisor(Tree):
         ids = [spec.id for spec in children]
         if twice := sorted({id for id in ids if ids.count(id) > 1}):
             raise InvalidSpec(f"{name}: several children are called {', '.join(twice)}")
-        self.levels = 1 + max((_levels(spec) for spec in children), default=0)
-        if self.levels > MOST_LEVELS:
-            raise InvalidSpec(
-                f"{name}: {self.levels} levels escalate, more than {MOST_LEVELS}; their restarts multiply"
-            )
         super().__init__(name, chance, on_change, steps)
         self._on_stuck = on_stuck
         self._specs = tuple(children)
@@ -162,7 +151,6 @@ class Supervisor(Tree):
             return None
         spec = child.spec
         decision = decide(
-            spec.restart,
             exit,
             backoff=spec.backoff,
             limit=self._limit,
@@ -171,8 +159,6 @@ class Supervisor(Tree):
             draw=self._chance.random(),
         )
         match decision:
-            case NoMore():
-                return None
             case GiveUp(reason):
                 why = f"{reason}; last: {child.crash}" if exit.crashed else f"{reason}; it returned"
                 self._fault = Escalate(self.path, spec.id, why)
@@ -195,7 +181,7 @@ class Supervisor(Tree):
     def ended(self, child: Child) -> None:
         """Handle the end of a task; a child in backoff gets another one from the task of `run`."""
         if child.state is not State.BACKOFF:
-            child.finish()
+            child.become(State.ENDED)
 
     # --- the task of run -----------------------------------------------------------------------------------------
 
@@ -222,7 +208,7 @@ class Supervisor(Tree):
             # A wait that had ended when the job was cancelled returns normally, so check for the cancellation.
             await trio.lowlevel.checkpoint_if_cancelled()
             child = self._children[self._from]
-            if not child.alive and not (child.end is not None and child.spec.restart is Restart.TEMPORARY):
+            if not child.alive:
                 assert self._nursery is not None
                 child.begin()
                 self._nursery.start_soon(live, child, name=child.path)
@@ -250,8 +236,3 @@ class Supervisor(Tree):
             within = 0.0 if self._now else child.spec.shutdown
             with trio.move_on_after(within + CLEANUP_GRACE):
                 await child.wait_ended(within)
-
-
-def _levels(spec: ChildSpec) -> int:
-    inner = getattr(spec.run, "__self__", None)
-    return inner.levels if isinstance(inner, Supervisor) else 0

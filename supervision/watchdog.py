@@ -103,13 +103,11 @@ class Watchdog(trio.abc.Instrument):
     # --- instrument ----------------------------------------------------------------------------------------------
 
     def before_task_step(self, task: trio.lowlevel.Task) -> None:
-        """Record the task and the time."""
         now = self._clock()
         self._last[task.name] = now
         self._step = (task.name, now)
 
     def after_task_step(self, task: trio.lowlevel.Task) -> None:
-        """Record the end of the step, and its duration if it was slow."""
         step, self._step = self._step, None
         if step is not None:
             took = self._clock() - step[1]

@@ -1,4 +1,4 @@
-"""Counts the tasks that become runnable at once."""
+"""Counts the tasks that become runnable at once, and waits for the end of a child."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import trio
+
+from supervision import Child, DynamicSupervisor
 
 
 @contextmanager
@@ -23,3 +25,11 @@ def batch_sizes() -> Iterator[list[int]]:
         yield sizes
     finally:
         trio.lowlevel.remove_instrument(instrument)
+
+
+async def ended(many: DynamicSupervisor, id: str) -> Child:
+    """Wait for the end of a living child and return it."""
+    child = many.child(id)
+    assert child is not None
+    await child.wait_over()
+    return child

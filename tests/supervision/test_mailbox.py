@@ -14,7 +14,6 @@ from supervision import (
     MailboxFull,
     MailboxStatistics,
     Reply,
-    Restart,
     State,
     Unanswered,
 )
@@ -244,9 +243,9 @@ async def test_when_the_consumer_is_gone_for_good_waiting_and_new_questions_fail
     box: Mailbox[Ask] = Mailbox("box", 1)
 
     async def consume(child: Child) -> None:
-        await trio.sleep(10)
+        await trio.sleep_forever()
 
-    many.start_child(ChildSpec("c", consume, restart=Restart.TEMPORARY, mailbox=box))
+    many.start_child(ChildSpec("c", consume, mailbox=box))
     refused: list[float] = []
 
     async def asker() -> None:
@@ -258,6 +257,8 @@ async def test_when_the_consumer_is_gone_for_good_waiting_and_new_questions_fail
     async with trio.open_nursery() as askers:
         askers.start_soon(asker)
         askers.start_soon(asker)  # this one waits with its question unsent, as the mailbox is full
+        await trio.sleep(10)
+        await many.stop_child("c")
     assert refused == [began + 10] * 2
     with pytest.raises(Unanswered, match="no task reads mailbox box"):
         await box.ask(lambda reply: ("x", reply))

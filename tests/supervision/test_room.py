@@ -8,7 +8,6 @@ import sys
 
 import supervision
 from supervision.breaker import diagram
-from supervision.policy import AGAIN, Restart
 from tests.rules.source_files import ROOT, modules
 
 README = ROOT / "supervision" / "README.md"
@@ -34,10 +33,3 @@ def test_the_public_face_is_complete_and_sorted() -> None:
 
 def test_the_breaker_of_the_documentation_is_the_table_of_the_code() -> None:
     assert diagram() in README.read_text("utf-8")
-
-
-def test_the_policy_of_the_documentation_is_the_table_of_the_code() -> None:
-    said = {False: "again", True: "end"}
-    for crashed, name in ((False, "returned"), (True, "raised an exception")):
-        cells = " | ".join(said[not AGAIN[crashed, kind]] for kind in Restart)
-        assert f"| {name} | {cells} |" in README.read_text("utf-8")

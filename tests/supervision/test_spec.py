@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from supervision import Backoff, Child, ChildSpec, InvalidSpec, Restart
+from supervision import Backoff, Child, ChildSpec, InvalidSpec
 
 
 async def idle(child: Child) -> None:
@@ -16,7 +16,7 @@ async def idle(child: Child) -> None:
 
 def test_a_spec_has_sensible_defaults_and_is_frozen() -> None:
     spec = ChildSpec("a", idle)
-    assert (spec.restart, spec.shutdown, spec.ready_within) == (Restart.PERMANENT, 5.0, None)
+    assert (spec.shutdown, spec.ready_within) == (5.0, None)
     assert spec.backoff == Backoff(first=1.0, ceiling=60.0, reset_after=120.0)
     with pytest.raises(dataclasses.FrozenInstanceError):
         spec.id = "b"
@@ -28,7 +28,6 @@ def test_a_spec_has_sensible_defaults_and_is_frozen() -> None:
         {"id": ""},
         {"id": "a/b"},
         {"run": None},
-        {"restart": "permanent"},
         {"shutdown": -1},
         {"shutdown": math.inf},
         {"shutdown": math.nan},

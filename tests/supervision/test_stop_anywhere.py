@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 
-from supervision import Backoff, Child, ChildSpec, DynamicSupervisor, End, State
+from supervision import Backoff, Child, ChildSpec, DynamicSupervisor, State
 
 
 class Messy(Exception):
@@ -100,7 +100,7 @@ class StopAtStep(trio.abc.Instrument):
             child.ask(self.shutdown)
 
 
-async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdown: float) -> tuple[bool, End]:
+async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdown: float) -> tuple[bool, Child]:
     """Return whether the step was reached, and how the child ended; assert that the other child is unharmed."""
     many = DynamicSupervisor("many", chance=random.Random(step))
     bystander = trio.Event()
@@ -116,19 +116,20 @@ async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdo
         many.start_child(ChildSpec("messy", body, backoff=Backoff(0.5, 0.5), ready_within=ready, shutdown=shutdown))
         instrument = StopAtStep(many, step, shutdown)
         trio.lowlevel.add_instrument(instrument)
+        messy = many.child("messy")
+        assert messy is not None
         with trio.move_on_after(8):
-            await many.watch("messy")
+            await messy.wait_over()
         trio.lowlevel.remove_instrument(instrument)
         reached = instrument.left <= 0
         if many.has("messy"):
             assert not reached, "asked to end, and still alive"
             await many.stop_child("messy")
-        end = await many.watch("messy")
         innocent_status = many.status("innocent")
         assert (innocent_status.state, innocent_status.restarts) == (State.RUNNING, 0)
         assert [task.name for task in many._nursery.child_tasks] == ["many/innocent"]
         many.stop()
-    return reached, end
+    return reached, messy
 
 
 @pytest.mark.parametrize("shutdown", [0.0, 0.1])
@@ -139,7 +140,7 @@ async def test_p12_a_child_can_be_stopped_at_every_step_with_any_exception_in_cl
     messages = set()
     for step in range(1, 60):
         reached, end = await stopped_at(step, body, shutdown)
-        assert end.stopped
+        assert end.asked
         if end.crash is not None:
             messages.add(f"{end.crash.kind}: {end.crash.message}")
         if not reached:
@@ -154,8 +155,9 @@ async def test_s3_an_error_raised_while_being_cancelled_is_on_record_and_harms_n
     many.start_child(ChildSpec("messy", raising_in_a_nursery))
     many.start_child(ChildSpec("other", plain))
     await trio.sleep(0.5)
+    end = many.child("messy")
+    assert end is not None
     await many.stop_child("messy")
-    end = await many.watch("messy")
     assert end.crash is not None
     assert end.crash.kind == "ExceptionGroup"
     assert end.crash.message.endswith("Messy: nursery; Messy: nursery")

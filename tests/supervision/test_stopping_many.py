@@ -16,11 +16,10 @@ from supervision import (
     ChildSpec,
     DynamicSupervisor,
     NoSuchChild,
-    Restart,
     State,
     Stopping,
 )
-from tests.supervision.batches import batch_sizes
+from tests.supervision.batches import batch_sizes, ended
 
 
 class Boom(Exception):
@@ -52,9 +51,11 @@ async def test_s10_children_stop_together_within_the_shared_budget(
         many.start_child(ChildSpec(f"polite{number}", polite))
     await trio.sleep(1)
     began = trio.current_time()
+    both = [child for name in ("polite7", "deaf7") if (child := many.child(name)) is not None]
     many.stop()
-    ends = [await many.watch(name) for name in ("polite7", "deaf7")]
-    assert [round(end.at - began, 6) for end in ends] == [0.0, 3.0]
+    for child in both:
+        await child.wait_over()
+    assert [round(child.since - began, 6) for child in both] == [0.0, 3.0]
     assert len(many) == 0
 
 
@@ -68,7 +69,7 @@ async def test_s10_thousands_stop_in_real_time_within_the_budget(nursery: trio.N
     await trio.testing.wait_all_tasks_blocked()
     began = time.perf_counter()
     many.stop()
-    await many.watch("4999")
+    await ended(many, "4999")
     assert time.perf_counter() - began < 3
 
 
@@ -110,7 +111,7 @@ async def test_s12_starting_a_living_id_fails_and_so_does_starting_while_stoppin
     many.stop()
     with pytest.raises(Stopping, match="many is stopping"):
         many.start_child(ChildSpec("b", idle))
-    await many.watch("a")
+    await ended(many, "a")
     with pytest.raises(Stopping):
         many.start_child(ChildSpec("b", idle))
     with pytest.raises(NoSuchChild, match="no such child: b"):
@@ -126,8 +127,8 @@ async def test_s12_a_stopper_that_gives_up_waiting_still_has_stopped_the_child(
     with trio.move_on_after(1):
         await many.stop_child("a")
     assert many.has("a")
-    end = await many.watch("a")
-    assert end.at - began == pytest.approx(5)
+    end = await ended(many, "a")
+    assert end.since - began == pytest.approx(5)
 
 
 @pytest.mark.parametrize("where", ["not yet run", "backoff", "quarantine"])
@@ -150,37 +151,6 @@ async def test_s12_a_child_that_is_not_running_stops_at_once(
     assert bool(seen) == (where != "not yet run")
 
 
-async def test_s14_watch_delivers_exactly_one_end_also_after_it(
-    many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
-) -> None:
-    ends = []
-
-    async def watch() -> None:
-        ends.append(await many.watch("a"))
-
-    many.start_child(ChildSpec("a", bad, restart=Restart.TEMPORARY))
-    async with trio.open_nursery() as watchers:
-        watchers.start_soon(watch)
-        watchers.start_soon(watch)
-    assert len(ends) == 2
-    await watch()
-    assert ends[0] is ends[1] is ends[2]
-    assert (ends[0].path, ends[0].stopped, str(ends[0].crash)) == ("many/a", False, "Boom: bad")
-    with pytest.raises(NoSuchChild):
-        await many.watch("never")
-
-
-async def test_s14_the_end_of_a_former_child_is_not_taken_for_that_of_its_successor(
-    many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
-) -> None:
-    many.start_child(ChildSpec("a", bad, restart=Restart.TEMPORARY))
-    await many.watch("a")
-    many.start_child(ChildSpec("a", idle))
-    with trio.move_on_after(10) as scope:
-        await many.watch("a")
-    assert scope.cancelled_caught
-
-
 async def test_s15_a_stop_never_makes_more_than_a_thousand_tasks_runnable(
     many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -189,22 +159,10 @@ async def test_s15_a_stop_never_makes_more_than_a_thousand_tasks_runnable(
     await trio.sleep(1)
     with batch_sizes() as batches:
         many.stop()
-        await many.watch("1")
+        await ended(many, "1")
         await trio.sleep(1)
     assert len(many) == 0
     assert 200 < max(batches) <= 1000
-
-
-async def test_ends_are_remembered_for_a_while_only(
-    many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
-) -> None:
-    async def brief(child: Child) -> None:
-        pass
-
-    for number in range(1_001):
-        many.start_child(ChildSpec(str(number), brief, restart=Restart.TEMPORARY))
-    await trio.sleep(1)
-    assert len(many._ends) == 1_000
 
 
 async def test_a_child_may_ask_for_its_own_end(many: DynamicSupervisor, autojump_clock: trio.testing.MockClock) -> None:
@@ -212,8 +170,8 @@ async def test_a_child_may_ask_for_its_own_end(many: DynamicSupervisor, autojump
         await many.stop_child("a")
 
     many.start_child(ChildSpec("a", run))
-    end = await many.watch("a")
-    assert end.stopped
+    end = await ended(many, "a")
+    assert end.asked
     assert end.crash is None
 
 
@@ -245,18 +203,6 @@ async def test_s10_a_stop_over_its_budget_stops_every_child(nursery: trio.Nurser
         assert len(many) == 0
 
     await trio.to_thread.run_sync(lambda: trio.run(main, clock=Slow()))
-
-
-async def test_s14_the_end_describes_the_last_run_and_not_an_earlier_one(
-    many: DynamicSupervisor, autojump_clock: trio.testing.MockClock
-) -> None:
-    async def second_time_lucky(child: Child) -> None:
-        if child.restarts == 0:
-            raise Boom
-
-    many.start_child(ChildSpec("a", second_time_lucky, restart=Restart.TRANSIENT))
-    end = await many.watch("a")
-    assert (end.crash, end.restarts, end.stopped) == (None, 1, False)
 
 
 async def test_a_stop_is_over_as_soon_as_the_last_child_is(

@@ -12,7 +12,6 @@ from supervision import (
     ChildSpec,
     DynamicSupervisor,
     InvalidSpec,
-    Restart,
     State,
     Strategy,
     Supervisor,
@@ -65,8 +64,9 @@ async def test_s1_a_child_is_one_task_named_by_its_path_and_every_change_is_repo
         await trio.sleep(1)
         if child.restarts == 0:
             raise Boom("first life")
+        await child.stopping.wait()
 
-    inner = Supervisor("ignored", [ChildSpec("a", once, restart=Restart.TRANSIENT)], chance=chance)
+    inner = Supervisor("ignored", [ChildSpec("a", once)], chance=chance)
     tree = Supervisor("root", [ChildSpec("inner", inner.run)], chance=chance, on_change=changes.append)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(tree.run)
@@ -78,14 +78,14 @@ async def test_s1_a_child_is_one_task_named_by_its_path_and_every_change_is_repo
         (State.STARTING, State.RUNNING, ""),
         (State.RUNNING, State.BACKOFF, "Boom: first life"),
         (State.BACKOFF, State.RUNNING, "Boom: first life"),
-        (State.RUNNING, State.ENDED, "Boom: first life"),
+        (State.RUNNING, State.STOPPING, "Boom: first life"),
+        (State.STOPPING, State.ENDED, "Boom: first life"),
     ]
 
 
-@pytest.mark.parametrize("kind", Restart)
 @pytest.mark.parametrize("crashes", [False, True])
-async def test_s2_restart_after_any_exit_after_a_crash_or_never(
-    kind: Restart, crashes: bool, chance: random.Random, autojump_clock: trio.testing.MockClock
+async def test_s2_restart_after_any_exit(
+    crashes: bool, chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
     lives = 0
 
@@ -97,13 +97,12 @@ async def test_s2_restart_after_any_exit_after_a_crash_or_never(
         if crashes:
             raise Boom
 
-    tree = Supervisor("root", [ChildSpec("a", run, restart=kind)], chance=chance)
+    tree = Supervisor("root", [ChildSpec("a", run)], chance=chance)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(tree.run)
         await trio.sleep(5)
         tree.stop()
-    again = kind is Restart.PERMANENT or (kind is Restart.TRANSIENT and crashes)
-    assert lives == (2 if again else 1)
+    assert lives == 2
 
 
 async def test_s9_static_children_stop_in_reverse_each_within_its_own_budget(
@@ -224,7 +223,6 @@ async def test_rest_for_one_restarts_later_children(
         ChildSpec("a", recorder(log, "a")),
         ChildSpec("b", recorder(log, "b", lives=5)),
         ChildSpec("c", recorder(log, "c")),
-        ChildSpec("t", recorder(log, "t"), restart=Restart.TEMPORARY),
         ChildSpec("d", recorder(log, "d")),
     ]
     tree = Supervisor("root", specs, strategy=Strategy.REST_FOR_ONE, chance=chance)
@@ -234,7 +232,7 @@ async def test_rest_for_one_restarts_later_children(
         assert tree.status("b").restarts == 1
         assert tree.status("c").restarts == 0
         tree.stop()
-    up, crash = ["+a", "+b", "+c", "+t", "+d"], ["-b", "-d", "-t", "-c", "+b", "+c", "+d"]
+    up, crash = ["+a", "+b", "+c", "+d"], ["-b", "-d", "-c", "+b", "+c", "+d"]
     assert log == [*up, *crash, "-d", "-c", "-b", "-a"]
 
 
