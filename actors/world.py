@@ -223,7 +223,7 @@ class World:
     passwords: Passwords
     keep_idle: float = 60.0
     certificate: Certificate | None = None
-    replica: Any = None
+    replica: trio.abc.AsyncResource | None = None
     browser: Browser | None = None
     admin_socket: Callable[[], Awaitable[Sequence[trio.abc.Listener[Any]]]] | None = None
     typed: Callable[..., str] = "sanderling {}".format

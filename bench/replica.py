@@ -21,7 +21,7 @@ from bench.topic import Figure, Row, Topic, size
 from extras.cluster.replica.folder import FolderObjects
 from extras.cluster.replica.parts import CURRENT, read_change
 from extras.cluster.replica.shipper import Shipper
-from extras.cluster.replica.shipping import shipping_of
+from extras.cluster.replica.shipping import REPLICA, shipping_of
 from extras.cluster.standby.following import Follower, StandbyCopy
 from storage.append import events_of
 from storage.sql.storage import Storage
@@ -83,8 +83,7 @@ async def _behind(folder: Path) -> list[float]:
     objects, copy = NotingObjects(folder / "replica"), StandbyCopy(folder / "standby", [])
     committed: list[tuple[float, int]] = []
     async with opened(seeded(folder / "data")) as storage, _shipped(storage, objects):
-        assert storage.shipping is not None
-        copy.keys = [storage.shipping.key]
+        copy.keys = [storage.vault.mac_key(REPLICA)]
         await Follower(objects, copy).step()
         send = sender(storage)
 
@@ -120,5 +119,7 @@ async def _cost(folder: Path) -> tuple[float, float]:
             (folder / f"replica{round}").mkdir()
             async with _shipped(storage, FolderObjects(folder / f"replica{round}")):
                 beside.append(await closed_loop(sender(storage), SENDERS))
-            await storage.shipping.end()
+            shipping = shipping_of(storage)
+            assert shipping is not None
+            await shipping.end()
     return median(without), median(beside)

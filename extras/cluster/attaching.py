@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from actors import BUILD
 from actors.system import READY_WITHIN, System
-from extras.cluster.members.deliveries import SharedDeliveries
 from extras.cluster.members.membership import Membership
+from extras.cluster.members.other_nodes import SharedDeliveries
 from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.replica.folder import Objects
 from extras.cluster.replica.shipper import Shipper
 from extras.cluster.replica.shipping import shipping_of
 from storage.records.member import Says
@@ -31,9 +32,9 @@ def parts_of(system: System) -> Sequence[tuple[str, ChildSpec]]:
 
 def _shipper(system: System) -> Shipper | None:
     objects, settings = system.world.replica, system.settings
-    shipping = None if objects is None else shipping_of(system.storage)
-    if shipping is None:
+    if objects is None or (shipping := shipping_of(system.storage)) is None:
         return None
+    assert isinstance(objects, Objects)
     return Shipper(
         system.world,
         shipping,
@@ -47,7 +48,6 @@ def _shipper(system: System) -> Shipper | None:
 
 def _membership(system: System, ownership: SharedOwnership) -> Membership:
     def says() -> Says:
-        """Return this node's status for the other nodes."""
         found = system.registry.watchman.last
         return Says(
             version=system.version,

@@ -27,7 +27,6 @@ _TRIAL = "doctor"
 
 
 def postgres(patient: DoctorContext) -> Iterator[Finding]:
-    """Check server and database, possibly in use."""
     if not (patient.settings.storage_url or patient.settings.storage_url_file):
         return
     try:
@@ -116,7 +115,6 @@ async def _looked_at(objects: Objects, place: str, keys: Sequence[bytes], *, run
 
 
 async def build() -> str:
-    """Check that the build has all of PostgreSQL's engine."""
     steps = [each for each in (files("extras.cluster.postgres") / "steps").iterdir() if each.name.endswith(".sql")]
     if not steps:
         raise LookupError("the steps that make its tables are not there")

@@ -22,10 +22,10 @@ from unittest.mock import patch
 import trio
 
 from extras.cluster.replica import shipping
-from extras.cluster.replica.folder import ObjectsAway
+from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.log import put_into as put_whole
 from extras.cluster.replica.parts import Change
-from extras.cluster.replica.shipping import REPLICA, Begun, Origin
+from extras.cluster.replica.shipping import REPLICA, Begun, Origin, Shipping
 from extras.cluster.standby import following as copying
 from extras.cluster.standby.following import Follower, StandbyCopy
 from extras.cluster.standby.taking_over import TakenOver, take_over
@@ -68,8 +68,8 @@ class WatchedDisk(Disk):
         return result
 
 
-class SimShipping:
-    """The engine's side of a replica; see `extras.cluster.replica.shipping.Shipping`."""
+class SimShipping(Shipping):
+    """The engine's side of a replica."""
 
     def __init__(self, storage: InLoopStorage, seen: Callable[[bytes], None]) -> None:
         self.key = vault().mac_key(REPLICA)
@@ -151,7 +151,7 @@ def _differing(before: bytes, after: bytes) -> dict[int, bytes]:
     }
 
 
-class SimObjects:
+class SimObjects(Objects):
     """A place for objects as one process reaches it. While it is away, a put may be lost, arrive torn, or arrive."""
 
     every = EVERY

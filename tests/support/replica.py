@@ -12,10 +12,11 @@ import pytest
 import trio
 
 from extras.cluster.replica import shipper as shipping
-from extras.cluster.replica.folder import NAME, ObjectsAway
+from extras.cluster.replica.folder import NAME, Objects, ObjectsAway
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipper import Shipper
-from extras.cluster.replica.shipping import shipping_of
+from extras.cluster.replica.shipping import Shipping, shipping_of
+from storage.sql.storage import Storage
 from storage.sql.transaction import Transaction
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from supervision import ChildSpec, Supervisor
@@ -34,7 +35,7 @@ def keys_of(data: Path) -> list[bytes]:
     return replica_keys(data, {})
 
 
-class MemoryObjects:
+class MemoryObjects(Objects):
     """history: every put, in order. away: the reason why the objects cannot be reached; "" while they can."""
 
     every = 0.01
@@ -83,6 +84,12 @@ class MemoryObjects:
         event.set()
 
 
+def shipping_in(storage: Storage) -> Shipping:
+    found = shipping_of(storage)
+    assert found is not None
+    return found
+
+
 @asynccontextmanager
 async def a_storage(folder: Path) -> AsyncIterator[SqliteStorage]:
     storage = await open_sqlite(folder, clock=lambda: 1e9, owner="a test", warn=lambda _says: None)
@@ -117,7 +124,7 @@ async def a_shipper(
     async with trio.open_nursery() as nursery:
         shipper = Shipper(
             a_world(MemoryNetwork(nursery), log=log),
-            storage.shipping,
+            shipping_in(storage),
             objects,
             place="/mnt/replica",
             version="0.1.0",

@@ -269,7 +269,7 @@ class Registry:
         with reply:
             try:
                 if self._others is not None and isinstance(message, OfSource | SourceQuestion):
-                    await self._service.learn(message.source)
+                    await self._others.learn(message.source)
                 reply.answer(await self._result(message))
             except Exception as error:
                 # The caller gets the error; unexpected ones are logged there as a 500.
@@ -295,7 +295,7 @@ class Registry:
             case RestoreSource():
                 return await self._service.restore(message.source)
             case CheckNow() if not self._watches(message.source):
-                return await self._service.check_elsewhere(message.source)
+                return await self._others.check(message.source)
             case CheckNow():
                 return self._service.check(message.source)
             case ShowPractice():

@@ -174,14 +174,6 @@ class SourceService:
         if len(self._table) + self._beginning >= most:
             raise LibraryFull(f"the library is full: max_sources is {most}")
 
-    async def learn(self, source: SourceId) -> None:
-        """Read a source that another node may have just added. Raises StorageError."""
-        if self._ports.storage.ownership.shared and self._table.look_up(source) is None:
-            stored = await self._ports.storage.sources.get(source)
-            if stored is not None:
-                async with self.locks.hold(stored.source.url):
-                    await self._read_back(source)
-
     async def _read_back(self, source: SourceId) -> None:
         """Reload a source that another node has written. The lock of its URL is held."""
         stored, live = await self._ports.storage.sources.get(source), self._table.look_up(source)
@@ -371,25 +363,6 @@ class SourceService:
             return now
         self._table.request_check(live)
         return now
-
-    async def check_elsewhere(self, source: SourceId) -> Millis:
-        """Request a check from the node that watches a source, by making it due. Raises as `check` does."""
-        async with self.locks.hold(self._table.get(source).source.url):
-            live, storage = self._table.get(source), self._ports.storage
-            if not live.source.enabled:
-                raise Conflict(f"source {source} is paused: resume it first")
-            now, version = self._table.polite(live), drawn(self._ports.world)
-            while True:
-                stored = await storage.sources.get(source)
-                if stored is None:
-                    raise NotFound(f"there is no source {source}")
-                due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
-                try:
-                    await storage.sources.update(stored.source, storage.lease, version, due, before=stored.source)
-                except StateMoved:  # another node has edited or checked it
-                    continue
-                live.asked_at = now
-                return now
 
     def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
         now, given = self._ports.world.now(), requested(message.new)

@@ -1,5 +1,5 @@
 """Several nodes on one storage: membership and ownership.
 
-`ownership.py` computes this node's share, `membership.py` sends its heartbeats, `usage.py` shares rate limits. A single
-node owns everything.
+`ownership.py` computes this node's share and shares rate limits, `membership.py` sends its heartbeats. A single node
+owns everything.
 """

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Protocol
 
 import trio
 from msgspec.structs import replace
 
+from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from extras.cluster.members.ownership import SharedOwnership
 from storage.errors import STANDSTILL
@@ -29,12 +29,6 @@ LEAVE_WITHIN = 3.0
 """Seconds that leaving may take; after that the others wait for the lease to end."""
 
 
-class _Gate(Protocol):
-    def park(self, parked: bool) -> None: ...
-    def close(self) -> None: ...
-    def open(self) -> None: ...
-
-
 class Membership:
     """The member's actor. `says` is sent to the others with each beat; `gate` permits checks."""
 
@@ -45,7 +39,7 @@ class Membership:
         ownership: SharedOwnership,
         *,
         says: Callable[[], Says],
-        gate: _Gate,
+        gate: PauseSwitch,
     ) -> None:
         self._world, self._members, self._ownership = world, members, ownership
         self._says, self._gate = says, gate

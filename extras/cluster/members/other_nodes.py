@@ -1,4 +1,4 @@
-"""Follows other nodes' changes of sources, and of ownership.
+"""Follows other nodes' changes of sources, of ownership and of the outbox.
 
 Each node keeps all sources in memory, so that it can answer for all, and runs only its own actors. Every second it
 reads the others' changes in commit order. Each change of ownership starts actors here and stops others.
@@ -7,22 +7,30 @@ reads the others' changes in commit order. Each change of ownership starts actor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import trio
+from msgspec.structs import replace
 
+from actors.delivery.registry import DeliveryRegistry
+from actors.errors import Conflict, NotFound
 from actors.messages.workers import SaveStates
 from actors.ordering import KeyedLocks
 from actors.sources.index import SourceIndex, as_stored
-from actors.sources.ports import LiveSource, Ports
+from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.inheriting import Inheriting
-from storage.errors import STANDSTILL
+from actors.world import World
+from storage.errors import STANDSTILL, StateMoved
 from storage.ownership import NOBODY
-from storage.records.identity import SourceId
-from storage.records.source import WatchedSource
+from storage.records.identity import Millis, SourceId
+from storage.records.source import SourceState, WatchedSource
 from storage.secrets.vault import Vault
+from storage.sql.storage import Storage
+from storage.sql.stores.outbox import Claim
 from storage.sql.stores.sources import watched_of
 from storage.sql.transaction import Lookups, Readers, every_row, next_turn
+from supervision import Child
 
 EVERY = 1.0
 """Seconds between readings of changes."""
@@ -113,6 +121,30 @@ class OtherNodes:
                     await self._take(change)
                     self._table.known = known = change.number
 
+    async def learn(self, source: SourceId) -> None:
+        """Read a source that another node may have just added. Raises StorageError."""
+        if self._table.look_up(source) is None:
+            stored = await self._ports.storage.sources.get(source)
+            if stored is not None:
+                await self._renew(stored)
+
+    async def check(self, source: SourceId) -> Millis:
+        """Request a check from the node that watches a source, by making it due. Raises as `SourceService.check`."""
+        async with self._locks.hold(self._table.get(source).source.url):
+            live, storage = self._table.get(source), self._ports.storage
+            if not live.source.enabled:
+                raise Conflict(f"source {source} is paused: resume it first")
+            now, version = self._table.polite(live), drawn(self._ports.world)
+            while True:
+                stored = await storage.sources.get(source)
+                if stored is None:
+                    raise NotFound(f"there is no source {source}")
+                due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
+                with suppress(StateMoved):  # another node has edited or checked it
+                    await storage.sources.update(stored.source, storage.lease, version, due, before=stored.source)
+                    live.asked_at = now
+                    return now
+
     async def _follow_views(self) -> None:
         view = NOBODY.number
         while True:
@@ -199,3 +231,63 @@ class OtherNodes:
             self._table.put(live)
             if known is not None and live.source.headers_for and live.source.headers != known.source.headers:
                 await self._table.hurry_borrowers(live)
+
+
+ROWS_EVERY, QUIET_EVERY = 0.5, 1.0
+"""Seconds between checks for rows that another node has put into the outbox: while events come, and otherwise."""
+STRAYS_EVERY = 30.0
+"""Seconds between checks for rows that no actor delivers."""
+
+
+class SharedDeliveries:
+    """The actor beside this node's registry of destinations."""
+
+    def __init__(self, world: World, storage: Storage, registry: DeliveryRegistry) -> None:
+        self._world, self._storage, self._registry = world, storage, registry
+
+    async def run(self, child: Child) -> None:
+        child.ready()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._follow_views)
+            nursery.start_soon(self._look_for_rows)
+            nursery.start_soon(self._put_back_strays)
+
+    async def _follow_views(self) -> None:
+        view = NOBODY.number
+        while True:
+            view = await self._storage.ownership.wait_moved(view)
+            with suppress(*STANDSTILL):  # else the next reading of alerts does it
+                await self._registry.refresh()
+
+    async def _look_for_rows(self) -> None:
+        """Wake actors that have new rows from another node's matcher, which does not notify this node."""
+        tail = self._storage.tail
+        while True:
+            with trio.move_on_at(next_turn(QUIET_EVERY)):
+                await tail.wait_past(tail.head)
+                await trio.sleep_until(next_turn(ROWS_EVERY))
+            with suppress(*STANDSTILL):
+                for id in await self._storage.outbox.due(self._world.now()):
+                    self._registry.nudge(id)
+
+    async def _put_back_strays(self) -> None:
+        """Release rows of this node's destinations that other nodes have claimed.
+
+        A destination may have changed owners while its former owner was claiming; no actor delivers such rows. A claim
+        that is still there at the next check is no longer under way.
+        """
+        before: frozenset[Claim] = frozenset()
+        while True:
+            await trio.sleep(STRAYS_EVERY)
+            with suppress(*STANDSTILL):
+                found: list[Claim] = []
+                mine = self._registry.ids()
+                for start in range(0, len(mine), AT_ONCE):
+                    part = mine[start : start + AT_ONCE]
+                    found += await self._storage.outbox.claims_of_others(part, self._storage.lease)
+                if still := sorted(before.intersection(found)):
+                    rows = await self._storage.outbox.put_back(still, self._storage.lease)
+                    self._world.log("delivery.strays", level="warning", rows=rows)
+                    for id in {claim.destination for claim in still}:
+                        self._registry.nudge(id)
+                before = frozenset(found)

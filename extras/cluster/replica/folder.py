@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import trio
 
@@ -23,22 +24,27 @@ class ObjectsAway(Exception):
     """The place cannot be reached or written, or does not answer in time. The message has the reason."""
 
 
-class Objects(Protocol):
-    """Four operations. An object exists whole or not at all, and a put is durable. Each raises ObjectsAway."""
+class Objects(trio.abc.AsyncResource):
+    """Four operations. An object exists whole or not at all, and a put is durable. Each raises ObjectsAway.
 
-    @property
-    def every(self) -> float:
-        """Least seconds between two requests to this place; some places charge for each."""
+    every: least seconds between two requests to this place; some places charge for each.
+    """
 
+    every: float
+
+    @abstractmethod
     async def put(self, name: str, body: bytes) -> None:
         """Put an object, replacing any with this name."""
 
+    @abstractmethod
     async def get(self, name: str) -> bytes | None:
         """Return an object, None when there is none."""
 
+    @abstractmethod
     async def names(self) -> Sequence[str]:
         """Return the names of all objects, sorted."""
 
+    @abstractmethod
     async def delete(self, name: str) -> None:
         """Delete an object if it exists."""
 
@@ -52,8 +58,8 @@ WITHIN = 30.0
 _UNFINISHED = ".unfinished"
 
 
-class FolderObjects:
-    """See Objects. The folder must exist, so that an unmounted disk is not mistaken for an empty one."""
+class FolderObjects(Objects):
+    """The folder must exist, so that an unmounted disk is not mistaken for an empty one."""
 
     every = 0.5
 
@@ -64,22 +70,16 @@ class FolderObjects:
     def __repr__(self) -> str:
         return f"<FolderObjects {self._folder}>"
 
-    async def aclose(self) -> None:
-        """Do nothing: there is nothing to close."""
-
     async def put(self, name: str, body: bytes) -> None:
-        """Write a temporary file, sync it, and rename it; see Objects."""
         await self._tried(lambda: self._put(self._path(name), body))
 
     async def get(self, name: str) -> bytes | None:
         return await self._tried(lambda: self._get(self._path(name)))
 
     async def names(self) -> Sequence[str]:
-        """List the folder and its subfolders; see Objects."""
         return await self._tried(self._names)
 
     async def delete(self, name: str) -> None:
-        """Remove a file, and folders that are then empty; see Objects."""
         await self._tried(lambda: self._delete(self._path(name)))
 
     def _path(self, name: str) -> Path:

@@ -116,7 +116,7 @@ class Credentials(NamedTuple):
         return "Credentials(...)"
 
 
-class S3Objects:
+class S3Objects(Objects):
     """S3 as Objects. client: owned, closed with it. clock: wall clock in seconds, for signatures."""
 
     every = 1.0

@@ -87,6 +87,10 @@ class _Chain:
     bytes: int = 0
     whole: bool = False
 
+    def is_outgrown(self) -> bool:
+        """Return whether its changes exceed its copy by so much that a new chain is cheaper to restore from."""
+        return self.whole and (self.number > MOST_CHANGES or self.bytes > max(LEAST_CHANGED, self.begun.size))
+
 
 class Shipper:
     """See above. by: this machine's name. superseded: called once with a sentence when another has taken over."""
@@ -251,13 +255,12 @@ class Shipper:
         if self._failed is not None:
             raise self._failed
         await self._look_at_owner(origin)
-        if not last and (not self._chains or (len(self._chains) == 1 and _outgrown(self._chains[0]))):
+        if not last and (not self._chains or (len(self._chains) == 1 and self._chains[0].is_outgrown())):
             await self._shipping.renew()
         await self._ship(nursery)
         await self._tell(now=last)
 
     async def _ship(self, nursery: trio.Nursery) -> None:
-        """Write all commits so far."""
         while True:
             at = self._world.now()
             found = await self._shipping.next()
@@ -308,12 +311,9 @@ class Shipper:
         self._world.log("replica.chain", chain=chain.name, bytes=chain.begun.size)
         with suppress(ObjectsAway):  # the next round and the next chain retry
             await self._tell(now=True)
-            await self._delete_before(chain.name)
-
-    async def _delete_before(self, chain: str) -> None:
-        for name in await self._objects.names():
-            if name.startswith(CHAIN) and name.partition("/")[0] < chain:
-                await self._objects.delete(name)
+            for name in await self._objects.names():
+                if name.startswith(CHAIN) and name.partition("/")[0] < chain.name:
+                    await self._objects.delete(name)
 
     async def _tell(self, *, now: bool = False) -> None:
         chain = next((chain for chain in self._chains if chain.whole), None)
@@ -356,8 +356,3 @@ class Shipper:
         if says != self.state.says:
             self.state.says = says
             self._world.log("replica.behind", level="warning", place=self.state.place, says=says)
-
-
-def _outgrown(chain: _Chain) -> bool:
-    """Return whether a chain's changes exceed its copy by so much that a new chain is cheaper to restore from."""
-    return chain.whole and (chain.number > MOST_CHANGES or chain.bytes > max(LEAST_CHANGED, chain.begun.size))

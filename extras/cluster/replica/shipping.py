@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import trio
 
@@ -44,44 +44,11 @@ class Begun(NamedTuple):
     schema: int
 
 
-class Shipping(Protocol):
-    """The source of a copy. key: 32 bytes derived from the master key, for the copy's MACs."""
+class Shipping:
+    """The source of a copy, on SQLite. Its own thread reads the files.
 
-    key: bytes
-
-    async def origin(self, drawn: int) -> Origin:
-        """Return the database copied; `drawn` becomes its id if it has none. Raises StorageError."""
-
-    async def renew(self) -> None:
-        """Ask for a new chain; `Begun` follows among the changes once readers allow it. Repeat until it arrives.
-
-        Raises StorageError.
-        """
-
-    async def next(self) -> Begun | Change | None:
-        """Return the next change, None if there is none. Raises ChainBroken: only a new chain helps then."""
-
-    async def copy(self, offset: int, size: int) -> bytes:
-        """Read the database as of `Begun`, until `copied`. Raises OSError."""
-
-    def broken(self) -> str:
-        """Return why only a new chain can continue, "" if the chain is intact."""
-
-    async def copied(self) -> None:
-        """Allow writes to the database file. Raises ChainBroken if it was written before, so the copy is torn."""
-
-    def untold(self) -> int:
-        """Return approximately how many committed bytes are not shipped yet."""
-
-    async def end(self) -> None:
-        """Stop shipping; the database is then as without a shipper."""
-
-    async def give_way(self) -> None:
-        """Refuse every write of this start from now on: another has taken over. Raises StorageError."""
-
-
-class SqliteShipping:
-    """See Shipping. Its own thread reads the files."""
+    key: 32 bytes derived from the master key, for the copy's MACs.
+    """
 
     def __init__(self, writer: Writer, log: ShippedLog, database: Path, key: bytes) -> None:
         self.key = key
@@ -91,32 +58,42 @@ class SqliteShipping:
         self._fd: int | None = None
 
     async def origin(self, drawn: int) -> Origin:
+        """Return the database copied; `drawn` becomes its id if it has none. Raises StorageError."""
         return await self._writer.submit(partial(_origin, drawn))
 
     async def renew(self) -> None:
-        """See Shipping. An empty commit lets the writer notice the request."""
+        """Ask for a new chain; `Begun` follows among the changes once readers allow it. Repeat until it arrives.
+
+        Raises StorageError.
+        """
         await self._in_thread(self._log.want)
-        await self._writer.submit(_nothing)
+        await self._writer.submit(lambda _transaction: None)  # lets the writer notice the request
 
     async def next(self) -> Begun | Change | None:
+        """Return the next change, None if there is none. Raises ChainBroken: only a new chain helps then."""
         found = await self._in_thread(self._log.read)
         if found is None:
             return Begun(self._database.stat().st_size, len(STEPS))
         return Change(found.pages, found.size) if found.size else None
 
     async def copy(self, offset: int, size: int) -> bytes:
+        """Read the database as of `Begun`, until `copied`. Raises OSError."""
         return await trio.to_thread.run_sync(self._copy, offset, size, limiter=self._copying)
 
     def broken(self) -> str:
+        """Return why only a new chain can continue, "" if the chain is intact."""
         return self._log.broken
 
     async def copied(self) -> None:
+        """Allow writes to the database file. Raises ChainBroken if it was written before, so the copy is torn."""
         await self._in_thread(self._log.copied)
 
     def untold(self) -> int:
+        """Return approximately how many committed bytes are not shipped yet."""
         return self._log.unread()
 
     async def end(self) -> None:
+        """Stop shipping; the database is then as without a shipper."""
         await self._in_thread(self._log.end)
 
     def close(self) -> None:
@@ -127,6 +104,7 @@ class SqliteShipping:
             self._fd = None
 
     async def give_way(self) -> None:
+        """Refuse every write of this start from now on: another has taken over. Raises StorageError."""
         await self._writer.submit(_give_way)
 
     async def _in_thread(self, act: Callable[[], T]) -> T:
@@ -146,10 +124,6 @@ def _origin(drawn: int, transaction: Transaction) -> Origin:
     return Origin(id, number)
 
 
-def _nothing(_transaction: Transaction) -> None:
-    """Change nothing."""
-
-
 def _give_way(transaction: Transaction) -> None:
     transaction.execute(_NEXT_LIFE)
 
@@ -161,8 +135,8 @@ def shipping_of(storage: Storage) -> Shipping | None:
     """
     if storage.shipping is None and isinstance(storage, SqliteStorage):
         log = ShippedLog(storage.wal.path)
-        storage.shipping = SqliteShipping(storage.thread, log, storage.database, storage.vault.mac_key(REPLICA))
-        storage.closing.append(storage.shipping.close)
-        storage.wal.keeps = log.after_commit
-    found: Shipping | None = storage.shipping
-    return found
+        shipping = Shipping(storage.thread, log, storage.database, storage.vault.mac_key(REPLICA))
+        storage.closing.append(shipping.close)
+        storage.shipping, storage.wal.keeps = shipping, log.after_commit
+    assert storage.shipping is None or isinstance(storage.shipping, Shipping)
+    return storage.shipping

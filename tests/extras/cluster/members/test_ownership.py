@@ -64,7 +64,8 @@ async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_
 
     async def keep_running() -> None:
         while True:
-            await node.wait_mine("matcher")
+            while not node.mine("matcher"):
+                await node.wait_moved(node.view.number)
             await node.during("matcher", run)
 
     async with trio.open_nursery() as nursery:

@@ -19,7 +19,7 @@ from storage.errors import ChainBroken, Fenced
 from storage.records.identity import Millis
 from storage.sqlite.database import SqliteStorage
 from tests.extras.cluster.replica.test_shipping import facts
-from tests.support.replica import OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, write
+from tests.support.replica import OTHER, MemoryObjects, a_shipper, a_storage, keys_of, quick, shipping_in, write
 from tests.support.waiting import HANG
 
 
@@ -132,7 +132,7 @@ async def test_a_copy_during_which_the_log_was_emptied_is_never_whole_and_the_ch
         objects.held = True
         async with a_shipper(storage, objects):
             await objects.waits.wait()
-            while not storage.shipping.broken():
+            while not shipping_in(storage).broken():
                 await write(storage, chance)
             objects.history.clear()
             objects.open.set()
@@ -242,7 +242,7 @@ async def test_a_superseded_start_writes_no_more(tmp_path: Path) -> None:
 async def test_the_replica_of_another_instance_is_not_written_over(tmp_path: Path) -> None:
     objects = MemoryObjects()
     async with a_storage(tmp_path / "data") as storage:
-        theirs = written_record(OWNER, Owner(7, 1, "another", Millis(0)), storage.shipping.key)
+        theirs = written_record(OWNER, Owner(7, 1, "another", Millis(0)), shipping_in(storage).key)
     await objects.put(OWNER, theirs)
     async with a_storage(tmp_path / "data") as storage, a_shipper(storage, objects) as shipper:
         with trio.fail_after(HANG):
@@ -276,7 +276,7 @@ async def test_a_take_over_without_the_master_key_is_an_alarm_and_stops_nothing(
         a_shipper(storage, objects, why.append, lambda what, **_: told.append(what)) as shipper,
     ):
         await objects.until(lambda: CURRENT in objects.objects)
-        id = read_owner(objects.objects[OWNER], storage.shipping.key).id
+        id = read_owner(objects.objects[OWNER], shipping_in(storage).key).id
         mallory = Owner(id, 2, "mallory", Millis(0))
         forged = unsigned(mallory) if wrong == "unsigned" else written_record(OWNER, mallory, OTHER)
         await objects.put(OWNER, forged)
@@ -294,11 +294,11 @@ async def test_a_take_over_without_the_master_key_is_an_alarm_and_stops_nothing(
 async def test_objects_of_an_earlier_version_are_signed_at_the_next_start(tmp_path: Path) -> None:
     objects = MemoryObjects()
     async with a_storage(tmp_path / "data") as storage:
-        origin = await storage.shipping.origin(9)
+        origin = await shipping_in(storage).origin(9)
         await objects.put(OWNER, unsigned(Owner(origin.id, origin.number, "an earlier version", Millis(0))))
         async with a_shipper(storage, objects):
             await objects.until(lambda: CURRENT in objects.objects)
-        assert read_owner(objects.objects[OWNER], storage.shipping.key).by == "a test"
+        assert read_owner(objects.objects[OWNER], shipping_in(storage).key).by == "a test"
 
 
 async def test_copies_that_are_never_finished_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +308,7 @@ async def test_copies_that_are_never_finished_are_counted(tmp_path: Path, monkey
         async def torn() -> None:
             raise ChainBroken("the log grew past 256 MB")
 
-        monkeypatch.setattr(storage.shipping, "copied", torn)
+        monkeypatch.setattr(shipping_in(storage), "copied", torn)
         async with a_shipper(storage, objects) as shipper:
             with trio.fail_after(HANG):
                 while "3 copies in a row were not finished" not in shipper.state.says:

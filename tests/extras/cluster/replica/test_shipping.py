@@ -15,9 +15,9 @@ import trio
 
 from extras.cluster.replica import log
 from extras.cluster.replica.parts import Change
-from extras.cluster.replica.shipping import Begun, SqliteShipping
+from extras.cluster.replica.shipping import Begun, Shipping
 from storage.errors import ChainBroken, Fenced
-from tests.support.replica import a_storage, write
+from tests.support.replica import a_storage, shipping_in, write
 
 
 class Copy:
@@ -26,7 +26,7 @@ class Copy:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    async def begin(self, shipping: SqliteShipping, begun: Begun) -> None:
+    async def begin(self, shipping: Shipping, begun: Begun) -> None:
         with self.path.open("wb") as copy:
             for offset in range(0, begun.size, 1 << 16):
                 copy.write(await shipping.copy(offset, 1 << 16))
@@ -45,7 +45,7 @@ def facts(database: Path, *, beside: bool = False) -> list[tuple[str, int]]:
         return connection.execute("SELECT name, value FROM fact ORDER BY name").fetchall()
 
 
-async def until_begun(shipping: SqliteShipping, earlier: Callable[[Change], None] = lambda _change: None) -> Begun:
+async def until_begun(shipping: Shipping, earlier: Callable[[Change], None] = lambda _change: None) -> Begun:
     await shipping.renew()
     while True:
         found = await shipping.next()
@@ -57,7 +57,7 @@ async def until_begun(shipping: SqliteShipping, earlier: Callable[[Change], None
             earlier(found)
 
 
-async def catch_up(shipping: SqliteShipping, copy: Copy) -> None:
+async def catch_up(shipping: Shipping, copy: Copy) -> None:
     while (found := await shipping.next()) is not None:
         assert isinstance(found, Change)
         copy.put(found)
@@ -71,7 +71,7 @@ async def test_a_copy_has_every_commit_after_any_interruption(
     monkeypatch.setattr(log, "REST", 80_000)
     chance, database = random.Random(seed), tmp_path / "data" / "sanderling.db"
     async with a_storage(database.parent) as storage:
-        shipping, copy = storage.shipping, Copy(tmp_path / "copy.db")
+        shipping, copy = shipping_in(storage), Copy(tmp_path / "copy.db")
         await write(storage, chance)
         begun = await until_begun(shipping)
         await write(storage, chance)  # during the copy
@@ -105,7 +105,7 @@ async def test_a_shipper_that_is_too_slow_loses_its_chain_and_the_log_stays_smal
     monkeypatch.setattr(log, "MOST", 300_000)
     chance = random.Random(1)
     async with a_storage(tmp_path) as storage:
-        shipping = storage.shipping
+        shipping = shipping_in(storage)
         await until_begun(shipping)
         for _ in range(40):
             await write(storage, chance)
@@ -129,7 +129,7 @@ async def test_a_copy_during_which_the_chain_was_given_up_is_torn(
     monkeypatch.setattr(log, "MOST", 300_000)
     chance = random.Random(5)
     async with a_storage(tmp_path) as storage:
-        shipping = storage.shipping
+        shipping = shipping_in(storage)
         begun = await until_begun(shipping)
         await shipping.copy(0, begun.size // 2)
         for _ in range(40):
@@ -142,7 +142,7 @@ async def test_a_copy_during_which_the_chain_was_given_up_is_torn(
 async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -> None:
     chance = random.Random(2)
     async with a_storage(tmp_path) as storage:
-        shipping = storage.shipping
+        shipping = shipping_in(storage)
         copy = Copy(tmp_path / "copy.db")
         await copy.begin(shipping, await until_begun(shipping))
         await write(storage, chance)
@@ -157,10 +157,10 @@ async def test_another_program_that_empties_the_log_is_noticed(tmp_path: Path) -
 
 async def test_a_copys_owner_stays_across_restarts_and_one_that_yields_writes_no_more(tmp_path: Path) -> None:
     async with a_storage(tmp_path) as storage:
-        assert await storage.shipping.origin(5) == (5, 1)
+        assert await shipping_in(storage).origin(5) == (5, 1)
     async with a_storage(tmp_path) as storage:
-        assert await storage.shipping.origin(6) == (5, 1)
-        await storage.shipping.give_way()
+        assert await shipping_in(storage).origin(6) == (5, 1)
+        await shipping_in(storage).give_way()
         with pytest.raises(Fenced):
             await storage._parts.writer.submit(lambda transaction: transaction.fence(storage.lease))
 
@@ -168,9 +168,9 @@ async def test_a_copys_owner_stays_across_restarts_and_one_that_yields_writes_no
 async def test_reading_the_database_ends_no_lock_of_sqlite(tmp_path: Path) -> None:
     """POSIX drops all locks of a process on a file when it closes any descriptor of it."""
     async with a_storage(tmp_path) as storage:
-        await until_begun(storage.shipping)
-        await storage.shipping.copy(0, 100)
-        await storage.shipping.copied()
+        await until_begun(shipping_in(storage))
+        await shipping_in(storage).copy(0, 100)
+        await shipping_in(storage).copied()
         await write(storage, random.Random(3))
         code = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT 1 FROM fact').fetchall()"
         await trio.run_process([sys.executable, "-c", code, str(tmp_path / "sanderling.db")])
