@@ -8,7 +8,7 @@ guarantee depends on it. Their writes are compared with the state they started f
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import trio
 
@@ -36,7 +36,6 @@ class Ownership:
         return True
 
     def watches(self, source: Source) -> bool:
-        """Return whether a source is this process's to watch."""
         return True
 
     def follower(self, *of: Any) -> Any:
@@ -68,26 +67,26 @@ class Ownership:
         """Count a request that was admitted for a client here."""
 
 
-class Members(Protocol):
-    """The processes that work on one database. On SQLite there is one, always inside.
+class Members:
+    """The processes that work on one database; this one alone, always inside, unless an engine has others.
 
     A process is a member from its first beat until `leave`, or until others remove it, one lease after its last
-    beat. A removed member enters again with its next beat.
+    beat. A removed member enters again with its next beat. me: the id of this start. failover: the newest that a beat
+    of this member noticed, None before any.
     """
 
-    @property
-    def me(self) -> str:
-        """The id of this start."""
+    failover: Failover | None = None
 
-    @property
-    def failover(self) -> Failover | None:
-        """The newest failover that a beat of this member noticed; None before any."""
+    def __init__(self, me: str) -> None:
+        self.me, self._says = me, Says()
 
     async def beat(self, says: Says) -> View:
         """Report this member alive, let new members in, remove late ones, and return the view after that.
 
         Call it every second, from one task. It reports nothing after `leave`. Raises Unavailable.
         """
+        self._says = says
+        return await self.view()
 
     async def leave(self) -> None:
         """Leave at once; no later beat, nor one under way, enters again.
@@ -100,32 +99,4 @@ class Members(Protocol):
 
     async def view(self) -> View:
         """Return the stored view without a beat. Raises Unavailable."""
-
-
-class Alone:
-    """The only member of a database that belongs to one process. So its times need no clock."""
-
-    def __init__(self, me: str) -> None:
-        self._member = Member(me, inside=True)
-
-    @property
-    def me(self) -> str:
-        return self._member.id
-
-    @property
-    def failover(self) -> Failover | None:
-        """Always None: a single member has no view to agree on after a failover."""
-        return None
-
-    async def beat(self, says: Says) -> View:
-        self._member = Member(self.me, inside=True, says=says)
-        return await self.view()
-
-    async def leave(self) -> None:
-        """Do nothing: the next start fences this one off."""
-
-    async def drain(self, *, on: bool) -> None:
-        """Do nothing: there are no other members to notify."""
-
-    async def view(self) -> View:
-        return View(1, 0.0, (self._member,))
+        return View(1, 0.0, (Member(self.me, inside=True, says=self._says),))

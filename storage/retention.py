@@ -52,15 +52,13 @@ class Trust:
     def ahead(self, now: Millis, tick: float) -> Millis:
         """Return by how many milliseconds the clock is ahead of its expected time; 0 if it is trusted."""
         ahead = 0 if self._known is None else now - _shown(self._known, tick)
-        if ahead > self._slack and not self._steady(now, tick):
-            return Millis(ahead)
+        if ahead > self._slack:
+            if self._doubted is None or abs(now - _shown(self._doubted, tick)) > JUMP:
+                self._doubted = (now, tick)
+            if tick - self._doubted[1] < PATIENCE:
+                return Millis(ahead)
         self._known, self._slack, self._doubted = (now, tick), JUMP, None
         return Millis(0)
-
-    def _steady(self, now: Millis, tick: float) -> bool:
-        if self._doubted is None or abs(now - _shown(self._doubted, tick)) > JUMP:
-            self._doubted = (now, tick)
-        return tick - self._doubted[1] >= PATIENCE
 
 
 def _shown(known: tuple[Millis, float], tick: float) -> int:

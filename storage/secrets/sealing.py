@@ -23,26 +23,15 @@ from storage.secrets.vault import Vault
 
 
 class Rows(Protocol):
-    """The result of a statement: the rows found, and the number of rows changed."""
+    """The result of a statement: the rows found, and the number of rows changed, as DB-API 2.0 (PEP 249) has them."""
 
     @property
-    def rowcount(self) -> int:
-        """Number of changed rows."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over the remaining rows."""
-
-    def close(self) -> None:
-        """Discard the remaining rows."""
-
-    def fetchmany(self, size: int = 1, /) -> list[Any]:
-        """Return at most `size` of the remaining rows."""
-
-    def fetchone(self) -> Any:
-        """Return the next row, None after the last."""
-
-    def fetchall(self) -> list[Any]:
-        """Return the remaining rows."""
+    def rowcount(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def close(self) -> None: ...
+    def fetchmany(self, size: int = 1, /) -> list[Any]: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
 
 
 class Connection(Protocol):
@@ -182,7 +171,6 @@ _PUT_SOURCE = "UPDATE source SET body=? WHERE key=(SELECT key FROM source_key WH
 
 
 def boxes(connection: Connection, place: Place) -> Sequence[tuple[str, bytes | None]]:
-    """Return all boxes of a place with the names of their rows."""
     return connection.execute(place.boxes).fetchall()
 
 

@@ -19,7 +19,7 @@ import trio
 
 from storage.append import Lease
 from storage.errors import Corrupt
-from storage.ownership import Alone, Members, Ownership
+from storage.ownership import Members, Ownership
 from storage.records.identity import Seq
 from storage.records.member import ReplicaState
 from storage.secrets.sealing import Connection
@@ -91,21 +91,14 @@ class NoticingWriter:
 
 
 class NoticingReaders:
-    """Readers that record damage."""
+    """Readers and look-ups that record damage."""
 
-    def __init__(self, readers: Readers, damage: Damage) -> None:
-        self._readers, self._damage = readers, damage
+    def __init__(self, readers: Readers, lookups: Lookups, damage: Damage) -> None:
+        self._readers, self._lookups, self._damage = readers, lookups, damage
 
     async def run(self, look: Callable[[Connection], T]) -> T:
         with self._damage.noted():
             return await self._readers.run(look)
-
-
-class NoticingLookups:
-    """Lookups that record damage."""
-
-    def __init__(self, lookups: Lookups, damage: Damage) -> None:
-        self._lookups, self._damage = lookups, damage
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
         with self._damage.noted():
@@ -130,30 +123,30 @@ class Storage(ABC):
     that hit damage also got Corrupt. lease: of this start. writer, readers, vault: for the stores of extras.
     """
 
-    shipping: Any = None
+    shipping: object = None
     replica: ReplicaState | None = None
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()
         appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
         writer = NoticingWriter(places.writer, self.damage, lease)
-        readers, own = NoticingReaders(places.readers, self.damage), NoticingLookups(places.lookups, self.damage)
+        readers = NoticingReaders(places.readers, places.lookups, self.damage)
         self.writer, self.readers, self.vault = writer, readers, vault
         self.tail, self.ownership = Tail(known), Ownership()
-        self.members: Members = Alone(f"{lease.owner}-{lease.epoch}")
+        self.members = Members(f"{lease.owner}-{lease.epoch}")
         self.log = EventLog(appender, readers, space, known, self.tail)
         self.sources = Sources(appender, readers, vault)
-        self.keys = Keys(writer, readers, own, vault)
-        self.alerts = Alerts(writer, readers, own, vault)
-        self.bins = Bins(writer, readers, own)
-        self.calls = Calls(writer)
-        self.coverage = Coverage(writer, readers)
-        self.people = People(writer, readers, own)
-        self.outbox = Outbox(delivering, readers, own)
-        self.pictures = Pictures(writer, readers)
-        self.saved_views = SavedViews(writer, readers)
-        self.tag_defaults = TagsDefaults(writer, readers)
-        self.publications = Publications(writer, readers, own, vault)
+        self.keys = Keys(writer, readers, vault)
+        self.alerts = Alerts(writer, readers, vault)
+        self.bins = Bins(writer, readers, vault)
+        self.calls = Calls(writer, readers, vault)
+        self.coverage = Coverage(writer, readers, vault)
+        self.people = People(writer, readers, vault)
+        self.outbox = Outbox(delivering, readers, vault)
+        self.pictures = Pictures(writer, readers, vault)
+        self.saved_views = SavedViews(writer, readers, vault)
+        self.tag_defaults = TagsDefaults(writer, readers, vault)
+        self.publications = Publications(writer, readers, vault)
 
     async def follow(self) -> None:
         """Publish commits to readers, in order, until cancelled; one task. Retries while the log is unreadable."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import trio
 
@@ -20,6 +21,9 @@ MOST_EVENTS, MOST_ROWS = 512, 500
 """Limits of one transaction; its first job may exceed them."""
 _PUT_MARK = """INSERT INTO story_mark VALUES(?,?)
     ON CONFLICT(mark) DO UPDATE SET seq=excluded.seq WHERE excluded.seq>story_mark.seq"""
+CLOSE_WITHIN = 5.0
+"""Seconds that running reads get at a close."""
+C = TypeVar("C")
 T = TypeVar("T")
 
 
@@ -101,6 +105,31 @@ class Readers(Protocol):
         """Return the result of `look` with a connection. Raises Corrupt, Unavailable."""
 
 
+class Pool(Generic[C]):
+    """Connections, each used by one thread at a time. A call that waits for its turn can be cancelled."""
+
+    def __init__(self, connections: Sequence[C], close: Callable[[C], None]) -> None:
+        self._limiter = trio.CapacityLimiter(len(connections))
+        self._idle: queue.LifoQueue[C] = queue.LifoQueue()
+        self._close, self._closed = close, False
+        for connection in connections:
+            self._idle.put(connection)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(busy={self._limiter.borrowed_tokens} of {self._limiter.total_tokens})"
+
+    async def aclose(self) -> None:
+        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
+        if self._closed:
+            return
+        self._closed = True
+        with trio.move_on_after(CLOSE_WITHIN, shield=True):
+            for _ in range(int(self._limiter.total_tokens)):
+                await self._limiter.acquire_on_behalf_of(object())
+        while not self._idle.empty():
+            self._close(self._idle.get_nowait())
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A read of one statement, which a server answers in one round trip."""
@@ -137,6 +166,17 @@ class Lookups(Protocol):
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
         """Return the first row, None if there is none. Raises Corrupt, Unavailable."""
+
+
+class Reading(Readers, Lookups, Protocol):
+    """Both ways to read."""
+
+
+class Store:
+    """A store on the writer and the readers of an engine. vault: the key of sealed values."""
+
+    def __init__(self, writer: Writer, readers: Reading, vault: Vault) -> None:
+        self._writer, self._readers, self._vault = writer, readers, vault
 
 
 def next_turn(every: float) -> float:

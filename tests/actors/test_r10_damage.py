@@ -102,7 +102,7 @@ async def test_r10_damage_met_by_the_loops_own_connection_is_reported_too(autoju
             def execute(self, *_: Any) -> Any:
                 raise error
 
-        house.storage.keys._lookups._lookups._connection = Torn()  # type: ignore[attr-defined]
+        house.storage.keys._readers._lookups._connection = Torn()  # type: ignore[attr-defined]
         with pytest.raises(Corrupt):
             await house.storage.keys.by_hash("none")
         assert "damaged" in house.system.readiness()["storage"]

@@ -15,8 +15,9 @@ from extras.cluster.members.other_nodes import Sharing
 from extras.cluster.members.ownership import SharedOwnership
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
+from storage.ownership import Members
 from storage.records.identity import Seq
-from storage.records.member import BREAK, LEASE, LEFT, Failover, Member, Says, View
+from storage.records.member import BREAK, LEASE, LEFT, Member, Says, View
 from storage.sql.transaction import Transaction
 from tests.support.in_loop import Disk, InLoopStorage, vault
 
@@ -94,45 +95,36 @@ class SharedDisk(Disk):
                 wake()
 
 
-class LoopMembers:
+class LoopMembers(Members):
     """See Members. Uses Trio's clock, shared by all starts. seek: awaited once per call."""
 
     def __init__(
         self, disk: SharedDisk, lease: Lease, shown: Callable[[], Seq], seek: Callable[[], Awaitable[None]]
     ) -> None:
+        super().__init__(f"{lease.owner}-{lease.epoch}")
         self._disk, self._epoch, self._shown, self._seek = disk, lease.epoch, shown, seek
-        self._me = f"{lease.owner}-{lease.epoch}"
         self._left = False
 
     def __repr__(self) -> str:
-        return f"<LoopMembers of {self._me}>"
-
-    @property
-    def me(self) -> str:
-        return self._me
+        return f"<LoopMembers of {self.me}>"
 
     async def beat(self, says: Says) -> View:
         await self._seek()
         if not self._left:
             now, rows = trio.current_time(), self._disk.members
-            before = rows.get(self._me, Member(self._me, since=now, until=now))
+            before = rows.get(self.me, Member(self.me, since=now, until=now))
             since = now if before.until < now + LEASE - BREAK else before.since
-            rows[self._me] = replace(before, since=since, until=now + LEASE, shown=self._shown(), says=says)
+            rows[self.me] = replace(before, since=since, until=now + LEASE, shown=self._shown(), says=says)
             self._change()
         return self._view()
 
     async def leave(self) -> None:
         self._left = True
         await self._seek()
-        if self._me in self._disk.members:
-            gone = replace(self._disk.members[self._me], until=LEFT, since=trio.current_time())
-            self._disk.members[self._me] = gone
+        if self.me in self._disk.members:
+            gone = replace(self._disk.members[self.me], until=LEFT, since=trio.current_time())
+            self._disk.members[self.me] = gone
             self._change()
-
-    @property
-    def failover(self) -> Failover | None:
-        """Always None: the database has no standby."""
-        return None
 
     async def drain(self, *, on: bool) -> None:
         await self._seek()
@@ -148,7 +140,7 @@ class LoopMembers:
         return View(self._disk.view_number, trio.current_time(), members, self._disk.drained)
 
     def _change(self) -> None:
-        change, rows = self._view().due(self._me), self._disk.members
+        change, rows = self._view().due(self.me), self._disk.members
         if change is not None:
             for ids, inside in ((change.comes, True), (change.goes, False)):
                 rows.update({id: replace(rows[id], inside=inside) for id in ids})

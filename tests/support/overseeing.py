@@ -13,7 +13,7 @@ from actors.overseer.overseer import Overseer
 from actors.sources.ports import LiveSource
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
-from storage.ownership import Alone
+from storage.ownership import Members
 from storage.records.states import RANK, SOURCES
 from supervision import DynamicSupervisor, Supervisor
 from tests.support.build import NOW
@@ -59,7 +59,7 @@ def an_overseer(world: World, views: Mapping[str, SourceView]) -> Overseer:
         destinations=DynamicSupervisor("destinations", chance=random.Random(3)),
         deliveries=deliveries,
         gate=PauseSwitch(),
-        members=Alone("alone"),
+        members=Members("alone"),
         journal=Journal(),
         started_at=NOW,
         version="9.9",

@@ -41,7 +41,6 @@ class Host:
     port: int
 
     def is_here(self) -> bool:
-        """Return whether the connection stays on this machine."""
         if self.name.startswith("/") or self.name == "localhost":
             return True
         try:

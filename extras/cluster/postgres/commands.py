@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 import trio
 
-from extras.cluster.postgres.engine.connection import SPACE, PostgresConnection, connect, translated
-from extras.cluster.postgres.engine.steps import BEGIN, all_steps, check_version, upgrade
+from extras.cluster.postgres.engine.connection import SPACE, PostgresConnection, connect, connected, translated
+from extras.cluster.postgres.engine.steps import BEGIN, OTHER, all_steps, begin_life, check_version, upgrade
 from storage.append import Lease
 from storage.errors import Locked, NoKey, Unavailable
 from storage.records.identity import START
 from storage.records.key import SigningKey
-from storage.secrets.sealing import Connection, mark, opens_mark, read_mark
+from storage.secrets.sealing import Connection, opens_mark, read_mark
 from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
@@ -26,7 +26,6 @@ from storage.sql.stores.keys import CommandKeys, all_signing, insert_signing
 from storage.sql.transaction import Job
 
 T = TypeVar("T")
-OTHER = "the given master key does not open the secrets of this database"
 
 
 class PostgresKeys(CommandKeys):
@@ -61,20 +60,10 @@ class PostgresKeys(CommandKeys):
 @contextmanager
 def open_postgres_keys(url: str, vault: Vault) -> Iterator[PostgresKeys]:
     """Open the keys; create missing tables. Raises NoKey, NewerSchema, Unavailable."""
-    connection = connect(url)
-    try:
-        with translated():
-            upgrade(connection, all_steps())
-            connection.run(BEGIN)
-            there = read_mark(connection)
-            if there is None:
-                mark(connection, vault)
-            elif not opens_mark(vault, there):
-                raise NoKey(OTHER)
-            connection.commit()
+    with connected(url) as connection:
+        begin_life(connection, vault)
+        connection.commit()
         yield PostgresKeys(connection, vault)
-    finally:
-        connection.close()
 
 
 # The server's own limit would end an export that waits for a slow disk or pipe between two pages.
@@ -90,11 +79,9 @@ class PostgresSnapshot(Storage):
         super().__init__(places, SPACE, Lease(0, "snapshot", 0), newest, vault)
 
     def writer_moved_at(self) -> float:
-        """Return the present time: no write ever waits."""
         return trio.current_time()
 
     async def wait_ended(self) -> str:
-        """Wait forever: there is no writer."""
         await trio.sleep_forever()
         raise AssertionError
 
@@ -167,7 +154,7 @@ class NotEmpty(Exception):
 
 def is_half(url: str) -> bool:
     """Return whether an import into a database was cut off. Raises Unavailable."""
-    with _connected(url) as connection:
+    with connected(url) as connection:
         there: tuple[bool] = connection.execute(_THERE).fetchone() or (False,)
         half: tuple[bool] = (connection.execute(_IMPORTING).fetchone() or (False,)) if there[0] else (False,)
         return half[0]
@@ -175,7 +162,7 @@ def is_half(url: str) -> bool:
 
 def begin_import(url: str) -> None:
     """Begin an import; delete the rest of an interrupted one. Raises NotEmpty, Locked, Unavailable, NewerSchema."""
-    with _connected(url) as connection:
+    with connected(url) as connection:
         upgrade(connection, all_steps())
         connection.run(BEGIN)
         try:
@@ -196,20 +183,10 @@ def begin_import(url: str) -> None:
 
 def end_import(url: str) -> None:
     """Mark an import as complete. Raises Unavailable."""
-    with _connected(url) as connection:
+    with connected(url) as connection:
         connection.run("DELETE FROM fact WHERE name='importing'")
 
 
 def _held(connection: PostgresConnection) -> str:
     row: tuple[bool, bool, bool] = connection.execute(_HELD).fetchone() or (False, False, False)
     return " and ".join(word for word, found in zip(("sources", "alerts", "events"), row, strict=True) if found)
-
-
-@contextmanager
-def _connected(url: str) -> Iterator[PostgresConnection]:
-    connection = connect(url)
-    try:
-        with translated():
-            yield connection
-    finally:
-        connection.close()

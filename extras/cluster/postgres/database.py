@@ -12,18 +12,18 @@ import trio
 
 from extras.cluster.members.other_nodes import Sharing
 from extras.cluster.members.ownership import SharedOwnership
-from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connect, translated
+from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connected
 from extras.cluster.postgres.engine.examining import facts_of
 from extras.cluster.postgres.engine.members import WITHIN, PostgresMembers
 from extras.cluster.postgres.engine.readers import GatheredLookups, LinePool, ReaderPool
-from extras.cluster.postgres.engine.steps import BEGIN, FENCE, all_steps, lock_of, upgrade
+from extras.cluster.postgres.engine.steps import FENCE, begin_life, lock_of
 from extras.cluster.postgres.engine.watch import Watch
 from extras.cluster.postgres.engine.writer import APPENDER, WRITER, PostgresWriter
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, SharedClock, judge
 from storage.append import Lease
-from storage.errors import STANDSTILL, NoKey, Unavailable
+from storage.errors import STANDSTILL, Unavailable
 from storage.records.identity import START, Seq
-from storage.secrets.sealing import examine_boxes, mark, opens_mark, read_mark
+from storage.secrets.sealing import examine_boxes
 from storage.secrets.vault import Vault
 from storage.sql.storage import Places, Storage
 from storage.sql.stores import scan
@@ -91,16 +91,9 @@ class _Lines(NamedTuple):
     listen_url: str
     lineage: Lineage
 
-    def to(self, name: str) -> Line:
+    def to(self, name: str, url: str = "") -> Line:
         """Return a connection; `name` must be unique."""
-        return self._line(self.url, name)
-
-    def to_hear(self) -> Line:
-        """Return the connection for notices."""
-        return self._line(self.listen_url, "watch")
-
-    def _line(self, url: str, name: str) -> Line:
-        return Line(url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage)
+        return Line(url or self.url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage)
 
 
 class _Opened(NamedTuple):
@@ -138,7 +131,9 @@ class PostgresStorage(Storage):
         if lines.shares:
             self.ownership = SharedOwnership(lines.me, Sharing(self._readers, self._lookups, vault))
         writers = (self._appender, self._writer)
-        self._watch = Watch(lines.to_hear(), writers, self.log.follower.unknown, lambda: self.tail.awaited)
+        self._watch = Watch(
+            lines.to("watch", lines.listen_url), writers, self.log.follower.unknown, lambda: self.tail.awaited
+        )
         self._appender.start()
         self._writer.start()
         self._watch.start()
@@ -167,11 +162,9 @@ class PostgresStorage(Storage):
             self.log.follower.unknown()
 
     def writer_moved_at(self) -> float:
-        """Return when the slower writer last finished a job; see Storage."""
         return min(self._appender.moved_at(), self._writer.moved_at())
 
     async def wait_ended(self) -> str:
-        """Wait until one of the writing threads has ended, and return why; see Storage."""
         ended: list[str] = []
 
         async def wait(writer: PostgresWriter) -> None:
@@ -202,27 +195,17 @@ def _open(
     shares: bool,
     listens: bool,
 ) -> _Opened:
-    connection = connect(url)
-    try:
-        with translated():
-            warnings = _admitted(facts_of(connection, clock, safe, listens=listens))
-            doing("reading the database")
-            upgrade(connection, all_steps())
-            connection.run(BEGIN)
-            there = read_mark(connection)
-            if there is None:
-                mark(connection, vault)
-            elif not opens_mark(vault, there):
-                raise NoKey("the given master key does not open the secrets of this database")
-            examine_boxes(connection, vault)
-            epoch, chance = _begin_life(connection, shares=shares)
-            connection.commit()
-            return _Opened(epoch, chance, scan.bounds(connection, START).newest, warnings)
-    finally:
-        connection.close()
+    with connected(url) as connection:
+        warnings = _admitted(facts_of(connection, clock, safe, listens=listens))
+        doing("reading the database")
+        begin_life(connection, vault)
+        examine_boxes(connection, vault)
+        epoch, chance = _number_of_start(connection, shares=shares)
+        connection.commit()
+        return _Opened(epoch, chance, scan.bounds(connection, START).newest, warnings)
 
 
-def _begin_life(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
+def _number_of_start(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
     """Take this start's number, and fence off every earlier start unless both share the data.
 
     Fencing waits for writes under way: each holds a shared lock on `FENCE`.

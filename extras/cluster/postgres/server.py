@@ -119,7 +119,6 @@ class SharedClock:
         self._ahead: float | None = None
 
     def __call__(self) -> float:
-        """Return the time."""
         return self._wall() if self._ahead is None else self._monotonic() + self._ahead
 
     def own(self) -> float:

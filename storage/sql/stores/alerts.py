@@ -14,7 +14,7 @@ from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.secrets.sealing import PRIVATE, SECRETS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import REVISES, Lookups, Readers, Row, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import REVISES, Row, Store, Transaction, every_row, first_row
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -35,15 +35,12 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
     sealed=excluded.sealed, private=excluded.private"""
 
 
-class Alerts:
+class Alerts(Store):
     """Alerts and their destinations. Does not add a destination whose alert is gone.
 
     Counters of their work (`match_count`, `last_match_at`, `last_delivery_at`) are read from a record only when it is
     added; after that, only `Outbox` changes them.
     """
-
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
-        self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, alert: Alert) -> None:
         def job(transaction: Transaction) -> None:
@@ -75,7 +72,7 @@ class Alerts:
 
         Notes of a destination's own deliveries (failures, missed matches) do not count.
         """
-        return int((await self._lookups.one(_REVISION))[0])
+        return int((await self._readers.one(_REVISION))[0])
 
     async def changed_at(self) -> Seq:
         """Return the log's newest position when the revision last rose; the previous revision applies up to there."""
@@ -135,7 +132,7 @@ class Alerts:
         return await self._writer.submit(job, holds=holds)
 
     async def destination(self, destination_id: str) -> Destination | None:
-        row = await self._lookups.one(_DESTINATIONS + " WHERE id=?", (destination_id,))
+        row = await self._readers.one(_DESTINATIONS + " WHERE id=?", (destination_id,))
         return None if row is None else _destination(row, self._vault)
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
@@ -194,7 +191,6 @@ def revise(transaction: Transaction) -> None:
 
 
 def changed_at(connection: Connection) -> Seq:
-    """Return the log's newest position when the revision last rose."""
     (seq,) = connection.execute("SELECT value FROM fact WHERE name='alerts_at'").fetchone()
     return Seq(seq)
 

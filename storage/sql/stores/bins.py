@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row, write_one
+from storage.sql.transaction import Row, Store, Transaction, every_row, write_one
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -33,22 +33,19 @@ _HOLDS: Sequence[Row] = (("fact", "captured"),)
 """The weight of all captures, which every change of one writes."""
 
 
-class Bins:
+class Bins(Store):
     """Webhook bins and their captures."""
-
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
-        self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def add(self, bin: Bin) -> None:
         await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
 
     async def by_token(self, token: str) -> Bin | None:
         """Return the bin with this token, expired or not. On the path of unauthenticated requests: microseconds."""
-        row = await self._lookups.one(_BIN + " WHERE token=?", (token,))
+        row = await self._readers.one(_BIN + " WHERE token=?", (token,))
         return None if row is None else Bin(*row)
 
     async def get(self, bin_id: str) -> Bin | None:
-        row = await self._lookups.one(_BIN + " WHERE id=?", (bin_id,))
+        row = await self._readers.one(_BIN + " WHERE id=?", (bin_id,))
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis
 from storage.records.key import KeptCall
-from storage.sql.transaction import Transaction, Writer, write_one
+from storage.sql.transaction import Store, Transaction, write_one
 
 _FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"
 _PUT = """INSERT INTO call(key, fingerprint, at, id, answer, node) VALUES(?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
@@ -18,11 +18,8 @@ _TAKE_UP = "UPDATE call SET node=? WHERE key=? AND node=? AND answer IS NULL"
 _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 
 
-class Calls:
+class Calls(Store):
     """Calls with an Idempotency-Key."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
 
     async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
         """Store a call unless one with its key began at `since` or later; return the stored one.

@@ -13,7 +13,7 @@ from storage.records.coverage import MOST_SHIFTS, Shift, following
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day, summed, united
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import MOST_ROWS, Readers, Transaction, Writer, every_row, write_one
+from storage.sql.transaction import MOST_ROWS, Store, Transaction, every_row, write_one
 
 _SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "
 _INSERT: Final = "INSERT INTO shift(node, began, saved, until, after) VALUES(?,?,?,?,?) RETURNING number"
@@ -35,11 +35,8 @@ _THERE: Final = (
 _DAY_MS: Final = 86_400_000
 
 
-class Coverage:
+class Coverage(Store):
     """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer, self._readers = writer, readers
 
     async def begin(self, node: str, now: Millis) -> Shift:
         """Begin and return a node's shift, with the reason for it."""

@@ -17,7 +17,7 @@ from storage.records.key import ApiKey, Password, PublicKey, SetUpLink, SigningK
 from storage.secrets.sealing import SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.stores.people import insert_link, read_password
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, write_each
+from storage.sql.transaction import Store, Transaction, write_each
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder(ApiKey).decode
@@ -33,18 +33,15 @@ _FIRST = """INSERT INTO signing_key(key_id, seed, created_at, state) SELECT ?, ?
 _ACTIVE = "SELECT key_id FROM signing_key WHERE state='active'"
 
 
-class Keys:
+class Keys(Store):
     """API keys and signing keys. The next call sees changes by other processes (commands)."""
-
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
-        self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def add(self, key: ApiKey) -> None:
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
     async def by_hash(self, sha256: str) -> ApiKey | None:
         """Return the key with this hash unless revoked. On the path of every request: microseconds."""
-        row = await self._lookups.one(_BY_HASH, (sha256,))
+        row = await self._readers.one(_BY_HASH, (sha256,))
         return None if row is None else _key(row)
 
     async def all(self) -> Sequence[ApiKey]:
@@ -66,7 +63,7 @@ class Keys:
 
     async def active_signing(self) -> str | None:
         """Return the id of the active signing key. On the path of every batch of events: microseconds."""
-        row = await self._lookups.one(_ACTIVE)
+        row = await self._readers.one(_ACTIVE)
         return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:
@@ -117,11 +114,9 @@ class CommandKeys:
         self._run(lambda connection: insert_key(connection, key))
 
     def all(self) -> Sequence[ApiKey]:
-        """Return all keys, oldest first."""
         return self._run(all_keys)
 
     def revoke(self, key_id: str) -> bool:
-        """Delete a key; return whether there was one."""
         return self._run(lambda connection: delete_key(connection, key_id))
 
     def public(self) -> Sequence[PublicKey]:
@@ -137,18 +132,15 @@ class CommandKeys:
         return self._run(read_password)
 
     def offer(self, link: SetUpLink) -> None:
-        """Store a set-up link, replacing any other."""
         self._run(lambda connection: insert_link(connection, link))
 
 
 def insert_key(connection: Connection, key: ApiKey) -> None:
-    """Write a key inside the caller's transaction."""
     insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, body) VALUES(?,?,?,?,?)"
     connection.execute(insert, (key.id, key.sha256, key.created_at, key.last_used_at, msgspec.json.encode(key)))
 
 
 def delete_key(connection: Connection, key_id: str) -> bool:
-    """Delete a key inside the caller's transaction; return whether there was one."""
     return connection.execute("DELETE FROM api_key WHERE id=?", (key_id,)).rowcount > 0
 
 

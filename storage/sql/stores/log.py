@@ -82,7 +82,9 @@ class EventLog:
             events = list(self._minted(harvest, mint, stamp, telling))
             rows += [(event.seq, key, event.kind, event.body) for event in events]
             if harvest.picture is not None:
-                shown.append((key, _of_change(harvest, events), harvest.picture))
+                pairs = zip(harvest.drafts, events, strict=True)
+                changed = (event.seq for draft, event in pairs if draft.delta is not None)
+                shown.append((key, next(changed, START), harvest.picture))
             answers.append(events)
         transaction.put_events(rows)
         if telling is not None:
@@ -167,9 +169,8 @@ class EventLog:
 
     async def read_back(self, before: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return events before `before`, newest first. `scanned` is the lowest position read (0 at the end)."""
-        return await self._readers.run(
-            lambda c: self._pages.read_back(c, before, scan.ScanRequest(limit, where, budget))
-        )
+        wish = scan.ScanRequest(limit, where, budget)
+        return await self._readers.run(lambda c: self._pages.read(c, before, wish, back=True))
 
     async def get(self, event_id: str) -> Stored | None:
         """Return one event; None if unknown or if the id is not a UUIDv7."""
@@ -186,7 +187,7 @@ class EventLog:
 
     async def count(self) -> int:
         """Count stored events without heartbeats. Scans a whole index: for the pruner, not for requests."""
-        return await self._readers.run(scan.count_without_heartbeats)
+        return int((await first_row(self._readers, scan.WITHOUT_HEARTBEATS))[0])
 
     async def heartbeat(self) -> Stored | None:
         def look(connection: Connection) -> Stored | None:
@@ -252,12 +253,6 @@ class EventLog:
         return await self._writer.submit(job, rows=limit)
 
 
-def _of_change(harvest: Harvest, events: Sequence[Stored]) -> Seq:
-    """Return the position of the event with a page's change, START if there is none."""
-    told = (event.seq for draft, event in zip(harvest.drafts, events, strict=True) if draft.delta is not None)
-    return next(told, START)
-
-
 def _jar(state: SourceState) -> StoredJar:
     """Return the cookies of a state. They have their own age, so they count even if the state is refused."""
     return state.source, state.hot.cookies
@@ -310,7 +305,6 @@ class _States:
             self._bases[key] = state.base
 
     def write(self, transaction: Transaction) -> None:
-        """Write the hot states, and the bases that were given."""
         hot = [(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()]
         transaction.put_hot(hot)
         if self._bases:

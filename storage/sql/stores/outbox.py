@@ -46,7 +46,7 @@ from storage.secrets.sealing import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Lookups, Readers, Row, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Row, Store, Transaction, every_row, first_row
 
 
 class Claim(NamedTuple):
@@ -127,15 +127,12 @@ _CLAMP = "UPDATE outbox SET due=?, first_due=? WHERE destination=? AND seq=?"
 _LEAVE = "DELETE FROM outbox WHERE destination=? AND seq=?"
 
 
-class Outbox:
+class Outbox(Store):
     """Durable cursors and the outbox."""
-
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
-        self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def cursor(self, name: str) -> Seq | None:
         """Return a durable cursor, None if never set."""
-        found = await self._lookups.one(_CURSOR, (name,))
+        found = await self._readers.one(_CURSOR, (name,))
         return None if found is None else Seq(found[0])
 
     async def advance(
@@ -335,7 +332,7 @@ class Outbox:
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""
-        (due,) = await self._lookups.one(_NEXT_DIGEST if digests else _NEXT_DUE, (destination,))
+        (due,) = await self._readers.one(_NEXT_DIGEST if digests else _NEXT_DUE, (destination,))
         return None if due is None else Millis(due)
 
     async def backlog(self, destination: str) -> int:
@@ -344,7 +341,7 @@ class Outbox:
 
     async def due(self, now: Millis) -> Sequence[str]:
         """Return the destinations with a row that is due and unclaimed."""
-        if not (await self._lookups.one(_ANY_DUE, (now,)))[0]:
+        if not (await self._readers.one(_ANY_DUE, (now,)))[0]:
             return []
         return [id for (id,) in await every_row(self._readers, _ALL_DUE, now)]
 

@@ -12,7 +12,7 @@ import msgspec
 from storage.records.identity import Millis
 from storage.records.key import IDLE, LIFE, Password, SavedView, Session, SetUpLink
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, write_each, write_one
+from storage.sql.transaction import Store, Transaction, every_row, write_each, write_one
 
 _COLUMNS = "id, sha256, created_at, seen_at, agent, address"
 _BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant
@@ -27,14 +27,11 @@ _OFFER = """INSERT INTO set_up_link(one, sha256, created_at) VALUES(1,?,?)
 _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_at<=? OR seen_at<=? LIMIT ?)"
 
 
-class People:
+class People(Store):
     """The dashboard's password, the link to set it, and the sessions.
 
     The next call sees changes by other processes (commands).
     """
-
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups) -> None:
-        self._writer, self._readers, self._lookups = writer, readers, lookups
 
     async def password(self) -> Password | None:
         """Return the password, None before the first one is set."""
@@ -79,7 +76,7 @@ class People:
 
     async def session(self, sha256: str) -> Session | None:
         """Return the session with this hash, expired or not. On the path of every request: microseconds."""
-        row = await self._lookups.one(_BY_HASH, (sha256,))
+        row = await self._readers.one(_BY_HASH, (sha256,))
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:
@@ -106,7 +103,6 @@ def read_password(connection: Connection) -> Password | None:
 
 
 def insert_link(connection: Connection, link: SetUpLink) -> None:
-    """Write the set-up link inside the caller's transaction."""
     connection.execute(_OFFER, (link.sha256, link.created_at))
 
 
@@ -124,14 +120,10 @@ _PUT_VIEW = """INSERT INTO saved_view(id, created_at, body) VALUES(?,?,?)
     ON CONFLICT(id) DO UPDATE SET created_at=excluded.created_at, body=excluded.body"""
 
 
-class SavedViews:
+class SavedViews(Store):
     """Filters of lists, under names."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer, self._readers = writer, readers
-
     async def all(self) -> Sequence[SavedView]:
-        """Return all of them, oldest first."""
         rows = await every_row(self._readers, "SELECT body FROM saved_view ORDER BY created_at, id")
         return [_decode_view(body) for (body,) in rows]
 
@@ -139,5 +131,4 @@ class SavedViews:
         await write_one(self._writer, _PUT_VIEW, view.id, view.created_at, msgspec.json.encode(view))
 
     async def delete(self, view_id: str) -> bool:
-        """Delete a view; return whether there was one."""
         return await write_one(self._writer, "DELETE FROM saved_view WHERE id=?", view_id) > 0

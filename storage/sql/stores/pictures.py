@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.picture import KeptPicture, Picture
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Readers, Transaction, Writer
+from storage.sql.transaction import Store, Transaction
 
 _KEEP = """INSERT INTO picture(key, seq, at, media, size, body) VALUES(?,?,?,?,?,?)
     ON CONFLICT(key, seq) DO UPDATE SET at=excluded.at, media=excluded.media, size=excluded.size, body=excluded.body"""
@@ -27,11 +27,8 @@ def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
     transaction.executemany(_KEEP, packed)
 
 
-class Pictures:
+class Pictures(Store):
     """Screenshots of sources. Harvests bring them (`EventLog.append`); they are deleted with their source."""
-
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer, self._readers = writer, readers
 
     async def newest(self, source: SourceId) -> KeptPicture | None:
         """Return a source's newest picture without its bytes."""

@@ -12,7 +12,7 @@ from storage.records.identity import Seq
 from storage.records.publication import Publication, Retraction
 from storage.secrets.sealing import ADDRESSES
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Lookups, Readers, Transaction, Writer, every_row, first_row, write_one
+from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -35,11 +35,8 @@ class Published(NamedTuple):
     retractions: int
 
 
-class Publications:
+class Publications(Store):
     """Publications, and retracted events."""
-
-    def __init__(self, writer: Writer, readers: Readers, lookups: Lookups, vault: Vault) -> None:
-        self._writer, self._readers, self._lookups, self._vault = writer, readers, lookups, vault
 
     async def put(self, publication: Publication) -> None:
         await self._writer.submit(lambda transaction: _put(transaction, publication))
@@ -61,7 +58,7 @@ class Publications:
 
     async def by_hash(self, token_hash: str) -> Published | None:
         """Return the publication whose token has this hash. On the path of unauthenticated requests: microseconds."""
-        row = await self._lookups.one(_BY_HASH, (token_hash,))
+        row = await self._readers.one(_BY_HASH, (token_hash,))
         return None if row is None else Published(_decode(row[0]), row[1])
 
     async def get(self, publication_id: str) -> Publication | None:
@@ -69,7 +66,6 @@ class Publications:
         return None if row is None else _publication(row, self._vault)
 
     async def all(self) -> Sequence[Publication]:
-        """Return all publications, oldest first."""
         return [_publication(row, self._vault) for row in await every_row(self._readers, _ALL)]
 
     async def delete(self, publication_id: str, check: Callable[[Publication], None] = lambda _: None) -> bool:

@@ -71,11 +71,6 @@ def bounds(connection: Connection, known: Seq) -> Bounds:
     return Bounds(Seq(floor), Seq(oldest or START), Seq(max(newest or START, floor, known)))
 
 
-def _floor(connection: Connection) -> Seq:
-    (floor,) = connection.execute(_FLOOR).fetchone()
-    return Seq(floor)
-
-
 class ScanRequest(NamedTuple):
     """A read: at most `limit` events that pass `where`, reading at most `budget` rows."""
 
@@ -95,18 +90,15 @@ class Pages:
         self._known = known
         self._ids: dict[int, SourceId] = {}
 
-    def read(self, connection: Connection, after: Seq, wish: ScanRequest) -> Page:
+    def read(self, connection: Connection, start: Seq, wish: ScanRequest, *, back: bool = False) -> Page:
         # The end is fixed before the first read: later commits belong to the next page.
         head = self.bounds(connection).newest
-        if after >= head:
-            return Page((), after, head, _floor(connection))
-        events, scanned = _Scan(connection, self._ids, FORWARD, head, wish).run(after)
-        return Page(events, scanned, head, _floor(connection))
-
-    def read_back(self, connection: Connection, before: Seq, wish: ScanRequest) -> Page:
-        head = self.bounds(connection).newest
-        events, scanned = _Scan(connection, self._ids, BACK, START, wish).run(Seq(min(before, LAST)))
-        return Page(events, scanned, head, _floor(connection))
+        events: Sequence[Stored] = ()
+        if back or start < head:
+            way, end = (BACK, START) if back else (FORWARD, head)
+            events, start = _Scan(connection, self._ids, way, end, wish).run(Seq(min(start, LAST)))
+        (floor,) = connection.execute(_FLOOR).fetchone()
+        return Page(events, start, head, Seq(floor))
 
     def get(self, connection: Connection, seq: Seq) -> Stored | None:
         row = connection.execute(_ROW + "seq=?", (seq,)).fetchone()
@@ -226,19 +218,15 @@ _OURS: Final = (
     f"AND kind={Kind.HEARTBEAT}"
 )
 _NEWEST_HEARTBEAT: Final = f"SELECT seq {_OURS} ORDER BY seq DESC LIMIT 1"
-_WITHOUT_HEARTBEATS: Final = f"SELECT (SELECT count(*) FROM log) - (SELECT count(*) {_OURS})"  # noqa: S608  # ours
+WITHOUT_HEARTBEATS: Final = f"SELECT (SELECT count(*) FROM log) - (SELECT count(*) {_OURS})"  # noqa: S608  # ours
 _OVER: Final = f"SELECT seq {_OURS} ORDER BY seq DESC LIMIT 1 OFFSET ?"
 _OLDEST_HEARTBEATS: Final = f"SELECT seq {_OURS} AND seq<=? AND seq<? ORDER BY seq LIMIT ?"
 
 
 def newest_heartbeat(connection: Connection) -> Seq:
-    """Return the position of the newest_heartbeat heartbeat, 0 if there is none."""
+    """Return the position of the newest heartbeat, 0 if there is none."""
     row = connection.execute(_NEWEST_HEARTBEAT).fetchone()
     return START if row is None else Seq(row[0])
-
-
-def count_without_heartbeats(connection: Connection) -> int:
-    return int(connection.execute(_WITHOUT_HEARTBEATS).fetchone()[0])
 
 
 def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int) -> int:
@@ -272,7 +260,6 @@ def held(connection: Connection, source: SourceId) -> SourceSize:
 
 
 def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
-    """Return the sources with most bytes in the log, heaviest first."""
     counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
     found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
     ranked = sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))

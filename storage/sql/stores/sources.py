@@ -28,7 +28,7 @@ from storage.records.source import (
 )
 from storage.secrets.sealing import COOKIES, HELLOS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Readers, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import Store, Transaction, every_row, first_row
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -56,11 +56,8 @@ def encode_hot(hot: SourceRuntime) -> bytes:
     return _encode(hot.without_secret)
 
 
-class Sources:
+class Sources(Store):
     """The watched sources. Methods ignore recently deleted sources unless they say otherwise."""
-
-    def __init__(self, writer: Writer, readers: Readers, vault: Vault) -> None:
-        self._writer, self._readers, self._vault = writer, readers, vault
 
     async def add(self, source: Source, state: SourceState, lease: Lease, known: int | None = None) -> None:
         """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched, or if
@@ -186,7 +183,6 @@ def _twin(transaction: Transaction, source: Source, known: int | None) -> Source
 
 
 def by_url(transaction: Transaction, url: str) -> Source | None:
-    """Return the source of a normalised URL, inside a transaction."""
     return _by_url(transaction.connection, url, transaction.vault)
 
 
@@ -269,14 +265,10 @@ DefaultsChange = Callable[[TagDefaults | None], TagDefaults | None]
 """Gets a tag's defaults and returns the new ones, None for none. If it raises, nothing changes."""
 
 
-class TagsDefaults:
+class TagsDefaults(Store):
     """Defaults, at most one record per tag."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
-        self._writer, self._readers = writer, readers
-
     async def all(self) -> Sequence[TagDefaults]:
-        """Return all of them, by their tags."""
         rows = await every_row(self._readers, "SELECT body FROM tag_defaults ORDER BY tag")
         return [_decode_defaults(body) for (body,) in rows]
 

@@ -70,7 +70,6 @@ class StoryMarks:
         return {mark: events[seq] for mark, seq in found.items() if seq in events}
 
     def add(self, transaction: Transaction, found: Mapping[int, Seq], upto: Seq) -> None:
-        """Record an append; write a lot when there are enough marks."""
         self._newest.update(found)
         self._at = upto
         if len(self._newest) >= LOT:
@@ -107,13 +106,11 @@ class Telling:
         return self._stories.story(source, draft, list(earlier.values())) if earlier else ""
 
     def add(self, draft: Draft, event: Stored) -> None:
-        """Record the event of a draft."""
         marks = self._marks[id(draft)]
         self._newest |= dict.fromkeys(marks, event)
         self._found |= dict.fromkeys(marks, event.seq)
 
     def write(self, upto: Seq) -> None:
-        """Pass the found marks to the index, in the append's transaction."""
         if self._found:
             self._index.add(self._transaction, self._found, upto)
 

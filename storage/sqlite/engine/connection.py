@@ -11,7 +11,6 @@ later it takes a copy of the whole database (`storage/sqlite/upkeep/upgrade.py`)
 
 from __future__ import annotations
 
-import queue
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ import trio
 from storage.errors import Corrupt, DiskFull, StorageError, Unavailable
 from storage.retention import FreeSpace
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Space
+from storage.sql.transaction import Pool, Space
 
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with STRICT tables."""
@@ -160,24 +159,16 @@ SPACE = Space(room_of, give_back)
 
 HOW_MANY = 2
 """More do not read faster: they share the interpreter, and each running one delays the loop."""
-CLOSE_WITHIN = 5.0
-"""Seconds that running reads get at a close."""
 
 T = TypeVar("T")
 
 
-class ReaderPool:
-    """A pool of read-only connections with its own limiter. A read that waits for its turn can be cancelled."""
+class ReaderPool(Pool[sqlite3.Connection]):
+    """The read-only connections for pages."""
 
     def __init__(self, database: Path) -> None:
-        self._limiter = trio.CapacityLimiter(HOW_MANY)
-        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue(HOW_MANY)
-        self._closed = False
-        for _ in range(HOW_MANY):
-            self._idle.put(connect(database, READER, read_only=True))
-
-    def __repr__(self) -> str:
-        return f"ReaderPool(busy={self._limiter.borrowed_tokens} of {HOW_MANY})"
+        connections = [connect(database, READER, read_only=True) for _ in range(HOW_MANY)]
+        super().__init__(connections, sqlite3.Connection.close)
 
     async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
         """Run `look` with a connection in a thread; see `storage.sql.transaction.Readers`.
@@ -195,17 +186,6 @@ class ReaderPool:
                 return look(connection)
         finally:
             self._idle.put(connection)
-
-    async def aclose(self) -> None:
-        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
-        if self._closed:
-            return
-        self._closed = True
-        with trio.move_on_after(CLOSE_WITHIN, shield=True):
-            for _ in range(HOW_MANY):
-                await self._limiter.acquire_on_behalf_of(object())
-        while not self._idle.empty():
-            self._idle.get_nowait().close()
 
 
 class OwnConnection:

@@ -57,10 +57,10 @@ def leaving_nodes_beat_on() -> AbstractContextManager[Any]:
 
     async def wrong(self: LoopMembers) -> None:
         await right(self)
-        row = self._disk.members.get(self._me)
+        row = self._disk.members.get(self.me)
         if row is not None and row.until == LEFT:
             now = trio.current_time()
-            self._disk.members[self._me] = replace(row, since=now, until=now + LEASE)
+            self._disk.members[self.me] = replace(row, since=now, until=now + LEASE)
             self._change()
 
     return patch.object(LoopMembers, "leave", wrong)
@@ -83,9 +83,9 @@ def leases_by_their_own_clocks() -> AbstractContextManager[Any]:
 
     async def wrong(self: LoopMembers, says: Any) -> View:
         await right(self, says)
-        row = self._disk.members.get(self._me)
-        if row is not None and row.until != LEFT and int(self._me.rpartition("-")[2]) % 2:
-            self._disk.members[self._me] = replace(row, until=row.until - 2 * LEASE)
+        row = self._disk.members.get(self.me)
+        if row is not None and row.until != LEFT and int(self.me.rpartition("-")[2]) % 2:
+            self._disk.members[self.me] = replace(row, until=row.until - 2 * LEASE)
         self._change()
         return self._view()
 

@@ -118,11 +118,9 @@ class PostgresConnection:
 
     @property
     def raw(self) -> psycopg.Connection[Any]:
-        """Psycopg's own connection."""
         return self._raw
 
     def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> psycopg.Cursor[Any]:
-        """Run a statement of the stores."""
         if self._writing and _WRITES.match(statement):
             return self.executemany(statement, [parameters])
         if self._later:
@@ -172,7 +170,6 @@ class PostgresConnection:
         self.changes += max(0, cursor.rowcount)
 
     def flush(self) -> None:
-        """Send what was put off."""
         if self._later:
             self._send()
 
@@ -287,7 +284,6 @@ class Line:
 
     @property
     def connection(self) -> PostgresConnection | None:
-        """The present connection."""
         return self._connection
 
     def ready(self) -> PostgresConnection:
@@ -325,6 +321,17 @@ def connect(url: str) -> PostgresConnection:
         # No prepared statements: a pooler in between may give each transaction another session.
         raw = psycopg.connect(url, autocommit=True, prepare_threshold=None, **OVERRULED, **KEEPALIVE)  # type: ignore[arg-type]
     return PostgresConnection(raw)
+
+
+@contextmanager
+def connected(url: str) -> Iterator[PostgresConnection]:
+    """Open a connection for a while; its errors are ours. Raises Unavailable."""
+    connection = connect(url)
+    try:
+        with translated():
+            yield connection
+    finally:
+        connection.close()
 
 
 @contextmanager
@@ -379,7 +386,6 @@ def room_of(connection: Connection) -> FreeSpace:
 
 
 def give_back(_connection: Connection, _limit: int) -> int:
-    """Give nothing back."""
     return 0
 
 

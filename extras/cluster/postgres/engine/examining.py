@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from psycopg.errors import ProtocolViolation
 
-from extras.cluster.postgres.engine.connection import PostgresConnection, connect, translated
+from extras.cluster.postgres.engine.connection import PostgresConnection, connected
 from extras.cluster.postgres.engine.steps import APPENDS, LOCKS
 from extras.cluster.postgres.server import SETTINGS, ServerFacts, Verdict, ahead_of, judge
 from storage.errors import Unavailable, Unopened
@@ -85,24 +85,20 @@ class Examination(NamedTuple):
 
 def examine(url: str, clock: Callable[[], float], vault: Vault | None, *, listens: bool) -> Examination:
     """Examine a database. Raises Unavailable, Corrupt."""
-    connection = connect(url)
-    try:
-        with translated():
-            facts = facts_of(connection, clock, SETTINGS, listens=listens)
-            version = f"PostgreSQL {facts.version // 10_000}.{facts.version % 10_000}"
-            verdicts = list(judge(facts))
-            if not connection.execute(_THERE).fetchone()[0]:  # type: ignore[index]
-                return Examination(version, verdicts, None, (), None)
-            (schema,) = connection.execute("SELECT version FROM schema").fetchone() or (0,)
-            inside = [id for (id,) in connection.execute(_INSIDE).fetchall()]
-            opened = None
-            if vault is not None:
-                mark = read_mark(connection)
-                opened = "" if mark is None or opens_mark(vault, mark) else "it is another than the database's"
-                try:
-                    examine_boxes(connection, vault)
-                except Unopened as error:
-                    opened = opened or str(error)
-            return Examination(version, verdicts, int(schema), inside, opened)
-    finally:
-        connection.close()
+    with connected(url) as connection:
+        facts = facts_of(connection, clock, SETTINGS, listens=listens)
+        version = f"PostgreSQL {facts.version // 10_000}.{facts.version % 10_000}"
+        verdicts = list(judge(facts))
+        if not connection.execute(_THERE).fetchone()[0]:  # type: ignore[index]
+            return Examination(version, verdicts, None, (), None)
+        (schema,) = connection.execute("SELECT version FROM schema").fetchone() or (0,)
+        inside = [id for (id,) in connection.execute(_INSIDE).fetchall()]
+        opened = None
+        if vault is not None:
+            mark = read_mark(connection)
+            opened = "" if mark is None or opens_mark(vault, mark) else "it is another than the database's"
+            try:
+                examine_boxes(connection, vault)
+            except Unopened as error:
+                opened = opened or str(error)
+        return Examination(version, verdicts, int(schema), inside, opened)

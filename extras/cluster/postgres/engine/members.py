@@ -14,6 +14,7 @@ import msgspec
 from extras.cluster.postgres.engine.connection import PostgresConnection
 from extras.cluster.postgres.engine.readers import LinePool
 from extras.cluster.postgres.server import SharedClock
+from storage.ownership import Members
 from storage.records.identity import Seq
 from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
 from storage.sql.transaction import Query
@@ -41,7 +42,7 @@ _RAISE = "UPDATE view SET number=number+1"
 _decode = msgspec.json.Decoder(Says).decode
 
 
-class PostgresMembers:
+class PostgresMembers(Members):
     """See Members. shown: the newest position that readers have seen here. lease: seconds.
 
     forget: called after a failover, since the log may lack events already shown. clock: gets the database's time with
@@ -58,27 +59,18 @@ class PostgresMembers:
         *,
         clock: SharedClock | None = None,
     ) -> None:
-        self._pool, self._me, self._shown, self._lease, self._clock = pool, me, shown, lease, clock
+        super().__init__(me)
+        self._pool, self._shown, self._lease, self._clock = pool, shown, lease, clock
         self._left = False
         self._timeline = ""
-        self._failover: Failover | None = None
         self._forget = forget
 
     def __repr__(self) -> str:
-        return f"PostgresMembers({self._me}, left={self._left})"
-
-    @property
-    def me(self) -> str:
-        return self._me
-
-    @property
-    def failover(self) -> Failover | None:
-        return self._failover
+        return f"PostgresMembers({self.me}, left={self._left})"
 
     async def beat(self, says: Says) -> View:
-        """Send a beat, and change the view if that is due; see Members."""
         shown = self._shown()
-        row = (self._me, self._lease, shown, msgspec.json.encode(says), self._lease - BREAK)
+        row = (self.me, self._lease, shown, msgspec.json.encode(says), self._lease - BREAK)
 
         def visit(connection: PostgresConnection) -> tuple[View, Sequence[Any] | None]:
             asked = 0.0 if self._clock is None else self._clock.own()
@@ -86,26 +78,23 @@ class PostgresMembers:
             view, beaten = _view(rows), next((beat[0] for beat in beats if beat), None)
             if self._clock is not None:
                 self._clock.hear(asked, view.at, self._clock.own())
-            if self._left or view.due(self._me, self._lease) is None:
+            if self._left or view.due(self.me, self._lease) is None:
                 return view, beaten
             return self._change(connection), beaten
 
         view, beaten = await self._pool.visit(visit)
         if beaten is not None:
-            self._lives_on(beaten[0], beaten[1], shown)
+            before, (self._timeline, ends) = self._timeline, beaten
+            if before and before != self._timeline:
+                self.failover = Failover(Seq(ends), shown)
+                self._forget()
         return view
-
-    def _lives_on(self, timeline: str, ends: int, shown: Seq) -> None:
-        before, self._timeline = self._timeline, timeline
-        if before and before != timeline:
-            self._failover = Failover(Seq(ends), shown)
-            self._forget()
 
     async def leave(self) -> None:
         self._left = True
 
         def visit(connection: PostgresConnection) -> None:
-            connection.execute(_LEAVE, (self._me,))
+            connection.execute(_LEAVE, (self.me,))
             self._change(connection)
 
         await self._pool.visit(visit)
@@ -127,7 +116,7 @@ class PostgresMembers:
             connection.execute(_HOLD_MEMBERS)
             # The clock is read with the rows locked: no beat can come until the end.
             view = _view(connection.execute(_LOOK).fetchall())
-            change = view.due(self._me, self._lease)
+            change = view.due(self.me, self._lease)
             if change is not None:
                 connection.executemany(_INSIDE, [(True, id) for id in change.comes])
                 connection.executemany(_INSIDE, [(False, id) for id in change.goes])

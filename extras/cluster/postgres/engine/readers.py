@@ -11,7 +11,6 @@ look-ups of one round trip are sent to the server once.
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -21,28 +20,19 @@ import trio
 from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words, translated
 from storage.errors import StorageError, Unavailable
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Query
+from storage.sql.transaction import Pool, Query
 
-CLOSE_WITHIN = 5.0
-"""Seconds that running reads get at a close."""
 _BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'; SET LOCAL idle_in_transaction_session_timeout='5s'"
 
 T = TypeVar("T")
 
 
-class LinePool:
-    """Connections behind their own limiter. A call that waits for its turn can be cancelled."""
+class LinePool(Pool[Line]):
+    """Connections that break and come back. within: most seconds of a call with its wait."""
 
     def __init__(self, lines: Sequence[Line], within: float) -> None:
-        self._lines, self._within = lines, within
-        self._limiter = trio.CapacityLimiter(len(lines))
-        self._idle: queue.LifoQueue[Line] = queue.LifoQueue(len(lines))
-        self._closed = False
-        for line in lines:
-            self._idle.put(line)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(busy={self._limiter.borrowed_tokens} of {len(self._lines)})"
+        super().__init__(lines, Line.drop)
+        self._within = within
 
     async def visit(self, look: Callable[[PostgresConnection], T]) -> T:
         """Run a function with an idle connection in a thread, and return its result.
@@ -87,17 +77,6 @@ class LinePool:
         finally:
             taken.clear()
             self._idle.put(line)
-
-    async def aclose(self) -> None:
-        """Wait for running reads, within CLOSE_WITHIN even if cancelled, and close the connections."""
-        if self._closed:
-            return
-        self._closed = True
-        with trio.move_on_after(CLOSE_WITHIN, shield=True):
-            for _ in self._lines:
-                await self._limiter.acquire_on_behalf_of(object())
-        while not self._idle.empty():
-            self._idle.get_nowait().drop()
 
 
 class ReaderPool(LinePool):

@@ -13,7 +13,9 @@ from importlib import resources
 import psycopg
 
 from extras.cluster.postgres.engine.connection import PostgresConnection
-from storage.errors import Corrupt, NewerSchema, Unavailable
+from storage.errors import Corrupt, NewerSchema, NoKey, Unavailable
+from storage.secrets.sealing import mark, opens_mark, read_mark
+from storage.secrets.vault import Vault
 
 APPENDS, FENCE, STEPS = 1, 2, 3
 """The program's advisory locks: the second key of each; the first is LOCKS."""
@@ -22,15 +24,14 @@ LOCK_TIMEOUT = 2.0
 """Seconds that a step waits for a table: all its readers wait behind the step."""
 _TRIES = 30
 _THERE = "SELECT to_regclass('schema') IS NOT NULL"
+OTHER = "the given master key does not open the secrets of this database"
 
 
 def lock_of(what: int) -> str:
-    """Return the statement that takes a lock until the transaction ends."""
     return f"SELECT pg_advisory_xact_lock({LOCKS}, {what});"
 
 
 def shared_lock_of(what: int) -> str:
-    """Return the statement that takes a shared lock until the transaction ends."""
     return f"SELECT pg_advisory_xact_lock_shared({LOCKS}, {what});"
 
 
@@ -39,7 +40,6 @@ BEGIN = f"BEGIN; SET LOCAL idle_in_transaction_session_timeout='60s'; {lock_of(S
 
 
 def all_steps() -> Sequence[str]:
-    """Return the SQL of each step, in order."""
     folder = resources.files("extras.cluster.postgres") / "steps"
     names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".sql"))
     return [(folder / name).read_text("utf-8") for name in names]
@@ -70,6 +70,17 @@ def upgrade(connection: PostgresConnection, steps: Sequence[str], lock_timeout: 
             connection.run("ROLLBACK")
             raise
         connection.commit()
+
+
+def begin_life(connection: PostgresConnection, vault: Vault) -> None:
+    """Upgrade the tables, and begin a transaction with the mark of this master key. Raises NoKey, as `upgrade` does."""
+    upgrade(connection, all_steps())
+    connection.run(BEGIN)
+    there = read_mark(connection)
+    if there is None:
+        mark(connection, vault)
+    elif not opens_mark(vault, there):
+        raise NoKey(OTHER)
 
 
 def check_version(connection: PostgresConnection, known: int) -> None:
