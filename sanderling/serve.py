@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 
 import trio
-from actors.catalogue.reading import Flaw
 
 from actors.app_context import AppContext
+from actors.catalogue import Flaw
 from actors.destination_kinds.kind import Service
 from actors.destination_kinds.table import kinds_of
 from actors.egress.url import parse_url

@@ -258,8 +258,8 @@ class DynamicSupervisor(Tree):
 
 async def _in_slices(children: list[Child], act: Callable[[Child], None]) -> None:
     """Call `act` on each living child, and let other tasks run in between; a cancellation does not skip any."""
-    for start in range(0, len(children), SLICE):
-        for child in children[start : start + SLICE]:
+    for start in range(0, len(children), STOP_SLICE):
+        for child in children[start : start + STOP_SLICE]:
             if child.alive:
                 act(child)
         await trio.lowlevel.cancel_shielded_checkpoint()

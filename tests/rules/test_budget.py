@@ -6,15 +6,15 @@ from tests.rules.sizes import file_sizes
 from tests.rules.source_files import modules, name_of
 
 BUDGET = {
-    "supervision": (2_079, 12),
-    "storage": (9_675, 59),
-    "actors": (45_143, 244),
-    "api": (21_312, 108),
-    "sanderling": (10_783, 61),
+    "supervision": (1_974, 12),
+    "storage": (9_575, 59),
+    "actors": (44_846, 244),
+    "api": (21_311, 108),
+    "sanderling": (10_793, 61),
     "extras/agents": (1_541, 9),
     "extras/apply": (3_067, 18),
     "extras/browser": (3_614, 14),
-    "extras/cluster": (5_170, 34),
+    "extras/cluster": (5_069, 32),
     "extras/install": (1_354, 6),
     "extras/migrate": (4_486, 22),
     "extras/office": (872, 8),
