@@ -96,6 +96,8 @@ def _fits(source: Source, name: Inheritable, value: object) -> bool:
     if name not in ("selector", "ignore"):
         return True
     format = source.detection.format if source.detection.format in FORMATS else "html"
+    if format == "json" and not {"$", ".", "["}.intersection(str(value)):
+        return False  # a bare word that a tag sets means an element of its pages
     return not not_chosen_by(format, (str(value),))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from msgspec import Meta, Struct, structs
@@ -44,7 +44,8 @@ class When(NamedTuple):
         return "{}" in self.query
 
 
-WHENS: Final = {
+WhenName = Literal["", "any", "below", "above", "falls", "stock", "version", "words", "query"]
+WHENS: Final[Mapping[WhenName, When]] = {
     "any": When(noted("anything changes"), ""),
     "below": When(noted("a price is below"), "price<{}"),
     "above": When(noted("a price is above"), "price>{}"),
@@ -54,11 +55,10 @@ WHENS: Final = {
     "words": When(noted("the change has these words"), "{}"),
     "query": When(noted("this query matches"), "{}"),
 }
-WhenName = Annotated[str, Meta(pattern=f"^({'|'.join(('', *WHENS))})$")]
 MOST_VALUES: Final = 6
 OF_VALUES: Final = ("below", "above", "falls")
 MOST_PLACES: Final = 50
-_LIKELY: Final = {"money": "below", "availability": "stock", "version": "version"}
+_LIKELY: Final[Mapping[str, WhenName]] = {"money": "below", "availability": "stock", "version": "version"}
 """The choice that a page's first value of a type suggests."""
 
 

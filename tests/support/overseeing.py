@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from actors.messages.views import SourceView
+from actors.messages.views import SourceExamination, SourceView
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
-from actors.sources.ports import LiveSource
+from actors.settings import Settings
+from actors.sources.explanation import examined
+from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from storage.ownership import Members
@@ -34,6 +36,10 @@ class ScriptedTable:
 
     def describe(self, source: str) -> SourceView:
         return self._views[source]
+
+    def examined(self, source: str) -> SourceExamination:
+        view = self._views[source]
+        return examined(view, limits_of(view.source, Settings()), NOW)
 
     def slices(self) -> Iterator[list[LiveSource]]:
         yield [LiveSource(view.source, view.hot) for view in self._views.values()]

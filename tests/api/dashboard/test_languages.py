@@ -5,7 +5,7 @@ All data is Greek, so Latin letters outside of the marks are untranslated Englis
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -69,9 +69,9 @@ class Marking:
     code, name = "xx", "Marking"
     form = staticmethod(NATIVE.form)
 
-    def find(self, text: str) -> tuple[str, ...] | None:
-        said = gathered().get(text)
-        return None if said is None else tuple(f"⟦{one}⟧" for one in (said.text, said.many) if one)
+    @property
+    def texts(self) -> Mapping[str, tuple[str, ...]]:
+        return {text: tuple(f"⟦{one}⟧" for one in (said.text, said.many) if one) for text, said in gathered().items()}
 
 
 @pytest.fixture

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import trio
+from msgspec.structs import replace
 from msgspec.structs import replace as changed_record
 
 from actors.messages.views import SourceView

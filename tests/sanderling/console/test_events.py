@@ -151,7 +151,7 @@ def test_keys_are_a_jump_away_and_can_be_deleted_once_that_is_confirmed() -> Non
         await terminal.press("enter")
         await terminal.wait_for("newsroom", "stream:read, history:read")
         await terminal.press("e", "y")
-        await terminal.wait_for("The key newsroom is deleted.", "There is no key yet")
+        await terminal.wait_for("Key newsroom deleted.", "There is no key yet")
         assert terminal.service.acts == [(f"admin/keys/{terminal.service.alert['source_ids'][0]}/revoke", None)]
         await terminal.press("e")
         assert len(terminal.service.acts) == 1

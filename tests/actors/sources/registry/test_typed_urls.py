@@ -58,7 +58,7 @@ async def test_only_urls_that_robots_txt_forbids_are_reported_as_forbidden(autoj
             return Answer(500 if asked.target == "/robots.txt" else 200, page("A text that is long enough."))
 
         service.network.servers[ADDRESS, 443] = web(serve, [])
-        with pytest.raises(Unprocessable, match=r"^it can't be watched now: robots\.txt of .* can't be had"):
+        with pytest.raises(Unprocessable, match=r"^it can't be watched now: robots\.txt of .* can't be fetched"):
             await service.add(f"{SITE}/page")
 
 

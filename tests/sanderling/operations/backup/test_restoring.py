@@ -211,7 +211,7 @@ async def test_s7_without_a_mac_it_is_taken_on_demand_and_a_planted_session_neve
     evil = tampered(tmp_path / "b.tar", PLANTED, session, mac=False)
     done = restore(evil, tmp_path / "new", MASTER, replace=False, at=AT, entropy=entropy, unverified=True)
     told = list(taken_over(done))
-    assert told[0].startswith("It carries no MAC")
+    assert told[0].startswith("It has no MAC")
     assert any("planted" in line for line in told)
     assert done.entrances.sessions == 0
 

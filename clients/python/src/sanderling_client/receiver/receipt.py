@@ -117,7 +117,7 @@ def _explained(
         reason = "no token matches, though the body is untouched: another secret, or id or timestamp were changed"
         return Verdict(Cause.WRONG_SECRET, reason)
     if Cause.CHANGED in witnesses:
-        return Verdict(Cause.CHANGED, "the body was changed on its way: the event's own signature does not hold either")
+        return Verdict(Cause.CHANGED, "the body was changed on the way: the event's own signature is invalid too")
     reason = "no token matches: another secret, or the id, the timestamp or the body were changed on the way"
     return Verdict(Cause.NO_MATCH, reason)
 
