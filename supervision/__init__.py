@@ -1,13 +1,13 @@
 """A small supervision library for Trio: actors as tasks, restarted, watched and stopped in order.
 
 It imports trio and the standard library only. This file is its public API. Start reading with `README.md`, then
-`spec.py` (the specification of a child), `child.py` (its life in one task), `supervisor.py` (few children that depend
+`child.py` (a child: its specification, and its life in one task), `supervisor.py` (few children that depend
 on each other) and `dynamic.py` (many that do not). Pure, without clock or chance: `policy.py`,
 `breaker.py`.
 """
 
 from supervision.breaker import Breaker, BreakerRule
-from supervision.child import Child
+from supervision.child import Child, ChildSpec, Run, Strategy
 from supervision.dynamic import DynamicStatistics, DynamicSupervisor
 from supervision.errors import (
     AlreadyStarted,
@@ -22,7 +22,6 @@ from supervision.errors import (
 )
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
 from supervision.policy import Alarm, Backoff
-from supervision.spec import ChildSpec, Run, Strategy
 from supervision.states import Change, State
 from supervision.status import Status, StepFigures
 from supervision.supervisor import Supervisor

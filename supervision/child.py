@@ -1,4 +1,5 @@
-"""One child's life in one task: run, see how it ends, ask the policy, rest, run again.
+"""The specification of a child, checked when it is built, and its life in one task: run, see how it ends, ask the
+policy, rest, run again.
 
 A child has no nursery and no second task: it is stopped through the cancel scope around its run. That scope is
 shielded, because Trio's cancellation is a broadcast and a supervisor's stop is a sequence: a cancellation from outside
@@ -8,13 +9,16 @@ reaches the supervisor, which then ends its children one by one (or slice by sli
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 import trio
 
-from supervision.errors import Crash, NotReady, describe
-from supervision.policy import Exit
-from supervision.spec import ChildSpec
+from supervision.errors import Crash, InvalidSpec, NotReady, describe
+from supervision.mailbox import Mailbox
+from supervision.policy import Backoff, Exit
 from supervision.states import Change, State
 
 if TYPE_CHECKING:
@@ -22,6 +26,45 @@ if TYPE_CHECKING:
 
 CLEANUP_GRACE = 5.0
 """Seconds that a cancelled child gets for clean-up before its supervisor continues its stop without it."""
+
+
+Run = Callable[["Child"], Awaitable[None]]
+
+
+class Strategy(Enum):
+    """Which children restart with a static child: it alone, or it and all that were started after it."""
+
+    ONE_FOR_ONE = "one_for_one"
+    REST_FOR_ONE = "rest_for_one"
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSpec:
+    """One child. All times are seconds. Raises InvalidSpec for invalid values.
+
+    id: unique among its siblings, without "/" (it becomes a step of the child's path). run: the child's code, called
+    once for each life. shutdown: time for a child that uses `stopping` to end; then it is cancelled. 0 cancels at once.
+    ready_within: time for the child to call `ready()`, else it counts as crashed; None: ready when started. mailbox:
+    the one that only this child reads. It outlives the child's lives; naming it here shows its depth in the child's
+    status, and fails waiting questions when the child ends (see `Mailbox`).
+    """
+
+    id: str
+    run: Run
+    shutdown: float = 5.0
+    ready_within: float | None = None
+    backoff: Backoff = field(default=Backoff())
+    mailbox: Mailbox[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id or "/" in self.id:
+            raise InvalidSpec(f"a child's id is a non-empty word without '/', not {self.id!r}")
+        if not callable(self.run):
+            raise InvalidSpec(f"{self.id}: run must be an async function of the child, not {self.run!r}")
+        if not 0 <= self.shutdown < math.inf:
+            raise InvalidSpec(f"{self.id}: shutdown must be finite and not negative, not {self.shutdown!r} s")
+        if self.ready_within is not None and not 0 < self.ready_within < math.inf:
+            raise InvalidSpec(f"{self.id}: ready_within must be positive and finite, not {self.ready_within!r} s")
 
 
 class Child:

@@ -15,10 +15,9 @@ from typing import assert_never
 
 import trio
 
-from supervision.child import Child, live
+from supervision.child import Child, ChildSpec, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
 from supervision.policy import Again, Alarm, Exit, GiveUp, Limit, Quarantine, decide, is_alarming
-from supervision.spec import ChildSpec
 from supervision.states import Change, ChangeListener, State
 from supervision.status import StepClock, Tree
 

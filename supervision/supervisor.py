@@ -18,10 +18,9 @@ from typing import assert_never
 
 import trio
 
-from supervision.child import CLEANUP_GRACE, Child, live
+from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, live
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Again, Exit, GiveUp, Limit, Quarantine, decide
-from supervision.spec import ChildSpec, Strategy
 from supervision.states import Change, State
 from supervision.status import StepClock, Tree
 
