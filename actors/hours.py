@@ -60,7 +60,7 @@ def _millis(aware: datetime) -> Millis:
 _DAY = timedelta(days=1)
 
 
-class Span(NamedTuple):
+class HourSpan(NamedTuple):
     """The half-open interval [start, end)."""
 
     start: Millis
@@ -68,14 +68,14 @@ class Span(NamedTuple):
 
 
 @lru_cache(maxsize=1024)  # a destination asks at each wake-up, all day for the same day
-def spans(hours: QuietHours, day: date) -> tuple[Span, ...]:
+def spans(hours: QuietHours, day: date) -> tuple[HourSpan, ...]:
     """Return, in order, the spans that begin from two days before a day to two days after: all that can cover it."""
     begins, ends, zone = time.fromisoformat(hours.start), time.fromisoformat(hours.end), zone_of(hours.timezone)
     found = []
     for each in (day + days * _DAY for days in (-2, -1, 0, 1, 2)):
         if WEEKDAYS[each.weekday()] in hours.weekdays:
             end = moment(datetime.combine(each if ends > begins else each + _DAY, ends), zone, last=True)
-            found.append(Span(moment(datetime.combine(each, begins), zone), end))
+            found.append(HourSpan(moment(datetime.combine(each, begins), zone), end))
     return tuple(found)
 
 

@@ -148,7 +148,7 @@ def recovery_tags(failing: int | None, at: Millis) -> tuple[str, ...]:
     return (*failure_tags(None, EVERYBODY if failing is None else failing), f"{_TOLD}{rfc3339(at)}")
 
 
-class _Meant(NamedTuple):
+class _Audience(NamedTuple):
     """A notice's recipients: alerts with `notice_after` in this range, both ends included, created by `told_at`.
 
     tags: all of the notice's tags.
@@ -164,10 +164,10 @@ class _Meant(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _meant(body: bytes) -> _Meant:
+def _meant(body: bytes) -> _Audience:
     """Parse the recipients from a notice's tags, once for all alerts."""
     tags = tags_in(body)
-    found = _Meant(tags=frozenset(tags))
+    found = _Audience(tags=frozenset(tags))
     for tag in tags:
         if tag.startswith(_WAITS):
             shortest, _, longest = tag.removeprefix(_WAITS).partition("-")

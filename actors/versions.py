@@ -72,7 +72,7 @@ def _para(op: Op) -> int:
     return op.para
 
 
-class Step(NamedTuple):
+class DiffParagraph(NamedTuple):
     """A paragraph of one version, or of both; None where it is missing."""
 
     before: str | None
@@ -139,7 +139,7 @@ def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph
     return old, new
 
 
-def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[Step]:
+def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[DiffParagraph]:
     """Return both versions in the later one's order, with deleted paragraphs in place; moved ones count as the same."""
     old = {paragraph.thread: paragraph for paragraph in before}
     new = {paragraph.thread for paragraph in after}
@@ -147,28 +147,30 @@ def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[St
     went = Counter(paragraph.text for paragraph in before if paragraph.thread not in new)
     moved = came & went
     hidden = Counter(moved)
-    steps: list[Step] = []
+    steps: list[DiffParagraph] = []
     left = 0
     for paragraph in after:
         was = old.get(paragraph.thread)
         if was is None:
             is_moved = moved[paragraph.text] > 0
             moved[paragraph.text] -= is_moved
-            steps.append(Step(paragraph.text if is_moved else None, paragraph.text, paragraph.context))
+            steps.append(DiffParagraph(paragraph.text if is_moved else None, paragraph.text, paragraph.context))
             continue
         left = _went(before, left, new, hidden, steps)
-        steps.append(Step(was.text, paragraph.text, paragraph.context))
+        steps.append(DiffParagraph(was.text, paragraph.text, paragraph.context))
         left += 1
     _went(before, left, new, hidden, steps)
     return steps
 
 
-def _went(before: Sequence[Paragraph], at: int, new: set[object], hidden: Counter[str], steps: list[Step]) -> int:
+def _went(
+    before: Sequence[Paragraph], at: int, new: set[object], hidden: Counter[str], steps: list[DiffParagraph]
+) -> int:
     """Add the deleted paragraphs up to the next remaining one; return its place."""
     while at < len(before) and before[at].thread not in new:
         if hidden[before[at].text]:
             hidden[before[at].text] -= 1
         else:
-            steps.append(Step(before[at].text, None, before[at].context))
+            steps.append(DiffParagraph(before[at].text, None, before[at].context))
         at += 1
     return at

@@ -37,7 +37,7 @@ from storage.records.key import ApiKey
 _ID_LENGTH = 64
 
 
-class _Part(BaseConverter):
+class UrlPartConverter(BaseConverter):
     """A path in the tree. It matches nothing else, so the rest of the route stays unambiguous."""
 
     regex = "[a-z]+(?:/[0-9a-f-]{36})?"
@@ -103,7 +103,7 @@ def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
 
 
 def _made(app: Api, routes: Sequence[Route]) -> Api:
-    app.url_map.converters["part"] = _Part
+    app.url_map.converters["part"] = UrlPartConverter
     app.config.update(
         BODY_TIMEOUT=BODY_TIMEOUT,
         RESPONSE_TIMEOUT=None,  # the connection has a deadline on each send

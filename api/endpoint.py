@@ -31,7 +31,7 @@ Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 
 
-class Reply(NamedTuple):
+class EndpointReply(NamedTuple):
     """An answer: status, type ("": no body), body, and headers in addition to the common ones."""
 
     status: int
@@ -77,12 +77,12 @@ class Endpoint:
         ours = path.startswith(self.path) if self.path.endswith("/") else path == self.path
         return ours and scope.get("type") == "http"
 
-    async def reply(self, request: Arrived) -> Reply:
+    async def reply(self, request: Arrived) -> EndpointReply:
         """Answer a request within its limit. Raises Refusal, DomainError, StorageError, TooSlowError."""
         raise NotImplementedError
 
-    def refused(self, request: Arrived, refusal: Refusal) -> Reply:
-        return Reply(refusal.status, MEDIA, refusal.encode(self._api.base_url), tuple(refusal.headers.items()))
+    def refused(self, request: Arrived, refusal: Refusal) -> EndpointReply:
+        return EndpointReply(refusal.status, MEDIA, refusal.encode(self._api.base_url), tuple(refusal.headers.items()))
 
     async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Send) -> None:
         """Answer one request. If its body stays unread, the connection closes."""
@@ -144,7 +144,7 @@ class BinEndpoint(Endpoint):
     def __repr__(self) -> str:
         return f"<BinEndpoint {self._open.total()} of {AT_ONCE} requests under way>"
 
-    async def reply(self, request: Arrived) -> Reply:
+    async def reply(self, request: Arrived) -> EndpointReply:
         """Store one request and answer it. Raises Refusal, StorageError."""
         scope = request.scope
         path = scope["raw_path"].decode("latin-1")
@@ -163,7 +163,7 @@ class BinEndpoint(Endpoint):
                 raise Refusal("not-found", GONE)
         if patience.cancelled_caught:
             raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. The received part is kept.")
-        return Reply(200, "text/plain; charset=utf-8", OK)
+        return EndpointReply(200, "text/plain; charset=utf-8", OK)
 
     @contextmanager
     def _place(self, peer: str) -> Iterator[None]:

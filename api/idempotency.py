@@ -35,7 +35,7 @@ _NAME = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
 _WHERE = f"header.{HEADER}"
 
 
-class _Kept(Struct, frozen=True):
+class _StoredAnswer(Struct, frozen=True):
     """An answer as stored."""
 
     status: int
@@ -133,7 +133,7 @@ class Repeats:
         if first.fingerprint != fingerprint:
             raise _other_call()
         if first.answer is not None:
-            kept = msgspec.msgpack.decode(box.decrypt(first.answer), type=_Kept)
+            kept = msgspec.msgpack.decode(box.decrypt(first.answer), type=_StoredAnswer)
             return Answer(kept.body, kept.status, kept.media, kept.headers | REPLAYED)
         if first.node != ours.node:
             raise _still_running()  # at another node that still runs
@@ -150,7 +150,7 @@ class Repeats:
             raise
         if not answer.settled:
             return answer
-        kept = _Kept(answer.status, answer.media, answer.headers, answer.encoded())
+        kept = _StoredAnswer(answer.status, answer.media, answer.headers, answer.encoded())
         nonce = self._context.world.entropy(SecretBox.NONCE_SIZE)
         with suppress(StorageError):  # the call succeeded anyway; a repeat will find its result
             await calls.finish(key, bytes(box.encrypt(msgspec.msgpack.encode(kept), nonce)))

@@ -17,7 +17,7 @@ from api.auth import identify, unauthorized
 from api.nouns.service import PROBES
 from api.peers import answer_to_preflight, cors_headers, passed_on
 from api.problems import MEDIA, FieldError, Refusal
-from api.ratelimit import STRANGERS, Verdict, limit_of
+from api.ratelimit import STRANGERS, LimitVerdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.unsent import ASKER, OPENED, Asker
 from api.validation import check_form, read_body, read_query
@@ -101,7 +101,7 @@ class KeyFace:
             parent = request.headers.get("traceparent", "")
             call = FinishedCall(request.method, route.path, response.status_code, g.request_id, parent, g.began)
             self._app.context.world.observer.called(call)
-        verdict: Verdict | None = g.verdict
+        verdict: LimitVerdict | None = g.verdict
         if verdict is not None:
             for name, value in verdict.headers():
                 response.headers[name] = value

@@ -40,7 +40,7 @@ class Bucket(NamedTuple):
     at: float
 
 
-class Verdict(NamedTuple):
+class LimitVerdict(NamedTuple):
     """The outcome for one request. reset: seconds until full. retry_after: seconds until one token, 0 if admitted.
     window: seconds to fill an empty bucket.
     """
@@ -65,11 +65,11 @@ STRANGERS = Limit(10.0, 100)
 """The limit of one address without a valid key."""
 
 
-def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
+def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, LimitVerdict]:
     """Take one token if there is one.
 
     >>> take(Bucket(1.0, 0.0), Limit(2.0, 10), 0.0)[1]
-    Verdict(admitted=True, limit=10, remaining=0, reset=5, retry_after=0, window=5)
+    LimitVerdict(admitted=True, limit=10, remaining=0, reset=5, retry_after=0, window=5)
     >>> take(Bucket(0.0, 0.0), Limit(0.1, 10), 0.0)[1].retry_after
     10
     """
@@ -79,7 +79,7 @@ def take(bucket: Bucket, limit: Limit, now: float) -> tuple[Bucket, Verdict]:
     reset = math.ceil((limit.burst - tokens) / limit.rate)
     retry_after = 0 if admitted else max(1, math.ceil((1 - tokens) / limit.rate))
     window = math.ceil(limit.burst / limit.rate)
-    return Bucket(tokens, now), Verdict(admitted, limit.burst, max(0, int(tokens)), reset, retry_after, window)
+    return Bucket(tokens, now), LimitVerdict(admitted, limit.burst, max(0, int(tokens)), reset, retry_after, window)
 
 
 def charge(bucket: Bucket, limit: Limit, now: float, taken: int) -> Bucket:
@@ -125,7 +125,7 @@ class Limiter:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         self._ownership = Ownership() if ownership is None else ownership
 
-    def take(self, who: str, limit: Limit, now: float) -> Verdict:
+    def take(self, who: str, limit: Limit, now: float) -> LimitVerdict:
         """Take a token from a caller's bucket, which starts full."""
         bucket = self._buckets.get(who) or Bucket(float(limit.burst), now)
         elsewhere = self._ownership.owed(who)

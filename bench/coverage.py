@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import trio
 
-from actors.signatures.coverage import MOST_BYTES, Logged, receipt_of
+from actors.signatures.coverage import MOST_BYTES, LoggedEvents, receipt_of
 from actors.signatures.event import Signer, new_signing_key
 from bench.topic import Figure, Row, Topic, size
 from storage.records import tally
-from storage.records.coverage import Kept, Shift, cover, days_of, record_of
+from storage.records.coverage import Shift, StoredChecks, cover, days_of, record_of
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day
 from storage.records.trail import Verdict
@@ -89,8 +89,8 @@ async def _receipt(storage: Storage, source: SourceId, counted: bytes) -> bytes:
     first, last = days_of(START, END)
     days = await storage.coverage.days(source, first, last)
     restarts = [_shift(number) for number in range(1, 40)]
-    found = cover(START, END, Kept(START, counted, days), record_of(restarts, END, [39]))
-    made = receipt_of(source, "https://shop.example/" + "a" * 200, found, Logged("x" * 36, "y" * 36, START))
+    found = cover(START, END, StoredChecks(START, counted, days), record_of(restarts, END, [39]))
+    made = receipt_of(source, "https://shop.example/" + "a" * 200, found, LoggedEvents("x" * 36, "y" * 36, START))
     return Signer(new_signing_key(bytes(32), START)).sign_document(msgspec.to_builtins(made), END)
 
 

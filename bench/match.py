@@ -17,7 +17,7 @@ from time import process_time
 import Stemmer
 
 from actors.matcher.index import StandingQueries
-from actors.query import Analysed, parse
+from actors.query import AnalysedText, parse
 from bench.topic import MATERIAL, Figure, Row, Topic, size
 
 FEEDS = MATERIAL / "feeds/feeds.tar.xz"
@@ -126,7 +126,7 @@ def rows() -> Iterator[Row]:
 
         def match(text: str, index: StandingQueries = index) -> None:
             nonlocal hits
-            hits += len(index.match(Analysed("", text), "source"))
+            hits += len(index.match(AnalysedText("", text), "source"))
 
         ours = each(match, sample)
         yield Row(key, 1 / ours, 1 / limit, f"{hits / 3 / len(sample):.1f} hits a text")

@@ -22,7 +22,7 @@ from supervision.errors import (
 )
 from supervision.mailbox import Mailbox, MailboxFull, MailboxStatistics, Reply
 from supervision.policy import Alarm, Backoff
-from supervision.states import Change, State
+from supervision.states import State, StateChange
 from supervision.status import Status, StepFigures
 from supervision.supervisor import Supervisor
 from supervision.watchdog import Stall, Watchdog
@@ -33,7 +33,6 @@ __all__ = [
     "Backoff",
     "Breaker",
     "BreakerRule",
-    "Change",
     "Child",
     "ChildSpec",
     "Crash",
@@ -50,6 +49,7 @@ __all__ = [
     "Run",
     "Stall",
     "State",
+    "StateChange",
     "Status",
     "StepFigures",
     "Stopping",

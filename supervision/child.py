@@ -19,7 +19,7 @@ import trio
 from supervision.errors import Crash, InvalidSpec, NotReady, describe
 from supervision.mailbox import Mailbox
 from supervision.policy import Backoff, Exit
-from supervision.states import Change, State
+from supervision.states import State, StateChange
 
 if TYPE_CHECKING:
     from supervision.status import Tree
@@ -155,8 +155,8 @@ class Child:
             self.since = trio.current_time() if at is None else at
             self.owner.changed(self, old)
 
-    def change_from(self, old: State) -> Change:
-        return Change(self.path, old, self.state, self.since, self.restarts, self.crash)
+    def change_from(self, old: State) -> StateChange:
+        return StateChange(self.path, old, self.state, self.since, self.restarts, self.crash)
 
     def begin(self) -> None:
         """Prepare for a new task, before it is spawned."""

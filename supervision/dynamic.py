@@ -18,7 +18,7 @@ import trio
 from supervision.child import Child, ChildSpec, live
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
 from supervision.policy import Again, Alarm, Exit, GiveUp, Limit, Quarantine, decide, is_alarming
-from supervision.states import Change, ChangeListener, State
+from supervision.states import ChangeListener, State, StateChange
 from supervision.status import StepClock, Tree
 
 SLICE = 10_000
@@ -62,7 +62,7 @@ class DynamicSupervisor(Tree):
         quarantine: float = 1800.0,
         stop_budget: float = 3.0,
         alarm: Callable[[Alarm], None] | None = None,
-        on_change: Callable[[Change], None] | None = None,
+        on_change: Callable[[StateChange], None] | None = None,
         steps: StepClock | None = None,
     ) -> None:
         if not 0 <= stop_budget < math.inf:

@@ -26,7 +26,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StateChange:
     """A child changed its state, at a moment of Trio's clock. `crash`: its last one, if any."""
 
     path: str

@@ -14,7 +14,7 @@ import trio
 from supervision.errors import Crash, NoSuchChild, Stopping
 from supervision.mailbox import MailboxStatistics
 from supervision.policy import Exit
-from supervision.states import Change, ChangeListener, State
+from supervision.states import ChangeListener, State, StateChange
 
 if TYPE_CHECKING:
     from supervision.child import Child
@@ -60,7 +60,7 @@ class Tree:
         self,
         name: str,
         chance: random.Random,
-        on_change: Callable[[Change], None] | None,
+        on_change: Callable[[StateChange], None] | None,
         steps: StepClock | None,
     ) -> None:
         self.name = self.path = name

@@ -21,7 +21,7 @@ import trio
 from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, live
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Again, Exit, GiveUp, Limit, Quarantine, decide
-from supervision.states import Change, State
+from supervision.states import State, StateChange
 from supervision.status import StepClock, Tree
 
 
@@ -43,7 +43,7 @@ class Supervisor(Tree):
         intensity: int = 3,
         period: float = 30.0,
         chance: random.Random,
-        on_change: Callable[[Change], None] | None = None,
+        on_change: Callable[[StateChange], None] | None = None,
         steps: StepClock | None = None,
         on_stuck: Callable[[Escalate], None] | None = None,
     ) -> None:

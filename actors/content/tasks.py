@@ -13,13 +13,13 @@ from msgspec.structs import asdict, replace
 from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
-from actors.content.changes.churn import FEW, Verdict, judge, recognisable, recognised
+from actors.content.changes.churn import FEW, ChangeVerdict, judge, recognisable, recognised
 from actors.content.changes.diff import of_change
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
 from actors.content.changes.memory import PageMemory, decode_memory, encode, known_keys, placed, with_declared
 from actors.content.changes.news import noise_keys
-from actors.content.changes.swaps import When
+from actors.content.changes.swaps import CheckMoment
 from actors.content.changes.withheld import find_text
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
@@ -46,7 +46,7 @@ from actors.content.pages.event_text import code_of, event_text
 from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
     NOTHING,
-    Head,
+    PageMetadata,
     PageReading,
     blocks_in,
     head_of,
@@ -133,7 +133,7 @@ def look_page(asked: PageRequest) -> PageLook:
     if memory is not None and opened.empty and not memory.doubts and placed(memory).texts != (NOTHING,):
         # A half-built page lacks the part too.
         reason = "The selector matches nothing now: a second check decides."
-        held = Verdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
+        held = ChangeVerdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
         return _look(head_of(opened.root), held, held.memory)
     if (verdict := recognised(memory, opened, asked.number)) is not None:
         return _look(head_of(opened.root), verdict, verdict.memory)
@@ -149,7 +149,7 @@ def look_page(asked: PageRequest) -> PageLook:
     if reading.trouble is not None and memory is None:
         raise ContentError(f"The page cannot be watched yet: {reading.trouble}.")
     bar = min(max(asked.bar, LOWEST_BAR), HIGHEST_BAR)
-    when, chosen = When(asked.number, asked.at), is_narrowed or is_value
+    when, chosen = CheckMoment(asked.number, asked.at), is_narrowed or is_value
     verdict = judge(
         memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
@@ -163,7 +163,7 @@ def look_page(asked: PageRequest) -> PageLook:
     return _with_content(look, opened.root, blocks, reading)
 
 
-def _look(page: PageReading | Head, verdict: Verdict, memory: PageMemory) -> PageLook:
+def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: PageMemory) -> PageLook:
     trouble, partial = (page.trouble, page.partial) if isinstance(page, PageReading) else (None, False)
     said = asdict(verdict) | {"memory": encode(memory), "trouble": trouble or verdict.trouble}
     if verdict.kind == "unchanged":

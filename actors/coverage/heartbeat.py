@@ -52,13 +52,13 @@ class Last(NamedTuple):
     at: Millis = Millis(0)
 
 
-class _Told(Struct):
+class _HeartbeatBody(Struct):
     id: str
     emitted_at: str
     heartbeat: Heartbeat
 
 
-_told = msgspec.json.Decoder(_Told)
+_told = msgspec.json.Decoder(_HeartbeatBody)
 
 
 def last_of(event: Stored | None) -> Last:

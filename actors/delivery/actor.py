@@ -21,10 +21,19 @@ from msgspec.structs import replace
 
 from actors.coverage.shifts import EVERY, Steps
 from actors.delivery.attempt import Sender
-from actors.delivery.claims import Claims, Gathering
+from actors.delivery.claims import Claims, DigestCollector
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outcome, quiet_until, verdict
-from actors.delivery.status import Standing, after, is_kept, moved_on, next_news, reminded, standing_of, with_standing
+from actors.delivery.status import (
+    DestinationStatus,
+    after,
+    is_kept,
+    moved_on,
+    next_news,
+    reminded,
+    standing_of,
+    with_standing,
+)
 from actors.destination_kinds.answer import Answer
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, OutboxGrew, TestDelivery
@@ -77,7 +86,7 @@ class DestinationActor:
         self._book = Claims(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
-        self._standing = Standing()
+        self._standing = DestinationStatus()
         self._news: Notice | None = None
         self._notice_after = 0
         self._steps = Steps(lambda: world.now() / 1000)
@@ -97,7 +106,7 @@ class DestinationActor:
         self._nudged, self._later = False, 0.0
         self._quiet: Millis | None = None
         self._stale, self._clamp_at = True, 0.0
-        self._gathering = Gathering(self._world, self._storage, self._chance)
+        self._gathering = DigestCollector(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
         """Deliver until cancelled, at any point."""
@@ -248,7 +257,7 @@ class DestinationActor:
             self._set_back = True
             self.stepped()
 
-    def _changed(self, standing: Standing, news: Notice | None) -> None:
+    def _changed(self, standing: DestinationStatus, news: Notice | None) -> None:
         self._standing, self._news = standing, news or self._news
         if news is not None:
             self._world.log(f"delivery.{news}", destination_id=self._id)
@@ -387,7 +396,7 @@ class DestinationActor:
             if record is not None and (self._news is not None or not is_kept(record, standing)):
                 await self._save_state(standing, self._news)
 
-    async def _save_state(self, standing: Standing, news: Notice | None) -> None:
+    async def _save_state(self, standing: DestinationStatus, news: Notice | None) -> None:
         """Store a change of state on the current record, which the front end edits as well."""
         # All matches up to this position are in the outbox, even of a destination that now gets no more.
         matched = await self._storage.outbox.cursor(MATCHED) or START

@@ -87,7 +87,7 @@ class Claims:
         self._world.reach("delivery/after settle")
 
 
-class Gathering:
+class DigestCollector:
     """A destination's windows. `closes`: the end of the open one; None before the first check, and in instant mode."""
 
     def __init__(self, world: World, storage: Storage, chance: random.Random) -> None:

@@ -46,7 +46,7 @@ PATIENCE = 120 * 3_600_000
 State = Literal["active", "failing", "disabled"]
 
 
-class Standing(Struct, frozen=True):
+class DestinationStatus(Struct, frozen=True):
     """A destination's state. since, failures, told: the start and length of the current run of failures, and its
     notices so far.
     """
@@ -57,28 +57,28 @@ class Standing(Struct, frozen=True):
     told: int = 0
 
 
-def standing_of(destination: Destination) -> Standing:
+def standing_of(destination: Destination) -> DestinationStatus:
     """Return the stored standing: a failing destination stays failing."""
     if destination.state != "failing" or destination.failing_since is None:
-        return Standing(destination.state)
-    return Standing("failing", destination.failing_since, FAILURES, destination.told)
+        return DestinationStatus(destination.state)
+    return DestinationStatus("failing", destination.failing_since, FAILURES, destination.told)
 
 
-def after(standing: Standing, answer: Answer, at: Millis) -> tuple[Standing, Notice | None]:
+def after(standing: DestinationStatus, answer: Answer, at: Millis) -> tuple[DestinationStatus, Notice | None]:
     """Return the standing after an answer, and the notice that it triggers at once: disabled."""
     if standing.state == "disabled" or answer.ours:
         return standing, None
     if answer.delivered:
-        return Standing(), None
+        return DestinationStatus(), None
     since = at if standing.since is None else min(at, standing.since)
     failures = standing.failures + 1
     if answer.gone or at - since >= PATIENCE:
-        return Standing("disabled", since, failures, standing.told), "destination_disabled"
+        return DestinationStatus("disabled", since, failures, standing.told), "destination_disabled"
     state: State = "failing" if failures >= FAILURES else standing.state
-    return Standing(state, since, failures, standing.told), None
+    return DestinationStatus(state, since, failures, standing.told), None
 
 
-def next_news(standing: Standing, notice_after: int) -> Millis | None:
+def next_news(standing: DestinationStatus, notice_after: int) -> Millis | None:
     """Return when the next notice of a continuing run of failures is due; None if all were sent.
 
     notice_after: seconds, from the destination's alert.
@@ -89,7 +89,7 @@ def next_news(standing: Standing, notice_after: int) -> Millis | None:
     return Millis(standing.since + times[standing.told]) if standing.told < len(times) else None
 
 
-def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standing, Notice | None]:
+def reminded(standing: DestinationStatus, at: Millis, notice_after: int) -> tuple[DestinationStatus, Notice | None]:
     """Return the standing at a moment without an answer, and its notice. Overdue notices become one."""
     if (standing.since or 0) > at:  # a clock that was ahead has set a later time
         standing = replace(standing, since=at)
@@ -99,20 +99,22 @@ def reminded(standing: Standing, at: Millis, notice_after: int) -> tuple[Standin
     return told, None if told == standing else "destination_failing"
 
 
-def moved_on(standing: Standing, seconds: float) -> Standing:
+def moved_on(standing: DestinationStatus, seconds: float) -> DestinationStatus:
     """Return a standing after a step of the clock forward; after a step back, `reminded` corrects it."""
     if standing.since is None or seconds <= 0:
         return standing
     return replace(standing, since=standing.since + round(1000 * seconds))
 
 
-def is_kept(destination: Destination, standing: Standing) -> bool:
+def is_kept(destination: Destination, standing: DestinationStatus) -> bool:
     """Return whether a record already has a standing."""
     since = standing.since if standing.state == "failing" else destination.failing_since
     return (destination.state, destination.told, destination.failing_since) == (standing.state, standing.told, since)
 
 
-def with_standing(destination: Destination, standing: Standing, news: Notice | None, matched: Seq) -> Destination:
+def with_standing(
+    destination: Destination, standing: DestinationStatus, news: Notice | None, matched: Seq
+) -> Destination:
     """Return the record with its state and owed notice, and the start of a run of failures once it
     counts as failing.
 

@@ -127,7 +127,7 @@ def _pieces(destination: Destination) -> set[str]:
     return {piece for piece in pieces if len(piece) >= _SHORTEST}
 
 
-class Sealed(NamedTuple):
+class SealedValues(NamedTuple):
     """The sealed values of a record by name, and the places they are sent to. below: their path in a request.
 
     shown: the place that an error may name.
@@ -139,21 +139,21 @@ class Sealed(NamedTuple):
     shown: str
 
 
-def of_source(source: Source) -> Sealed:
+def of_source(source: Source) -> SealedValues:
     """Return a source's sealed values. Its hello goes only to its URL, which never changes."""
     origin = parse_url(source.url).origin
     names = frozenset(("headers",) if source.headers is not None else ())
-    return Sealed(names, frozenset((origin, *source.headers_for)), "body", origin)
+    return SealedValues(names, frozenset((origin, *source.headers_for)), "body", origin)
 
 
-def of_destination(destination: Destination, kind: DestinationKind) -> Sealed:
+def of_destination(destination: Destination, kind: DestinationKind) -> SealedValues:
     """Return a destination's sealed values. Hosts have several tenants, so the whole address counts.
 
     Changing a sealed address names it anyway; the consent token is our own.
     """
     ours = {ADDRESS, kind.consent.name if kind.consent else ADDRESS}
     led = (f"{name}={destination.options.get(name, '')}" for name in kind.in_path)
-    return Sealed(
+    return SealedValues(
         frozenset(destination.private.keys() - ours),
         frozenset((destination.address, *led)),
         "body.options",
@@ -161,7 +161,7 @@ def of_destination(destination: Destination, kind: DestinationKind) -> Sealed:
     )
 
 
-def check_named(before: Sealed, after: Sealed, named: Collection[str]) -> None:
+def check_named(before: SealedValues, after: SealedValues, named: Collection[str]) -> None:
     """Raise Unprocessable if a change sends a sealed value to a new place without naming it."""
     if after.places <= before.places:
         return

@@ -73,7 +73,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data: msgspec.Raw
 
 
-class _Delivered(msgspec.Struct, frozen=True):
+class _DeliveryFields(msgspec.Struct, frozen=True):
     """The fields of an event or a digest that become attributes."""
 
     schema: str = msgspec.field(name="$schema", default="")
@@ -88,7 +88,7 @@ class _Delivered(msgspec.Struct, frozen=True):
 
 def enveloped(id: str, body: bytes) -> bytes:
     """Return the envelope around the body of a delivery, the same bytes each time."""
-    told = msgspec.json.decode(body, type=_Delivered)
+    told = msgspec.json.decode(body, type=_DeliveryFields)
     of_digest = bool(told.destination_id)
     return msgspec.json.encode(
         Envelope(

@@ -10,7 +10,7 @@ import msgspec
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.kind import Parcel
 from actors.notification.dialects import TextLimits
-from actors.notification.message_template import WriteRequest, Written
+from actors.notification.message_template import RenderedMessage, WriteRequest
 from actors.notification.reading import Notification, notification_of
 from actors.notification.speech import Voice
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
@@ -32,7 +32,7 @@ async def filled_in(jail: Jail, limits: TextLimits, values: Mapping[str, str], t
     """Return a notification with the title and text from a destination's templates. Raises TemplateFailed."""
     if not (values.get(MESSAGE) or values.get(MESSAGE_TITLE)):
         return told
-    written = msgspec.msgpack.decode(await _call(jail, "write_message", limits, values, told), type=Written)
+    written = msgspec.msgpack.decode(await _call(jail, "write_message", limits, values, told), type=RenderedMessage)
     return told._replace(title=written.title or told.title, written=written.text)
 
 

@@ -19,7 +19,7 @@ from actors.egress.cookies import Heard, set_by
 from actors.egress.failures import Blame, LookFailed, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sendable, sent_at, user_agent
-from actors.egress.http import Elsewhere, Sign, redirect
+from actors.egress.http import RedirectElsewhere, Sign, redirect
 from actors.egress.stream_lines import SPOKEN, StreamLines, kind_of
 from actors.egress.url import Url
 from actors.egress.websocket import BROKEN, FramesStatistics, Given, SessionOver, broken, drop
@@ -193,7 +193,7 @@ def _checked(url: Url, answer: h11.Response, heard: Heard | None, world: World) 
     if heard is not None and sets.lines:
         heard(sets, status)
     if is_redirect(status) and "location" in headers:
-        raise Elsewhere(redirect(url, headers["location"]), (url.text,))
+        raise RedirectElsewhere(redirect(url, headers["location"]), (url.text,))
     if status == HTTPStatus.NO_CONTENT:
         raise LookFailed(Blame.REMOTE_PERMANENT, "answered 204: the server asks for no more requests", status=status)
     if status != HTTPStatus.OK:

@@ -41,7 +41,7 @@ _NOWHERE: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class TurnRequest:
     """A request for a turn. name: of the source, "" for none. last: the time of its last check, by a clock shared by
     all tickets. asked: a person waits for it. steps: of its check. own: the request of the
     source's actor, which is stopped when the source is edited.
@@ -54,7 +54,7 @@ class Ticket:
     own: bool = False
 
 
-ASKED: Final = Ticket(asked=True)
+ASKED: Final = TurnRequest(asked=True)
 """The ticket of a request about a URL that is no source yet."""
 
 
@@ -62,7 +62,7 @@ ASKED: Final = Ticket(asked=True)
 class Waiter:
     """A place in a queue. call: called when its turn has come."""
 
-    claim: Ticket
+    claim: TurnRequest
     call: Callable[[], None]
     number: int = _NOWHERE
 
@@ -237,7 +237,7 @@ class Hosts:
         )
 
     @asynccontextmanager
-    async def turn(self, host: str, claim: Ticket = Ticket()) -> AsyncIterator[None]:  # frozen
+    async def turn(self, host: str, claim: TurnRequest = TurnRequest()) -> AsyncIterator[None]:  # frozen
         """Wait for a turn at a host; the block may make one request. Raises HostOpen when the host is resting.
 
         Call `succeeded` or `failed` inside the block: a probe that ends without either counts as failed. If cancelled
@@ -351,7 +351,7 @@ class Hosts:
             raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
         return isinstance(permit, Probe)
 
-    async def _wait_turn(self, host: str, state: _Host, claim: Ticket, probing: bool) -> None:
+    async def _wait_turn(self, host: str, state: _Host, claim: TurnRequest, probing: bool) -> None:
         """Wait for a slot and for the pace; then the host is busy. Raises HostOpen."""
         turn = trio.Event()
         waiter = Waiter(claim, turn.set)

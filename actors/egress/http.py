@@ -106,7 +106,7 @@ Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
 POSTED_ELSEWHERE = "it redirects a request with a body, which is not sent again: use the new address"
 
 
-class Elsewhere(Exception):
+class RedirectElsewhere(Exception):
     """A redirect to another request, which takes a separate turn. hops: the URLs requested so far."""
 
     def __init__(self, url: Url, hops: tuple[str, ...]) -> None:
@@ -144,7 +144,7 @@ class HttpClient:
     async def get(self, wish: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
         """Return the response at a URL, if its status is 200, or 304 to a conditional request.
 
-        hops: of earlier redirects; they count. Raises Elsewhere for a redirect, LookFailed for everything else.
+        hops: of earlier redirects; they count. Raises RedirectElsewhere for a redirect, LookFailed for everything else.
         """
         try:
             with (
@@ -200,7 +200,7 @@ class HttpClient:
                 target, hops = redirect(url, headers["location"]), (*hops, url.text)
                 if len(hops) > MOST_REDIRECTS:
                     raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
-                raise Elsewhere(target, hops)
+                raise RedirectElsewhere(target, hops)
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditions):
                 raise failure(status, wait, freshness(headers, self._world.wall()))

@@ -17,8 +17,8 @@ import trio
 from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT, freshness
-from actors.egress.hosts import ASKED, HostOpen, Hosts, Ticket
-from actors.egress.http import Elsewhere, FetchedResponse, FetchRequest, HttpClient
+from actors.egress.hosts import ASKED, HostOpen, Hosts, TurnRequest
+from actors.egress.http import FetchedResponse, FetchRequest, HttpClient, RedirectElsewhere
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow, World
@@ -85,7 +85,7 @@ class Robots:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
 
-    async def verdict(self, url: Url, claim: Ticket = ASKED) -> RobotsVerdict:
+    async def verdict(self, url: Url, claim: TurnRequest = ASKED) -> RobotsVerdict:
         """Return whether a URL may be fetched. Raises HostOpen, LookFailed of class local or content, if unknown.
 
         Call it before taking a turn at the host: fetching robots.txt takes a separate turn.
@@ -103,7 +103,7 @@ class Robots:
                 self._shrink()
         return _judge(site, url)
 
-    async def _refresh(self, url: Url, site: _Site, claim: Ticket) -> None:
+    async def _refresh(self, url: Url, site: _Site, claim: TurnRequest) -> None:
         try:
             with claim.steps.step("robots.txt"):
                 found = await self._fetch(join(url, "/robots.txt"), claim)
@@ -114,17 +114,17 @@ class Robots:
             return
         await self._learn(site, found.body, url, _lifetime(freshness(found.headers, self._wall()), LONGEST))
 
-    async def _fetch(self, url: Url, claim: Ticket) -> FetchedResponse:
+    async def _fetch(self, url: Url, claim: TurnRequest) -> FetchedResponse:
         """Return a robots.txt from any host that its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
         hops: tuple[str, ...] = ()
         while True:
             try:
                 async with self._hosts.turn(url.host, claim):
                     return await self._ask(url, hops, claim)
-            except Elsewhere as redirect:
+            except RedirectElsewhere as redirect:
                 url, hops = redirect.url, redirect.hops
 
-    async def _ask(self, url: Url, hops: tuple[str, ...], claim: Ticket) -> FetchedResponse:
+    async def _ask(self, url: Url, hops: tuple[str, ...], claim: TurnRequest) -> FetchedResponse:
         try:
             wish = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, steps=claim.steps)
             found = await self._http.get(wish, hops)
@@ -135,7 +135,7 @@ class Robots:
             elif error.status is not None and error.blame is not Blame.REMOTE_TRANSIENT:
                 self._hosts.succeeded(url.host)
             raise error from None
-        except Elsewhere:
+        except RedirectElsewhere:
             self._answered(url)
             raise
         self._answered(url)

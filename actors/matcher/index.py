@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple, assert_never
 
-from actors.query import Analysed, Query, Side, matches
+from actors.query import AnalysedText, EventSide, Query, matches
 from actors.query.conditions import Condition
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Step, Unit, Word
 from actors.query.parts import holds
@@ -172,7 +172,7 @@ class _Table(NamedTuple):
         for prefix in found.prefixes:
             yield (self.sure_prefix if found.exact else self.maybe_prefix), prefix
 
-    def match(self, text: Analysed | Side, code: str) -> dict[_Entry, None]:
+    def match(self, text: AnalysedText | EventSide, code: str) -> dict[_Entry, None]:
         """Return the queries that a text satisfies, in no particular order."""
         keys = text.keys(code)
         found: dict[_Entry, None] = {}
@@ -184,7 +184,7 @@ class _Table(NamedTuple):
         for prefix in self._prefixes(text):
             found.update(self.sure_prefix.get(prefix, ()))
             possible.update(self.maybe_prefix.get(prefix, ()))
-        if isinstance(text, Side):  # its keys only show possible matches: words may be on both sides
+        if isinstance(text, EventSide):  # its keys only show possible matches: words may be on both sides
             could = (entry for entry in found | possible if not any(map(keys.isdisjoint, entry.needs)))
             return {entry: None for entry in could if matches(entry.query, text)}
         for entry in possible:
@@ -196,7 +196,7 @@ class _Table(NamedTuple):
                     found[entry] = None
         return found
 
-    def _prefixes(self, text: Analysed | Side) -> list[str]:
+    def _prefixes(self, text: AnalysedText | EventSide) -> list[str]:
         """Return the prefixes in use that match a word of the text."""
         if not self.sure_prefix and not self.maybe_prefix:
             return []
@@ -264,7 +264,7 @@ class StandingQueries:
             if not any(any(table[:5]) for table in self._tables[scope].values()):
                 del self._tables[scope]
 
-    def match(self, text: Analysed | Side, source: str, tags: Sequence[str] = ()) -> list[str]:
+    def match(self, text: AnalysedText | EventSide, source: str, tags: Sequence[str] = ()) -> list[str]:
         """Return the ids of the queries that match a text of this source and these tags, oldest first."""
         scopes = (source, *tags)
         found: dict[_Entry, None] = {}
@@ -277,7 +277,7 @@ class StandingQueries:
         held = [entry for entry in found if entry.wide is None or not entry.wide.isdisjoint(scopes)]
         return [entry.id for entry in sorted(held, key=lambda entry: entry.order)]
 
-    def _learn(self, text: Analysed | Side, scopes: Sequence[str]) -> None:
+    def _learn(self, text: AnalysedText | EventSide, scopes: Sequence[str]) -> None:
         """Count a text's words, and refile some of the queries under common ones."""
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._common.see(text.keys(code))

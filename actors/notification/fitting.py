@@ -24,7 +24,7 @@ _BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 
 
-class _Part(NamedTuple):
+class _MessageLine(NamedTuple):
     """One line: its plain text, its markup after escaping, and whether it begins an event."""
 
     text: str
@@ -90,7 +90,7 @@ def text_of(
     for part in parts:
         separator = measure(dialect.line) if lines else 0
 
-        def marked(text: str, part: _Part = part) -> str:
+        def marked(text: str, part: _MessageLine = part) -> str:
             return part.marked(dialect.escape(text))
 
         line = marked(part.text)
@@ -116,41 +116,43 @@ def _fitting(text: str, room: int, measure: Callable[[str], int], marked: Callab
     return found if low >= min(_WORTH, len(text)) and measure(found) <= room else ""
 
 
-def _left(notification: Notification, left: list[_Part]) -> int:
+def _left(notification: Notification, left: list[_MessageLine]) -> int:
     """Return how much is left out: events of a digest, lines of an event."""
     if notification.is_digest:
         return sum(part.begins for part in left) + notification.total - len(notification.items)
     return len(left) + sum(item.more for item in notification.items)
 
 
-def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Iterator[_Part]:
+def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Iterator[_MessageLine]:
     if titled:
-        yield _Part(notification.title, dialect.strong)
+        yield _MessageLine(notification.title, dialect.strong)
     if notification.is_digest:
         for item in notification.items:
             yield _entry(item, dialect, notification.words)
         return
     (item,) = notification.items
     if item.summary and not item.lines and not item.content.startswith(item.summary.rstrip("…")):
-        yield _Part(item.summary, str)
+        yield _MessageLine(item.summary, str)
     for line in item.lines:
         yield _difference(line, dialect)
     if len(item.content) > min(len(item.headline), max(len(item.summary), len(item.title))):
-        yield from (_Part(line, str) for line in item.content.split("\n") if line.strip())
+        yield from (_MessageLine(line, str) for line in item.content.split("\n") if line.strip())
 
 
-def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _Part:
+def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _MessageLine:
     if not item.link:
-        return _Part(item.headline, dialect.came, begins=True)
+        return _MessageLine(item.headline, dialect.came, begins=True)
     # The URL is never cut: a cut link leads elsewhere.
-    return _Part(item.headline, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True)
+    return _MessageLine(
+        item.headline, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True
+    )
 
 
-def _difference(line: DiffLine, dialect: Dialect) -> _Part:
+def _difference(line: DiffLine, dialect: Dialect) -> _MessageLine:
     place = f"{line.place}: " if line.place else ""
     if line.sign == "~":
-        return _Part(f"{place}{line.before}{_ARROW}{line.after}", str)
-    return _Part(f"{place}{line.after or line.before}", dialect.came if line.sign == "+" else dialect.went)
+        return _MessageLine(f"{place}{line.before}{_ARROW}{line.after}", str)
+    return _MessageLine(f"{place}{line.after or line.before}", dialect.came if line.sign == "+" else dialect.went)
 
 
 def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Raw, Struct
 
-from actors.content.changes.diff import RIGHT_TO_LEFT, Entry, isolated, summarised
+from actors.content.changes.diff import RIGHT_TO_LEFT, SummaryCandidate, isolated, summarised
 from actors.content.wording.spans import CUT, line
 from actors.content.wording.words import word_lists
 from actors.notification.dialects import cut, one_line
@@ -73,7 +73,7 @@ def headline(event: ListedEvent, name: str = "") -> str:
     if not (event.diff and _line(event.summary)) or event.alert_type:
         return next((said for text in texts if (said := cut(_line(text), MOST))), CUT)
     found = summarised(event.summary, diff, event.title) if diff else None
-    entry, label = _valued(event, found) if found else (Entry(None, event.summary), "")
+    entry, label = _valued(event, found) if found else (SummaryCandidate(None, event.summary), "")
     names = [text for text in (label, _line(event.title) or _line(name) or host_of(event.source_url)) if text]
     isolates = RIGHT_TO_LEFT.search("".join((entry.before or "", entry.after or "", *names))) is not None
     most = MOST - 6 * isolates - (_NAME + len(_DOT) if names else 0)
@@ -86,15 +86,15 @@ def headline(event: ListedEvent, name: str = "") -> str:
     return one_line(said)
 
 
-def _valued(event: ListedEvent, entry: Entry) -> tuple[Entry, str]:
+def _valued(event: ListedEvent, entry: SummaryCandidate) -> tuple[SummaryCandidate, str]:
     """Return a change as that of its value, if it has any, and its place; "" if the title says as much."""
-    told: list[tuple[TypedChange, Entry]] = []
+    told: list[tuple[TypedChange, SummaryCandidate]] = []
     for one in part_of(event.changes, tuple[TypedChange, ...]) or ():
         before, after = (side.text if side else None for side in (one.before, one.after))
         is_here = (before or "") in (entry.before or "") and (after or "") in (entry.after or "")
         is_value = one.kind == "name" or any(side and side.type for side in (one.before, one.after))
         if (before or after) and is_here and is_value:
-            told.append((one, Entry(before, after)))
+            told.append((one, SummaryCandidate(before, after)))
     if not told:
         at = entry.context or Context()
         place = _line(_DOT.join(filter(None, (at.row, at.column))) or at.heading)

@@ -1,7 +1,7 @@
 """A message template: a user's own message text, in Jinja's language, filled in with the values of a notification.
 
 A page's text is plain here, and escaped when it enters the output, after all filters: only the template has markup.
-`Marked` is already marked up.
+`MarkupText` is already marked up.
 
 It runs in a worker with little processor time and output, so endless loops are harmless. Only the part of the language
 that puts values into text is supported: no calls, macros or imports, and no operators that make a text of any length.
@@ -32,7 +32,7 @@ from actors.notification.speech import Words
 T = TypeVar("T")
 
 
-class Marked(str):
+class MarkupText(str):
     """Text in the dialect of its service. Anything derived from it (a part, a sum) is plain text again."""
 
     __slots__ = ()
@@ -76,7 +76,7 @@ def values_of(notification: Notification, limits: TextLimits, room: int) -> dict
     first = events[0] if events else dict.fromkeys(OF_EVENTS, "")
     return first | {
         "title": cut(notification.title if notification.is_digest else first["title"], room),
-        "text": Marked(text_of(notification, limits.dialect, room, limits.unit, titled=limits.titled)),
+        "text": MarkupText(text_of(notification, limits.dialect, room, limits.unit, titled=limits.titled)),
         "count": notification.total,
         "events": _as_many(events, room, lambda event: sum(len(event[name]) for name in ("title", "summary", "link"))),
         "service": _address(notification.service, DIALECTS[limits.dialect]),
@@ -91,7 +91,7 @@ def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) 
         "title": cut(item.title, room),
         "summary": cut(item.summary, room),
         "content": cut(item.content, room),
-        "difference": Marked(dialect.line.join(_as_many(difference_lines(item, dialect, room, words), room, len))),
+        "difference": MarkupText(dialect.line.join(_as_many(difference_lines(item, dialect, room, words), room, len))),
         "added": _as_many((cut(line.after, room) for line in lines["+"]), room, len),
         "removed": _as_many((cut(line.before, room) for line in lines["-"]), room, len),
         "changed": [
@@ -114,8 +114,8 @@ def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) 
     }
 
 
-def _address(url: str, dialect: Dialect) -> Marked:
-    return Marked(dialect.address(url))
+def _address(url: str, dialect: Dialect) -> MarkupText:
+    return MarkupText(dialect.address(url))
 
 
 def _as_many(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
@@ -201,7 +201,7 @@ _ALONE: Final = re.compile(r"^[ \t]*(\{[%#](?:(?![%#]\}).)*?)([-+]?[%#]\})[ \t]*
 
 
 class WriteRequest(Struct, frozen=True):
-    """Answered by a `Written`. template, title: the user's own, either may be ""."""
+    """Answered by a `RenderedMessage`. template, title: the user's own, either may be ""."""
 
     template: str
     title: str
@@ -209,14 +209,14 @@ class WriteRequest(Struct, frozen=True):
     limits: TextLimits
 
 
-class Written(Struct, frozen=True):
+class RenderedMessage(Struct, frozen=True):
     """The templates' output, each "" without one: a text in the dialect of the limits, a plain title."""
 
     text: str
     title: str
 
 
-def write(asked: WriteRequest) -> Written:
+def write(asked: WriteRequest) -> RenderedMessage:
     """Fill templates in. Raises ContentError, with a sentence for their author.
 
     A text that is too long is made again from shorter values.
@@ -228,7 +228,7 @@ def write(asked: WriteRequest) -> Written:
         title = cut(one_line(_filled(_compiled(asked.title, str), values)), asked.limits.title)
         if not title:
             raise ContentError("the title is empty")
-    return Written(text, title)
+    return RenderedMessage(text, title)
 
 
 def _fitting(asked: WriteRequest) -> str:
@@ -278,7 +278,7 @@ def _compiled(source: str, escape: Callable[[str], str]) -> Template:
     """Return a template whose every value is escaped when it becomes text. Raises ContentError."""
 
     def said(value: Any) -> str:
-        if isinstance(value, Marked):
+        if isinstance(value, MarkupText):
             return str(value)
         if isinstance(value, (list, tuple)):
             return ", ".join(map(said, value))

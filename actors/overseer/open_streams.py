@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from storage.records.identity import Millis, Seq
 
 
-class Whose(NamedTuple):
+class StreamOwner(NamedTuple):
     """key: the id of an API key or a dashboard session; "" on the admin socket. name, prefix: of the key."""
 
     key: str
@@ -20,7 +20,7 @@ class Whose(NamedTuple):
     prefix: str = ""
 
 
-class Place(Protocol):
+class StreamProgress(Protocol):
     """A stream's cursor, and the bytes of events it has sent."""
 
     cursor: Seq
@@ -34,11 +34,11 @@ class OpenStream(NamedTuple):
     """
 
     number: int
-    whose: Whose
+    whose: StreamOwner
     address: str
     asked: str
     since: Millis
-    place: Place | None
+    place: StreamProgress | None
     close: Callable[[], None]
 
 
@@ -61,12 +61,12 @@ class OpenStreams:
 
     def add(
         self,
-        whose: Whose,
+        whose: StreamOwner,
         address: str,
         asked: str,
         since: Millis,
         *,
-        place: Place | None,
+        place: StreamProgress | None,
         close: Callable[[], None],
     ) -> int:
         """List a stream until it is dropped; return its number."""

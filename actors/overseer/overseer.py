@@ -10,7 +10,7 @@ import trio
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
 from actors.overseer.journal import Journal, StateTurn
-from actors.overseer.rows import Asked, Below, Kind, Orders, Row, first_line, worst_of
+from actors.overseer.rows import ChildSummary, Kind, Orders, Row, RowQuery, first_line, worst_of
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource
 from actors.sources.schedule.pause import PauseSwitch
@@ -19,7 +19,7 @@ from storage.ownership import Members
 from storage.records.identity import Millis
 from storage.records.source import Source, SourceRuntime
 from storage.records.states import PartState
-from supervision import Change, Child, DynamicSupervisor, State, Status, Supervisor
+from supervision import Child, DynamicSupervisor, State, StateChange, Status, Supervisor
 
 STATES: dict[State, PartState] = {
     State.STARTING: "starting",
@@ -75,7 +75,7 @@ class Overseer:
 
     # --- looking -------------------------------------------------------------------------------------------------
 
-    async def page(self, asked: Asked, start: int, limit: int) -> tuple[list[Row], int]:
+    async def page(self, asked: RowQuery, start: int, limit: int) -> tuple[list[Row], int]:
         """Return the current rows from a position on, and the total number of rows."""
         paths = await self._orders.get(asked)
         rows = (self._find(path) for path in paths[start : start + limit])
@@ -145,7 +145,7 @@ class Overseer:
             self.gate.open()
         self._orders.forget()
 
-    def seen(self, change: Change) -> None:
+    def seen(self, change: StateChange) -> None:
         """Add a state change to the journal and the log lines; only crashes are warnings."""
         loud = change.new in (State.BACKOFF, State.QUARANTINED)
         if loud:
@@ -210,7 +210,7 @@ class Overseer:
         path = child.path.partition("/")[2]
         return self._row(child, path, "", "part", STATES[child.state], below=self._below(path))
 
-    def _below(self, path: str) -> Below | None:
+    def _below(self, path: str) -> ChildSummary | None:
         """Return the summary of a part's children: of sources from counters, of destinations from a walk over them."""
         if path not in _MANY:
             return None
@@ -218,10 +218,10 @@ class Overseer:
         now = many.statistics()
         found: dict[PartState, int] = {"quarantined": now.quarantined, "backoff": now.backoff}
         if path == "sources":
-            return Below(len(self.table), _worst(found | dict(self.table.states().items())))
+            return ChildSummary(len(self.table), _worst(found | dict(self.table.states().items())))
         records = [self._deliveries.record(child.spec.id) for part in many.slices() for child in part]
         failing = sum(record is not None and record.state == "failing" for record in records)
-        return Below(len(many), _worst({**found, "failing": failing}))
+        return ChildSummary(len(many), _worst({**found, "failing": failing}))
 
     def _destination(self, child: Child) -> Row:
         id = child.spec.id
@@ -253,7 +253,7 @@ class Overseer:
         state: PartState,
         *,
         live: LiveSource | None = None,
-        below: Below | None = None,
+        below: ChildSummary | None = None,
     ) -> Row:
         """Return the row of a part, or without a child, of a source without a task."""
         hot, source = (None, None) if live is None else (live.hot, live.source)

@@ -43,7 +43,7 @@ _RANK: dict[PartState, int] = {
 _ROTTEN, _DEGRADED, _UNEASY, WELL = 4, 5, 6, 7
 
 
-class Below(NamedTuple):
+class ChildSummary(NamedTuple):
     """The dynamic children of a part: their number, and the worst of their states."""
 
     total: int
@@ -74,7 +74,7 @@ class Row:
     box: Mailbox[Any] | None = None
     pace: float | None = None
     trail: bytes = b""
-    below: Below | None = None
+    below: ChildSummary | None = None
 
     @property
     def waiting(self) -> int | None:
@@ -206,7 +206,7 @@ MOST = 8
 """Orders kept; each has a pointer for each row."""
 
 
-class Asked(NamedTuple):
+class RowQuery(NamedTuple):
     """A filter and an order of rows.
 
     tree: each part is followed by its children: all for a part in `open`, unhealthy ones for `troubled`, none for
@@ -234,10 +234,10 @@ class Orders:
 
     def __init__(self, rows: Callable[[], Iterator[Sequence[Row]]]) -> None:
         self._rows = rows
-        self._kept: OrderedDict[Asked, Order] = OrderedDict()
+        self._kept: OrderedDict[RowQuery, Order] = OrderedDict()
         self._making = trio.Lock()
 
-    async def get(self, asked: Asked) -> Sequence[str]:
+    async def get(self, asked: RowQuery) -> Sequence[str]:
         """Return the paths of all rows that a filter admits, sorted."""
         async with self._making:
             orders, began = self._kept, trio.current_time()  # what is made before `forget` is not kept after it
@@ -255,7 +255,7 @@ class Orders:
         """Recompute every order on its next use: an action's effect should show."""
         self._kept = OrderedDict()
 
-    async def _made(self, asked: Asked) -> Sequence[str]:
+    async def _made(self, asked: RowQuery) -> Sequence[str]:
         passes, ranks = wanted(asked.filter), _Ranks(asked)
         below: defaultdict[str, _Ranks] = defaultdict(lambda: _Ranks(asked))
         parts: dict[str, bool] = {}
@@ -281,7 +281,7 @@ class _Ranks:
     """Paths of rows, to be sorted. With the worst first, only unhealthy ones are sorted: the others
     keep their places."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: RowQuery) -> None:
         self._worst, self._reverse = asked.sort == "worst", asked.reverse
         self._key = KEYS[asked.sort]
         self._keyed: list[tuple[Key, str]] = []

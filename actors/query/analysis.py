@@ -31,7 +31,7 @@ Positions = Mapping[str, list[tuple[int, int]]]
 _REMEMBERED = 100_000
 
 
-class Place(NamedTuple):
+class TermOccurrence(NamedTuple):
     """An occurrence of a term: the part of the text, its first word there and the one after its last."""
 
     part: int
@@ -39,7 +39,7 @@ class Place(NamedTuple):
     end: int
 
 
-class Analysed:
+class AnalysedText:
     """A text in parts: title and content, or the blocks of a change. No phrase crosses parts. facts: the changes."""
 
     def __init__(self, *parts: str, facts: Facts = NO_FACTS) -> None:
@@ -77,13 +77,13 @@ class Analysed:
             return self.facts.meet(term)
         return self.in_a_row(term, code) if isinstance(term, Phrase) else self.has(term, code)
 
-    def places(self, term: Unit | Phrase | Condition, code: str) -> Iterator[Place]:
+    def places(self, term: Unit | Phrase | Condition, code: str) -> Iterator[TermOccurrence]:
         """Yield the occurrences of a term, part by part; a condition has none."""
         if isinstance(term, Condition):
             return
         for start, end in self.stretches(term, code):
             part = bisect_right(self._firsts, start) - 1
-            yield Place(part, start - self._firsts[part], end - self._firsts[part])
+            yield TermOccurrence(part, start - self._firsts[part], end - self._firsts[part])
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -193,31 +193,31 @@ _BEYOND = r"(?!\w)[\U00011000-\U0001efff]"
 _CLUSTER = re.compile(rf"(?s:.)(?:[{MARKS}{_HANGUL}\uff9e\uff9f]|{_BEYOND}|{words.HIDDEN})*+")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """Code points from `start` to before `end`."""
 
     start: int
     end: int
 
 
-def word_spans(text: str) -> Sequence[Span]:
-    """Return the span of each word of a text, in the order of `Analysed`'s row; empty spans if unknown."""
+def word_spans(text: str) -> Sequence[TextSpan]:
+    """Return the span of each word of a text, in the order of `AnalysedText`'s row; empty spans if unknown."""
     plain, starts, ends = _traced(text)
-    found: list[Span] = []
+    found: list[TextSpan] = []
     for at, chunk in words.placed(plain):
         for start, end in _inside(chunk):
             known = bool(ends) and start < end
-            found.append(Span(starts[at + start], ends[at + end - 1]) if known else Span(0, 0))
+            found.append(TextSpan(starts[at + start], ends[at + end - 1]) if known else TextSpan(0, 0))
     return found
 
 
-def _inside(chunk: str) -> Iterator[Span]:
+def _inside(chunk: str) -> Iterator[TextSpan]:
     """Yield the places of the words of a chunk's row in it."""
     typed, at = chunk.replace(",", "."), 0  # a decimal comma becomes a dot in the row
     for word in words.shape(chunk).row:
         start = max(typed.find(word, at), at)
         at = min(start + len(word), len(chunk))
-        yield Span(start, at)
+        yield TextSpan(start, at)
 
 
 def _traced(text: str) -> tuple[str, Sequence[int], Sequence[int]]:

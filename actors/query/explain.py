@@ -13,10 +13,10 @@ import msgspec
 from msgspec import Struct
 
 from actors.query import words
-from actors.query.analysis import Analysed, Span, word_spans
+from actors.query.analysis import AnalysedText, TextSpan, word_spans
 from actors.query.conditions import Condition, Facts
 from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
-from actors.query.parts import Match, Part, PartName, Side, Texts, matches, parts_of, text_of, told_in
+from actors.query.parts import EventSide, Match, PartName, TextPart, Texts, matches, parts_of, text_of, told_in
 from actors.query.syntax import QueryError, parse
 
 MOST_MARKS = 100
@@ -72,17 +72,17 @@ def shown(term: Term) -> str:
     return f'"{text}"' if " " in gaps else text
 
 
-def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Explanation:
+def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventSide) -> Explanation:
     """Explain a match. parts: the parts of the text, title first."""
     found = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
-    spans: dict[int, Sequence[Span]] = {}
-    marks: dict[int, list[Span]] = {}
+    spans: dict[int, Sequence[TextSpan]] = {}
+    marks: dict[int, list[TextSpan]] = {}
     for term in found:
         for place in text.places(term, query.language):
             if place.part not in spans:
                 spans[place.part] = word_spans(parts[place.part].text)
             row = spans[place.part]
-            marks.setdefault(place.part, []).append(Span(row[place.start].start, row[place.end - 1].end))
+            marks.setdefault(place.part, []).append(TextSpan(row[place.start].start, row[place.end - 1].end))
         for number, span in _values(term, parts, text.facts) if isinstance(term, Condition) else ():
             marks.setdefault(number, []).append(span)
     shown_marks = {number: merged(marks.get(number, ()))[:MOST_MARKS] for number in range(len(parts))}
@@ -98,7 +98,7 @@ def explain(query: Query, parts: Sequence[Part], text: Analysed | Side) -> Expla
     )
 
 
-def _values(asked: Condition, parts: Sequence[Part], facts: Facts) -> Iterator[tuple[int, Span]]:
+def _values(asked: Condition, parts: Sequence[TextPart], facts: Facts) -> Iterator[tuple[int, TextSpan]]:
     """Yield the values that meet a condition, each with the number of its part: on the side where the condition holds,
     else in the content or title of an entry.
     """
@@ -112,11 +112,11 @@ def _values(asked: Condition, parts: Sequence[Part], facts: Facts) -> Iterator[t
         there = [number for number, part in enumerate(parts) if part.name in names]
         for number in sorted(there, key=lambda number: names.index(parts[number].name)):
             if found := shape.search(parts[number].text):
-                yield number, Span(*found.span())
+                yield number, TextSpan(*found.span())
                 break
 
 
-def _pieces(parts: Sequence[Part], marks: Mapping[int, Sequence[Span]]) -> Iterator[Piece]:
+def _pieces(parts: Sequence[TextPart], marks: Mapping[int, Sequence[TextSpan]]) -> Iterator[Piece]:
     """Yield the first excerpts of the diff's texts with marks; of its first text if there are none."""
     diff = [number for number, part in enumerate(parts) if part.name not in ("title", "content") and part.text.strip()]
     having = [number for number in diff if marks[number]] or diff[:1]
@@ -126,30 +126,30 @@ def _pieces(parts: Sequence[Part], marks: Mapping[int, Sequence[Span]]) -> Itera
             yield Piece(part.name, part.place, excerpt)
 
 
-def merged(spans: Sequence[Span]) -> list[Span]:
+def merged(spans: Sequence[TextSpan]) -> list[TextSpan]:
     """Return spans in order, overlapping ones merged, without empty ones.
 
-    >>> merged([Span(5, 9), Span(0, 3), Span(2, 4), Span(7, 7)])
-    [Span(start=0, end=4), Span(start=5, end=9)]
+    >>> merged([TextSpan(5, 9), TextSpan(0, 3), TextSpan(2, 4), TextSpan(7, 7)])
+    [TextSpan(start=0, end=4), TextSpan(start=5, end=9)]
     """
-    found: list[Span] = []
+    found: list[TextSpan] = []
     for span in sorted(spans):
         if span.start >= span.end:
             continue
         if found and span.start < found[-1].end:
-            found[-1] = Span(found[-1].start, max(span.end, found[-1].end))
+            found[-1] = TextSpan(found[-1].start, max(span.end, found[-1].end))
         else:
             found.append(span)
     return found
 
 
-def _excerpts(content: str, marks: Sequence[Span]) -> Iterator[Excerpt]:
+def _excerpts(content: str, marks: Sequence[TextSpan]) -> Iterator[Excerpt]:
     """Yield the first pieces around marks; the beginning of the text if there are none."""
     if not marks:
         if content:
             yield Excerpt(0, content[: 2 * AROUND], ())
         return
-    groups: list[list[Span]] = []
+    groups: list[list[TextSpan]] = []
     for mark in marks:
         near = groups and mark.start - groups[-1][-1].end <= AROUND
         if near and mark.end - groups[-1][0].start <= LONGEST_EXCERPT - AROUND:

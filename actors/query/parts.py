@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, assert_never
 import msgspec
 from msgspec import Struct
 
-from actors.query.analysis import Analysed, Place
+from actors.query.analysis import AnalysedText, TermOccurrence
 from actors.query.conditions import NO_FACTS, Condition, Fact, Facts
 from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Query, Word, terms
 from storage.records.tiers import WITH_DIFF
@@ -28,33 +28,33 @@ class _Block(NamedTuple):
     """A changed block: its number on this side, its text, and the text on the other side."""
 
     number: int
-    text: Analysed
-    other: Analysed
+    text: AnalysedText
+    other: AnalysedText
 
     def brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
         """Whether a term is here, and not on the other side."""
         return self.text.has_term(term, code) and not self.other.has_term(term, code)
 
 
-class Side:
+class EventSide:
     """A title, and the texts of one side; of a changed block also the other side."""
 
     def __init__(self, title: str, texts: Sequence[tuple[str, str | None]], facts: Facts = NO_FACTS) -> None:
         self.facts = facts
         self._texts = (title, *(text for text, _ in texts))
-        self._title = Analysed(title)
+        self._title = AnalysedText(title)
         self._plain_numbers = [number for number, (_, other) in enumerate(texts, 1) if other is None]
-        self._plain = Analysed(*(text for text, other in texts if other is None))
+        self._plain = AnalysedText(*(text for text, other in texts if other is None))
         self._blocks = [
-            _Block(number, Analysed(text), Analysed(other))
+            _Block(number, AnalysedText(text), AnalysedText(other))
             for number, (text, other) in enumerate(texts, 1)
             if other is not None
         ]
         self._empty = not any(text.strip() for text, _ in texts)
 
     @cached_property
-    def _whole(self) -> Analysed:
-        return Analysed(*self._texts, facts=self.facts)
+    def _whole(self) -> AnalysedText:
+        return AnalysedText(*self._texts, facts=self.facts)
 
     def keys(self, code: str) -> frozenset[str]:
         return self._whole.keys(code)
@@ -76,7 +76,7 @@ class Side:
         holds, by_side = self._judge(query.root, query.language)
         return holds and (by_side or next(terms(query.root), None) is None)
 
-    def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[Place]:
+    def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[TermOccurrence]:
         if isinstance(term, Condition):
             return
         yield from self._title.places(term, code)
@@ -114,7 +114,7 @@ Match = Literal["change", "added", "removed", "page"]
 PartName = Literal["title", "content", "added", "removed", "before", "after"]
 
 
-class Altered(Struct, frozen=True):
+class AlteredBlock(Struct, frozen=True):
     """A block before and after its change."""
 
     before: str = ""
@@ -126,7 +126,7 @@ class Difference(Struct, frozen=True):
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    changed: tuple[Altered, ...] = ()
+    changed: tuple[AlteredBlock, ...] = ()
     truncated: bool = False
 
 
@@ -147,7 +147,7 @@ class EventView(Struct, frozen=True, kw_only=True):
         return Facts(self.changes, self.emitted_at)
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A text of an event. place: in its list of the diff. other: a changed block's other side, if only one counts."""
 
     name: PartName
@@ -164,17 +164,17 @@ def told_in(body: bytes) -> EventView:
     return _told.decode(body)
 
 
-def parts_of(told: EventView, match: Match) -> tuple[Part, ...]:
+def parts_of(told: EventView, match: Match) -> tuple[TextPart, ...]:
     """Return the texts that an alert reads, the title first."""
-    return Part("title", told.title), *_rest(told, match)
+    return TextPart("title", told.title), *_rest(told, match)
 
 
-def text_of(told: EventView, match: Match) -> Analysed | Side:
+def text_of(told: EventView, match: Match) -> AnalysedText | EventSide:
     """Return the texts that an alert reads, for queries."""
     title, *rest = parts_of(told, match)
     if match in ("added", "removed") and _diff(told) is not None:
-        return Side(title.text, [(part.text, part.other) for part in rest], told.facts)
-    return Analysed(title.text, *(part.text for part in rest), facts=told.facts)
+        return EventSide(title.text, [(part.text, part.other) for part in rest], told.facts)
+    return AnalysedText(title.text, *(part.text for part in rest), facts=told.facts)
 
 
 class Texts:
@@ -182,9 +182,9 @@ class Texts:
 
     def __init__(self, told: EventView) -> None:
         self.told = told
-        self._made: dict[Match, Analysed | Side] = {}
+        self._made: dict[Match, AnalysedText | EventSide] = {}
 
-    def of(self, match: Match) -> Analysed | Side:
+    def of(self, match: Match) -> AnalysedText | EventSide:
         asked: Match = "page" if _diff(self.told) is None else match
         found = self._made.get(asked)
         if found is None:
@@ -196,32 +196,32 @@ def _diff(told: EventView) -> Difference | None:
     return told.diff if told.source_type in WITH_DIFF else None
 
 
-def _rest(told: EventView, match: Match) -> Iterator[Part]:
+def _rest(told: EventView, match: Match) -> Iterator[TextPart]:
     diff = _diff(told)
     if diff is None or match == "page":
-        yield Part("content", told.content)
+        yield TextPart("content", told.content)
         return
     if match != "removed":
-        yield from (Part("added", text, number) for number, text in enumerate(diff.added))
+        yield from (TextPart("added", text, number) for number, text in enumerate(diff.added))
     if match != "added":
-        yield from (Part("removed", text, number) for number, text in enumerate(diff.removed))
+        yield from (TextPart("removed", text, number) for number, text in enumerate(diff.removed))
     for number, block in enumerate(diff.changed):
         if match != "added":
-            yield Part("before", block.before, number, block.after if match == "removed" else None)
+            yield TextPart("before", block.before, number, block.after if match == "removed" else None)
         if match != "removed":
-            yield Part("after", block.after, number, block.before if match == "added" else None)
+            yield TextPart("after", block.after, number, block.before if match == "added" else None)
     if diff.truncated and match != "removed":
-        yield Part("content", told.content)
+        yield TextPart("content", told.content)
 
 
-def matches(query: Query, text: Analysed | Side) -> bool:
+def matches(query: Query, text: AnalysedText | EventSide) -> bool:
     """Whether a text satisfies a query. Analyses the text only as far as needed."""
-    if isinstance(text, Side):
+    if isinstance(text, EventSide):
         return text.satisfies(query)
     return holds(query.root, text, text.keys(query.language), query.language)
 
 
-def holds(node: Node, text: Analysed, keys: frozenset[str], code: str) -> bool:
+def holds(node: Node, text: AnalysedText, keys: frozenset[str], code: str) -> bool:
     """Whether a text satisfies a part of a query. keys: the text's, in the query's language.
 
     Words come first and need no call: they decide most standing queries, thousands of times per event.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from actors.content.wording.story import Piece, same_story
+from actors.content.wording.story import NewsItem, same_story
 from storage.append import Marks
 from storage.records.event import UPDATED, Diff, Draft, Stored, kind_of
 from storage.records.identity import SourceId
@@ -22,7 +22,7 @@ _MOST_READ = 4_000
 """Maximum characters of added texts that are joined."""
 
 
-class _Seen(Struct, gc=False):
+class _StoryFields(Struct, gc=False):
     """The fields of an event that are read."""
 
     id: str
@@ -35,7 +35,7 @@ class _Seen(Struct, gc=False):
     story: str = ""
 
 
-_decode = msgspec.json.Decoder(_Seen).decode
+_decode = msgspec.json.Decoder(_StoryFields).decode
 
 
 class SameStories:
@@ -57,19 +57,19 @@ class SameStories:
         return ""
 
 
-def _seen(event: Stored) -> _Seen | None:
+def _seen(event: Stored) -> _StoryFields | None:
     try:
         return _decode(event.body)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None  # a damaged body must not stop the log
 
 
-def _marks(news: Draft | _Seen) -> Marks:
+def _marks(news: Draft | _StoryFields) -> Marks:
     return () if news.diff is None and UPDATED in news.tags else _piece(news).marks()
 
 
-def _piece(news: Draft | _Seen) -> Piece:
+def _piece(news: Draft | _StoryFields) -> NewsItem:
     if news.diff is None:
-        return Piece("" if news.url == news.source_url else news.url, news.title, news.content)
+        return NewsItem("" if news.url == news.source_url else news.url, news.title, news.content)
     added = "\n".join((*news.diff.added, *(each.after for each in news.diff.changed)))
-    return Piece("", "", added[:_MOST_READ])
+    return NewsItem("", "", added[:_MOST_READ])

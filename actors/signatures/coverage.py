@@ -79,7 +79,7 @@ class CoverageReceipt(Struct, frozen=True, kw_only=True, rename={"start": "from"
     signature: str | UnsetType = UNSET
 
 
-class Logged(NamedTuple):
+class LoggedEvents(NamedTuple):
     """The source's events in the period: the ids of the first and last. since: the log has none before this time."""
 
     first: str | None
@@ -87,7 +87,7 @@ class Logged(NamedTuple):
     since: Millis | None
 
 
-def receipt_of(source: str, url: str, found: Coverage, logged: Logged) -> CoverageReceipt:
+def receipt_of(source: str, url: str, found: Coverage, logged: LoggedEvents) -> CoverageReceipt:
     gap = found.gap
     short = len(json.encode(url)) <= MOST_URL
     return CoverageReceipt(

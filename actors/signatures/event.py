@@ -195,38 +195,38 @@ class KeySet:
         return nacl.signing.VerifyKey(_from_b64url(entry["x"]))
 
 
-def verify(body: bytes, jwks: bytes) -> Verdict:
+def verify(body: bytes, jwks: bytes) -> SignatureVerdict:
     """Check an event as received against a JWK Set, offline. Never raises."""
     try:
         event = decode(body)
     except (ValueError, RecursionError) as error:
-        return Verdict(Cause.UNREADABLE, f"the event can't be read: {str(error)[:200]}")
+        return SignatureVerdict(Cause.UNREADABLE, f"the event can't be read: {str(error)[:200]}")
     return check(event, jwks)
 
 
-def check(event: object, keys: KeySet | bytes) -> Verdict:
+def check(event: object, keys: KeySet | bytes) -> SignatureVerdict:
     """Check an event from `decode` against a key set, parsed or encoded. Never raises."""
     if not isinstance(event, dict):
-        return Verdict(Cause.UNREADABLE, "the event is not a JSON object")
+        return SignatureVerdict(Cause.UNREADABLE, "the event is not a JSON object")
     signature, key_id = event.get("signature"), event.get("key_id")
     if not isinstance(signature, str) or not isinstance(key_id, str):
-        return Verdict(Cause.NO_SIGNATURE, "the event has no signature and key_id")
+        return SignatureVerdict(Cause.NO_SIGNATURE, "the event has no signature and key_id")
     try:
         key = (KeySet(keys) if isinstance(keys, bytes) else keys).find(key_id)
     except ValueError as error:
-        return Verdict(Cause.BAD_KEY_SET, str(error), key_id)
+        return SignatureVerdict(Cause.BAD_KEY_SET, str(error), key_id)
     if key is None:
-        return Verdict(Cause.UNKNOWN_KEY, f"key {key_id[:80]} is not in the key set", key_id)
+        return SignatureVerdict(Cause.UNKNOWN_KEY, f"key {key_id[:80]} is not in the key set", key_id)
     try:
         signed = canonical_json({name: value for name, value in event.items() if name != "signature"})
         kind = event.get("type")  # events have none
         contexts = [_context(kind) if isinstance(kind, str) else b"", *([b""] if kind in _ONCE_WITHOUT else [])]
         _verify_any(key, [context + signed for context in contexts], _from_b64url(signature))
     except BadSignatureError:
-        return Verdict(Cause.CHANGED, "the signature does not match the event's content", key_id)
+        return SignatureVerdict(Cause.CHANGED, "the signature does not match the event's content", key_id)
     except (ValueError, RecursionError) as error:
-        return Verdict(Cause.UNREADABLE, str(error)[:200], key_id)
-    return Verdict(Cause.VERIFIED, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
+        return SignatureVerdict(Cause.UNREADABLE, str(error)[:200], key_id)
+    return SignatureVerdict(Cause.VERIFIED, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
 
 
 def _context(kind: str) -> bytes:
@@ -314,7 +314,7 @@ class Cause(Enum):
     """Nothing matches, and no other evidence explains why."""
 
 
-class Verdict(NamedTuple):
+class SignatureVerdict(NamedTuple):
     """reason: always a sentence. key_id: the event's key, if the body names one."""
 
     cause: Cause

@@ -14,20 +14,20 @@ import msgspec
 from msgspec import Struct
 
 from actors.signatures import webhook
-from actors.signatures.event import Cause, KeySet, Verdict, canonical_json, check, decode
+from actors.signatures.event import Cause, KeySet, SignatureVerdict, canonical_json, check, decode
 from storage.records.event import Event
 
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 Shape = Literal["event", "digest", "other"]
-_NO_SECRET = Verdict(Cause.NOT_CHECKED, "no secret was given to check it with")
-_NO_KEYS = Verdict(Cause.NOT_CHECKED, "no key set was given to check it with")
+_NO_SECRET = SignatureVerdict(Cause.NOT_CHECKED, "no secret was given to check it with")
+_NO_KEYS = SignatureVerdict(Cause.NOT_CHECKED, "no key set was given to check it with")
 
 
 class ReceivedEvent(Struct, frozen=True):
     """One event of a delivery, and the verdict on its own signature."""
 
     event: Mapping[str, Any]
-    verdict: Verdict
+    verdict: SignatureVerdict
 
 
 class Contents(NamedTuple):
@@ -47,7 +47,7 @@ class Receipt(Struct, frozen=True):
     shape: Shape
     webhook_id: str
     body: Any
-    webhook: Verdict
+    webhook: SignatureVerdict
     events: tuple[ReceivedEvent, ...]
 
     @property
@@ -116,36 +116,38 @@ def conclude(
     return Receipt(contents.shape, headers.get("webhook-id", ""), contents.value, verdict, events)
 
 
-def _check_request(headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: int) -> Verdict:
+def _check_request(headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: int) -> SignatureVerdict:
     missing = [name for name in HEADERS if not headers.get(name)]
     if missing:
-        return Verdict(Cause.MISSING_HEADER, f"no header {' and no '.join(missing)}")
+        return SignatureVerdict(Cause.MISSING_HEADER, f"no header {' and no '.join(missing)}")
     webhook_id, timestamp, signature = (headers[name] for name in HEADERS)
     return webhook.verify(secrets, webhook_id, timestamp, signature, body, now=now)
 
 
 def _explained(
     headers: Mapping[str, str], body: bytes, value: Any, secrets: Sequence[str], events: Sequence[ReceivedEvent]
-) -> Verdict:
+) -> SignatureVerdict:
     """Explain why no token matches, as far as possible."""
     webhook_id, timestamp, signature = (headers[name] for name in HEADERS)
     sent = as_sent(body, value)
     rebuilt = sent is not None and sent != body
     if rebuilt and sent is not None and _matches(secrets, webhook_id, timestamp, signature, sent):
-        return Verdict(Cause.RESERIALISED, _REWRITTEN)
+        return SignatureVerdict(Cause.RESERIALISED, _REWRITTEN)
     named = value.get("id") if isinstance(value, dict) else None
     if isinstance(named, str) and named != webhook_id and _matches(secrets, named, timestamp, signature, body):
-        return Verdict(Cause.ID_CHANGED, f"webhook-id was changed: the signed one is {named[:64]}")
+        return SignatureVerdict(Cause.ID_CHANGED, f"webhook-id was changed: the signed one is {named[:64]}")
     witnesses = {told.verdict.cause for told in events}
     if witnesses == {Cause.VERIFIED}:
         if rebuilt:
-            return Verdict(Cause.RESERIALISED, _REWRITTEN)
+            return SignatureVerdict(Cause.RESERIALISED, _REWRITTEN)
         reason = "no token matches, though the body is untouched: another secret, or id or timestamp were changed"
-        return Verdict(Cause.WRONG_SECRET, reason)
+        return SignatureVerdict(Cause.WRONG_SECRET, reason)
     if Cause.CHANGED in witnesses:
-        return Verdict(Cause.CHANGED, "the body was changed on the way: the event's own signature is invalid too")
+        return SignatureVerdict(
+            Cause.CHANGED, "the body was changed on the way: the event's own signature is invalid too"
+        )
     reason = "no token matches: another secret, or the id, the timestamp or the body were changed on the way"
-    return Verdict(Cause.NO_MATCH, reason)
+    return SignatureVerdict(Cause.NO_MATCH, reason)
 
 
 _REWRITTEN = (

@@ -11,7 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
-from actors.signatures.event import Cause, Verdict
+from actors.signatures.event import Cause, SignatureVerdict
 from storage.records.destination import Secret
 from storage.records.identity import Millis
 
@@ -55,24 +55,26 @@ def sign(secrets: Sequence[str], webhook_id: str, timestamp: int, body: bytes) -
 
 def verify(
     secrets: Sequence[str], webhook_id: str, timestamp: str, signature: str, body: bytes, *, now: int
-) -> Verdict:
+) -> SignatureVerdict:
     """Check a delivery like a receiver at `now` (Unix seconds); the three headers as received. Never raises."""
     if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) <= 12):
-        return Verdict(Cause.BAD_TIMESTAMP, f"webhook-timestamp is not a number of seconds: {timestamp[:40]!r}")
+        return SignatureVerdict(
+            Cause.BAD_TIMESTAMP, f"webhook-timestamp is not a number of seconds: {timestamp[:40]!r}"
+        )
     place, tokens = matching(secrets, webhook_id, timestamp, signature, body)
     apart = int(timestamp) - now
     if abs(apart) > FRESH:
         where = "ahead of" if apart > 0 else "behind"
         but = " (the signature itself matches)" if place is not None else ""
         reason = f"webhook-timestamp is {abs(apart)} s {where} this clock, {FRESH} may be{but}"
-        return Verdict(Cause.STALE, reason)
+        return SignatureVerdict(Cause.STALE, reason)
     if place is None:
         reason = "no token in webhook-signature matches the id, the timestamp and the raw body"
-        return Verdict(Cause.NO_MATCH, reason)
+        return SignatureVerdict(Cause.NO_MATCH, reason)
     if place:
         reason = f"token {place + 1} of {tokens} matches: the secret was rotated, and this older one soon stops signing"
-        return Verdict(Cause.ROTATED, reason)
-    return Verdict(Cause.VERIFIED, "the signature covers the id, the timestamp and the raw body")
+        return SignatureVerdict(Cause.ROTATED, reason)
+    return SignatureVerdict(Cause.VERIFIED, "the signature covers the id, the timestamp and the raw body")
 
 
 def matching(

@@ -16,7 +16,7 @@ import trio
 
 from actors.content.bodies.frames import OF_FRAMES
 from actors.content.values.kinds import values_of_entry
-from actors.query import Analysed, Query, QueryError, matches, parse
+from actors.query import AnalysedText, Query, QueryError, matches, parse
 from actors.query.conditions import NO_FACTS, Fact, Facts
 from actors.query.nodes import All, Any, Word, has_conditions
 from storage.errors import StorageError
@@ -62,7 +62,7 @@ class FrameFilter:
         facts = NO_FACTS
         if self._asks_facts:
             facts = Facts(msgspec.convert(msgspec.to_builtins(values_of_entry(title, content)), tuple[Fact, ...]))
-        text = Analysed(title, content, facts=facts)
+        text = AnalysedText(title, content, facts=facts)
         if any(not keys.isdisjoint(text.keys(language)) for language, keys in self._words.items()):
             return True
         if any(matches(query, text) for query in self._others):
@@ -77,7 +77,7 @@ class FrameFilter:
         if self.everything:
             return
         for start in range(0, len(content), _PIECE):
-            piece = Analysed("", content[start : start + _PIECE])
+            piece = AnalysedText("", content[start : start + _PIECE])
             for language in self.languages:
                 piece.keys(language)
                 await trio.lowlevel.cancel_shielded_checkpoint()

@@ -23,7 +23,7 @@ LEAST_SAVED: Final = 2_000
 SAVED_A_FRAME: Final = 40
 
 
-class _Saved(Struct, frozen=True, array_like=True):
+class _StoredWindow(Struct, frozen=True, array_like=True):
     marks: bytes
     last_id: str
     place: str = ""
@@ -69,14 +69,14 @@ class DedupWindow:
         self.is_saved = most >= len(self._marks)
         self.is_place_saved = True
         marks = b"".join(list(self._marks)[-most:])
-        return sealed(StoredMemory(msgspec.msgpack.encode(_Saved(marks, self.last_id, self.place)), self._notes))
+        return sealed(StoredMemory(msgspec.msgpack.encode(_StoredWindow(marks, self.last_id, self.place)), self._notes))
 
 
 def decode(saved: bytes) -> DedupWindow:
     """Return the window from the bytes of `encode`; an empty one for any other bytes."""
     kept = opened(saved)
     try:
-        found = msgspec.msgpack.decode(kept.tier, type=_Saved)
+        found = msgspec.msgpack.decode(kept.tier, type=_StoredWindow)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return DedupWindow(notes=kept.notes)
     marks = (found.marks[at : at + MARK] for at in range(0, len(found.marks) - len(found.marks) % MARK, MARK))

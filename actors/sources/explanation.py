@@ -13,7 +13,7 @@ from actors.sources.health.score import FAILURES, defective, in_a_row, reach, si
 from actors.sources.schedule import cadence, silence
 from actors.sources.schedule.budgets import RENDERED
 from actors.sources.schedule.cadence import Hints, Limits
-from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, Pulse
+from actors.sources.schedule.silence import FEWEST_GAPS, WATCHED_LEAST, SilenceState
 from storage.records import trail
 from storage.records.event import Event
 from storage.records.identity import Millis, spoken
@@ -61,7 +61,7 @@ def _reach(hot: SourceRuntime, at: Millis, why: str) -> HealthPart:
     return HealthPart("reach", reach(down), in_a_row(failures, down, why))
 
 
-def _part(found: HealthPart, beat: Pulse) -> HealthPart:
+def _part(found: HealthPart, beat: SilenceState) -> HealthPart:
     if found.left < 1.0:
         return found
     if found.cause == "yield" and (len(beat.gaps) < FEWEST_GAPS or beat.watched < WATCHED_LEAST):

@@ -121,7 +121,7 @@ FILE_AGAIN = 3600.0
 _MOST_RAW = 8 << 20
 
 
-class Waiting(Struct, frozen=True, array_like=True):
+class WaitingItem(Struct, frozen=True, array_like=True):
     """An item from its list, or a file of a sitemap's index (`file`, no draft). tries: failed attempts."""
 
     draft: Draft | None
@@ -135,54 +135,54 @@ class Waiting(Struct, frozen=True, array_like=True):
         return self.file or (self.draft.url if self.draft is not None else "")
 
 
-class Following(Struct, frozen=True, array_like=True):
+class FollowQueue(Struct, frozen=True, array_like=True):
     """Waiting items in the order of reporting, and the pages fetched in the hour that began at `hour`."""
 
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[WaitingItem, ...] = ()
     hour: Millis = Millis(0)
     made: int = 0
 
 
-class Found(Struct, frozen=True):
+class FollowResult(Struct, frozen=True):
     """The result of a check: drafts to report at once, and the items that now wait.
 
     elsewhere, left: other hosts of new items; the pages of the former will be fetched, those of the latter not.
     """
 
     told: tuple[Draft, ...]
-    following: Following
+    following: FollowQueue
     elsewhere: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
 
-def packed(following: Following) -> bytes:
+def packed(following: FollowQueue) -> bytes:
     """Return the stored form; b"" when no item waits and no page was fetched."""
     if not following.waiting and not following.made:
         return b""
     return zlib.compress(msgspec.msgpack.encode(following), 6)
 
 
-def unpacked(stored: bytes) -> Following:
+def unpacked(stored: bytes) -> FollowQueue:
     """Return the waiting items; none if the bytes are damaged or of another version."""
     if not stored:
-        return Following()
+        return FollowQueue()
     try:
-        return msgspec.msgpack.decode(zlib.decompressobj().decompress(stored, _MOST_RAW), type=Following)
+        return msgspec.msgpack.decode(zlib.decompressobj().decompress(stored, _MOST_RAW), type=FollowQueue)
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
-        return Following()
+        return FollowQueue()
 
 
 def found(
-    following: Following, source: Source, drafts: Sequence[Draft], now: Millis, files: Iterable[str] = ()
-) -> Found:
+    following: FollowQueue, source: Source, drafts: Sequence[Draft], now: Millis, files: Iterable[str] = ()
+) -> FollowResult:
     """Sort a check's drafts: if the source follows, new items wait for their pages."""
     if source.follow == "none":
         ended = (
             replace(one.draft, unread="The source no longer follows links.") for one in following.waiting if one.draft
         )
-        return Found((*ended, *drafts), Following())
+        return FollowResult((*ended, *drafts), FollowQueue())
     if not following.waiting and now >= following.hour + HOUR:
-        following = Following()
+        following = FollowQueue()
     told: list[Draft] = []
     elsewhere: list[str] = []
     left: list[str] = []
@@ -204,13 +204,13 @@ def found(
             told.append(draft if why == "-" else replace(draft, unread=why))
         else:
             room -= _size(draft)
-            waiting.append(Waiting(draft, now, now))
+            waiting.append(WaitingItem(draft, now, now))
     known = {one.file for one in waiting}
-    waiting += [Waiting(None, now, now, file=file) for file in files if file not in known]
-    return Found(tuple(told), replace(following, waiting=tuple(waiting)), tuple(elsewhere), tuple(left))
+    waiting += [WaitingItem(None, now, now, file=file) for file in files if file not in known]
+    return FollowResult(tuple(told), replace(following, waiting=tuple(waiting)), tuple(elsewhere), tuple(left))
 
 
-def due_at(following: Following, per_hour: int) -> Millis | None:
+def due_at(following: FollowQueue, per_hour: int) -> Millis | None:
     """Return when to fetch the next page; None when no item waits."""
     if not following.waiting:
         return None
@@ -218,54 +218,54 @@ def due_at(following: Following, per_hour: int) -> Millis | None:
     return Millis(max(due, following.hour + HOUR)) if following.made >= per_hour else due
 
 
-def next_of(following: Following, now: Millis) -> Waiting | None:
+def next_of(following: FollowQueue, now: Millis) -> WaitingItem | None:
     ready = [one for one in following.waiting if one.due <= now]
     return min(ready, key=lambda one: (not one.file, one.due), default=None)
 
 
-def spent(following: Following, now: Millis) -> Following:
+def spent(following: FollowQueue, now: Millis) -> FollowQueue:
     """Return the state after one more fetched page."""
     if not following.hour <= now < following.hour + HOUR:
         return replace(following, hour=now, made=1)
     return replace(following, made=following.made + 1)
 
 
-def without(following: Following, done: Waiting) -> Following:
+def without(following: FollowQueue, done: WaitingItem) -> FollowQueue:
     return replace(following, waiting=tuple(one for one in following.waiting if one != done))
 
 
-def tried(following: Following, one: Waiting, now: Millis) -> Following:
+def tried(following: FollowQueue, one: WaitingItem, now: Millis) -> FollowQueue:
     """Return the state after a failed attempt, with a later retry."""
     wait = FILE_AGAIN if one.file else RETRIES[min(one.tries, len(RETRIES) - 1)]
     later = replace(one, tries=one.tries + 1, due=Millis(now + round(1000 * wait)))
     return replace(following, waiting=tuple(later if each == one else each for each in following.waiting))
 
 
-def with_turn(following: Following, file: str, now: Millis) -> Following:
+def with_turn(following: FollowQueue, file: str, now: Millis) -> FollowQueue:
     """Return the state with the next file of an index that has no usable dates."""
     if not file or any(one.file == file for one in following.waiting):
         return following
-    turn = Waiting(None, now, Millis(now + round(1000 * FILE_AGAIN)), file=file)
+    turn = WaitingItem(None, now, Millis(now + round(1000 * FILE_AGAIN)), file=file)
     return replace(following, waiting=(*following.waiting, turn))
 
 
-def rested(following: Following, one: Waiting, now: Millis, wait: float) -> Following:
+def rested(following: FollowQueue, one: WaitingItem, now: Millis, wait: float) -> FollowQueue:
     """Return the state while one item's host rests; items on other hosts do not wait."""
     due, host = Millis(now + round(1000 * wait)), host_of(one.url)
     later = (replace(each, due=max(each.due, due)) if host_of(each.url) == host else each for each in following.waiting)
     return replace(following, waiting=tuple(later))
 
 
-def is_elsewhere(source: Source, one: Waiting) -> bool:
+def is_elsewhere(source: Source, one: WaitingItem) -> bool:
     return not one.file and not is_own(source, host_of(one.url))
 
 
-def gives_up(one: Waiting, now: Millis, *, for_good: bool) -> bool:
+def gives_up(one: WaitingItem, now: Millis, *, for_good: bool) -> bool:
     """Return whether to report an item without its page. for_good: a retry is pointless."""
     return for_good or one.tries >= len(RETRIES) or is_late(one, now)
 
 
-def is_late(one: Waiting, now: Millis) -> bool:
+def is_late(one: WaitingItem, now: Millis) -> bool:
     """Return whether an item has waited too long for its page."""
     return one.draft is not None and now - one.since >= 1000 * PATIENCE
 
@@ -274,7 +274,7 @@ def _is_item(draft: Draft) -> bool:
     return NEW in draft.tags and draft.alert_type is None and not draft.practice and len(draft.content) < ENOUGH
 
 
-def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room: int) -> str:
+def _not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], room: int) -> str:
     """Return why an item's page is not fetched, or ""."""
     host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
@@ -290,7 +290,7 @@ def _not_fetched(source: Source, draft: Draft, waiting: Sequence[Waiting], room:
     return ""
 
 
-def _edited(waiting: Sequence[Waiting], draft: Draft) -> int | None:
+def _edited(waiting: Sequence[WaitingItem], draft: Draft) -> int | None:
     """Return the place of the waiting item that a draft edits."""
     if UPDATED not in draft.tags or not draft.url:
         return None

@@ -73,7 +73,7 @@ class Keeper(Protocol):
         """The effective source."""
 
 
-class Borrowed(NamedTuple):
+class EffectiveSource(NamedTuple):
     """A source as it is checked. cookies: those to send and renew, if any. lender: the title of the headers' owner, ""
     for its own.
     """
@@ -125,13 +125,13 @@ class Lenders:
         first = min(found, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
         return None if first is None else first[1]
 
-    def borrowed(self, live: Keeper) -> Borrowed:
+    def borrowed(self, live: Keeper) -> EffectiveSource:
         lender, source = self.of(live.source), live.effective
         if lender is None:
-            return Borrowed(source, live.cookies)
+            return EffectiveSource(source, live.cookies)
         # The page seen before may have been the one without sign-in.
         seen = replace(source, headers=lender.source.headers, detection=replace(source.detection, asks_password=False))
-        return Borrowed(seen, cookies_at(lender, parse_url(source.url)), lender.source.called)
+        return EffectiveSource(seen, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
 def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:

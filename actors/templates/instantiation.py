@@ -23,7 +23,7 @@ from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.ordering import KeyedLocks, in_turns
 from actors.sources.importing import words_of
-from actors.templates.template import BadParameters, PlannedSource, Suggestion, Template, Values, Wrong, expand
+from actors.templates.template import BadParameters, ParameterError, PlannedSource, Suggestion, Template, Values, expand
 from actors.world import World
 from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
@@ -160,7 +160,7 @@ class Templates:
             return every
         known, meant = {wanted.url for wanted in every}, [parse_url(text).text for text in only]
         says = "is none of the sources that come of these parameters"
-        wrong = [Wrong(f"only[{index}]", says, url) for index, url in enumerate(meant) if url not in known]
+        wrong = [ParameterError(f"only[{index}]", says, url) for index, url in enumerate(meant) if url not in known]
         if wrong:
             raise BadParameters(wrong)
         return [wanted for wanted in every if wanted.url in meant]

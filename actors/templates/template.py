@@ -328,7 +328,7 @@ LONGEST_OF = {"string": LONGEST, "domain": 260}
 _SHOWN = 60
 
 
-class Wrong(NamedTuple):
+class ParameterError(NamedTuple):
     """One error: the place (`params.domain[1]`), the reason, and the value."""
 
     place: str
@@ -339,7 +339,7 @@ class Wrong(NamedTuple):
 class BadParameters(DomainError):
     """The parameters do not fit the template (400)."""
 
-    def __init__(self, wrong: Sequence[Wrong]) -> None:
+    def __init__(self, wrong: Sequence[ParameterError]) -> None:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         super().__init__(f"{wrong[0].place}: {wrong[0].says}{more}")
         self.wrong = tuple(wrong)
@@ -371,7 +371,7 @@ def read_parameters(template: Template, given: Mapping[str, object]) -> Values:
     names = [parameter.key for parameter in template.parameters]
     takes = f"it takes {', '.join(names)}" if names else f"{template.id} takes none"
     wrong = [
-        Wrong(f"params.{key[:_SHOWN]}", f"there is no such parameter; {takes}", value)
+        ParameterError(f"params.{key[:_SHOWN]}", f"there is no such parameter; {takes}", value)
         for key, value in given.items()
         if key not in names
     ]
@@ -384,22 +384,22 @@ def read_parameters(template: Template, given: Mapping[str, object]) -> Values:
     return values
 
 
-def _values(template: Template, parameter: Parameter, given: object, wrong: list[Wrong]) -> tuple[str, ...]:
+def _values(template: Template, parameter: Parameter, given: object, wrong: list[ParameterError]) -> tuple[str, ...]:
     place = f"params.{parameter.key}"
     wanted = f"{parameter.min} to {parameter.max} values"
     if given is None:
-        wrong.append(Wrong(place, f"required, but missing: an array of {wanted}", None))
+        wrong.append(ParameterError(place, f"required, but missing: an array of {wanted}", None))
     elif not isinstance(given, list):
-        wrong.append(Wrong(place, f"must be an array of {wanted}", given))
+        wrong.append(ParameterError(place, f"must be an array of {wanted}", given))
     elif not parameter.min <= len(given) <= parameter.max:
-        wrong.append(Wrong(place, f"takes {wanted}, not {len(given)}", given))
+        wrong.append(ParameterError(place, f"takes {wanted}, not {len(given)}", given))
     else:
         found: dict[str, None] = {}
         for index, value in enumerate(given):
             try:
                 found[_value(template, parameter, value)] = None
             except ValueError as error:
-                wrong.append(Wrong(f"{place}[{index}]", str(error), value))
+                wrong.append(ParameterError(f"{place}[{index}]", str(error), value))
         return tuple(found)
     return ()
 

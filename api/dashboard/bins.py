@@ -23,7 +23,7 @@ from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visi
 from api.fields.destinations import NewDestination
 from api.nouns import alerts, destinations
 from api.nouns import bins as acts
-from api.nouns.bins import Checked, Seen
+from api.nouns.bins import CaptureView, Checked
 from storage.records.bin import Bin, Capture
 
 MOST_BODY = 6_000
@@ -248,7 +248,7 @@ async def download(visit: Visit) -> Download:
     return Download(f"capture-{seen.number}.bin", seen.capture.body)
 
 
-async def _found(visit: Visit) -> tuple[Bin, Seen]:
+async def _found(visit: Visit) -> tuple[Bin, CaptureView]:
     bin, text = await acts.named(visit, visit.path["id"]), visit.path["number"]
     if not text.isdecimal() or len(text) > 15:
         raise NotFound(say("There is no such capture."))

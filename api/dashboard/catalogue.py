@@ -14,7 +14,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import say
 from actors.query.languages import languages
 from actors.templates.template import Template
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.notifying.alert_form import ABOUT
 from api.dashboard.screen import Page, Screen, Visit, post
 from api.dashboard.sources.options import lines_in
@@ -62,18 +62,18 @@ def filled(form: Fill) -> Instantiation:
     return Instantiation({key: list(lines_in(text)) for key, text in form.params.items()}, form.alerts)
 
 
-def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Wrong:
+def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> InvalidForm:
     keys, errors = {parameter.key for parameter in parameters}, dict[str, str]()
     for error in refusal.errors:
         place = _PLACE.match(error.location)
         if place is None or place[1] not in keys:
-            return Wrong(translated(refusal.detail))
+            return InvalidForm(translated(refusal.detail))
         name = f"params.{place[1]}"
         says = f"{place[1]} {translated(error.message)}"
         if place[2] is not None:
             says = say("value %(number)s %(fault)s", number=int(place[2]) + 1, fault=translated(error.message))
         errors[name] = f"{errors[name]}; {says}" if name in errors else says
-    return Wrong(**errors) if errors else Wrong(translated(refusal.detail))
+    return InvalidForm(**errors) if errors else InvalidForm(translated(refusal.detail))
 
 
 async def show_all(visit: Visit) -> Page:
@@ -125,7 +125,7 @@ def _template(visit: Visit) -> Template:
 
 @contextmanager
 def _beside_fields(record: TemplateRecord) -> Iterator[None]:
-    """Show a parameter's errors at its field. Raises Wrong."""
+    """Show a parameter's errors at its field. Raises InvalidForm."""
     try:
         yield
     except Refusal as refusal:

@@ -16,8 +16,8 @@ from actors.notification.headline import ListedEvent, host_of
 from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, told_in
 from actors.signatures import event as signatures
-from api.dashboard.drawing.difference import Changed, in_the_text, lines_of, typed_lines
-from api.dashboard.screen import Go, Page, Screen, Shown, Visit, buttons
+from api.dashboard.drawing.difference import EventChange, in_the_text, lines_of, typed_lines
+from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, buttons
 from api.nouns import events
 from api.nouns.why import event_why, feedback, meets
 from storage.records.alert import Alert
@@ -94,9 +94,9 @@ MOST_RECIPIENTS: Final = 20
 _decode = msgspec.json.Decoder(Event).decode
 
 
-def changed_in(event: Event) -> Changed:
+def changed_in(event: Event) -> EventChange:
     diff = event.diff if isinstance(event.diff, Diff) else None
-    return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
+    return EventChange(diff, event.delta if isinstance(event.delta, Delta) else None)
 
 
 def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str], Millis | None]) -> list[Alert]:
@@ -196,11 +196,11 @@ class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
     side: Side = "after"
 
 
-async def screenshot(visit: Visit) -> Shown:
+async def screenshot(visit: Visit) -> PictureAnswer:
     """Show a picture of the page before or after an event. Raises NotFound."""
     query: ScreenshotQuery = visit.query
     found = await events.picture(visit, visit.path["id"], query.side)
-    return Shown(found.body, found.media, events.headers_of(found, f"{visit.path['id']}-{query.side}"))
+    return PictureAnswer(found.body, found.media, events.headers_of(found, f"{visit.path['id']}-{query.side}"))
 
 
 SCREENS: tuple[Screen, ...] = (

@@ -21,7 +21,7 @@ from actors.language.speaking import say, speak
 from api.application import Application
 from api.dashboard import rendering
 from api.dashboard.drawing.figures import zone_of
-from api.dashboard.forms import TOKEN, Draft, Form, Given, Wrong, fields_of, read_form, wrong_of
+from api.dashboard.forms import TOKEN, Draft, Form, Given, InvalidForm, fields_of, read_form, wrong_of
 from api.dashboard.screen import (
     Download,
     ExportedFile,
@@ -30,10 +30,10 @@ from api.dashboard.screen import (
     LiveStream,
     Notes,
     Page,
+    PictureAnswer,
     Reply,
     Run,
     Screen,
-    Shown,
     Undos,
     Visit,
 )
@@ -224,7 +224,7 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
     try:
         visit.form = read_form(given, screen.form)
         return await screen.run(visit)
-    except (Wrong, Refusal, DomainError) as error:
+    except (InvalidForm, Refusal, DomainError) as error:
         wrong = _wrong(error, screen.form)
         if wrong is None:
             raise
@@ -235,23 +235,23 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
             visit.query = query
         try:
             page = await screen.again(visit)
-        except Wrong as gone:  # the page's subject is gone
+        except InvalidForm as gone:  # the page's subject is gone
             raise _unshown(gone) from None
         return Page(page.template, page.title, page.shows, 422) if isinstance(page, Page) else page
 
 
-def _wrong(error: Wrong | Refusal | DomainError, form: type[Form]) -> Wrong | None:
-    if isinstance(error, Wrong):
+def _wrong(error: InvalidForm | Refusal | DomainError, form: type[Form]) -> InvalidForm | None:
+    if isinstance(error, InvalidForm):
         return error
     if isinstance(error, UrlRefused) and "url" in form.__struct_fields__:
-        return Wrong(url=translated(error.detail))
+        return InvalidForm(url=translated(error.detail))
     if isinstance(error, Stale):
-        return Wrong(say("This was changed in another place after you opened the form. Open the form again."))
+        return InvalidForm(say("This was changed in another place after you opened the form. Open the form again."))
     refusal = refusal_of(error, owner=True)
     return wrong_of(refusal) if refusal is not None and refusal.status in _REFUSED_FORM else None
 
 
-def _unshown(wrong: Wrong) -> Refusal:
+def _unshown(wrong: InvalidForm) -> Refusal:
     return Refusal("unprocessable", " ".join(dict.fromkeys((wrong.says, *wrong.errors.values()))).strip())
 
 
@@ -303,7 +303,7 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
         case Download():
             named = f"attachment; filename*=UTF-8''{quote(reply.name)}"
             return Response(reply.body, 200, {"Content-Disposition": named}, content_type=reply.media)
-        case Shown():
+        case PictureAnswer():
             return Response(reply.body, 200, dict(reply.headers), content_type=reply.media)
         case LiveStream():
             return _fed(visit, reply.reader, MEDIA[reply.reader.form], reply.headers)

@@ -46,16 +46,16 @@ class Confirm(Form, frozen=True):
     confirm: str = ""
 
     def check(self, word: str, said: str = "") -> None:
-        """Refuse the form unless the reader typed this word, or `said`, its translation. Raises Wrong."""
+        """Refuse the form unless the reader typed this word, or `said`, its translation. Raises InvalidForm."""
         if self.confirm not in {" ".join(one.split()) for one in (word, said or word)}:
-            raise Wrong(confirm=say("To confirm, type: %(word)s", word=said or word))
+            raise InvalidForm(confirm=say("To confirm, type: %(word)s", word=said or word))
 
     def check_deletion(self, count: int | None = None) -> None:
         """Refuse the form unless the reader typed "delete", in any case, and the number of several records."""
         more = "" if count is None else f" {count}"
         said = f"{say('delete')}{more}"
         if self.confirm.casefold() not in (f"delete{more}", said):
-            raise Wrong(confirm=say("To confirm, type: %(word)s", word=said))
+            raise InvalidForm(confirm=say("To confirm, type: %(word)s", word=said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Draft:
 EMPTY = Draft()
 
 
-class Wrong(Exception):
+class InvalidForm(Exception):
     """A refused form. says: the error of the whole form; errors: those of fields, by name."""
 
     def __init__(self, says: str = "", **errors: str) -> None:
@@ -134,7 +134,7 @@ def _multipart(raw: bytes, media: str, options: dict[str, str]) -> Sequence[tupl
 
 
 def read_form(given: Given, kind: type[F]) -> F:
-    """Return the form's struct. Raises Wrong with the errors of all fields."""
+    """Return the form's struct. Raises InvalidForm with the errors of all fields."""
     values: dict[str, Any] = {}
     errors: dict[str, str] = {}
     known = [one for one in msgspec.structs.fields(kind) if one.name not in kind.unshown]
@@ -155,9 +155,9 @@ def read_form(given: Given, kind: type[F]) -> F:
             errors[one.name] = translated(plainly(str(error)))
     names = {TOKEN, *(one.encode_name for one in known)} - families.keys()
     if unknown := [name for name in given if name not in names and name.partition(".")[0] not in families]:
-        raise Wrong(say("The form has no field %(name)s.", name=repr(unknown[0][:60])), **errors)
+        raise InvalidForm(say("The form has no field %(name)s.", name=repr(unknown[0][:60])), **errors)
     if errors:
-        raise Wrong(**errors)
+        raise InvalidForm(**errors)
     return kind(**values)
 
 
@@ -178,13 +178,13 @@ def draft_of(form: Form) -> Draft:
     return Draft(given)
 
 
-def wrong_of(refusal: Refusal) -> Wrong:
+def wrong_of(refusal: Refusal) -> InvalidForm:
     errors = {
         _field(error): translated(in_words(error.message))
         for error in refusal.errors
         if error.location.startswith("body.")
     }
-    return Wrong("" if errors else translated(in_words(refusal.detail)), **errors)
+    return InvalidForm("" if errors else translated(in_words(refusal.detail)), **errors)
 
 
 def _field(error: FieldError) -> str:

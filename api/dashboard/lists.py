@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from actors.errors import NotFound
 from actors.language.speaking import say
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Screen, Visit, post
 from storage.records.key import Place, SavedView
 
@@ -27,7 +27,7 @@ R = TypeVar("R", bound=Named)
 T = TypeVar("T")
 
 
-class Part(NamedTuple, Generic[R]):
+class ListSlice(NamedTuple, Generic[R]):
     """A slice of a list. start: its first row's index. last: the id that the next slice follows, "" at the end."""
 
     rows: Sequence[R]
@@ -35,10 +35,10 @@ class Part(NamedTuple, Generic[R]):
     last: str
 
 
-def part(rows: Sequence[R], after: str, most: int) -> Part[R]:
+def part(rows: Sequence[R], after: str, most: int) -> ListSlice[R]:
     start = next((at for at, row in enumerate(rows, 1) if row.id == after), 0)
     shown = rows[start : start + most]
-    return Part(shown, start, shown[-1].id if start + len(shown) < len(rows) else "")
+    return ListSlice(shown, start, shown[-1].id if start + len(shown) < len(rows) else "")
 
 
 class PageQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,7 +132,7 @@ async def save_view(visit: Visit) -> Go:
     form: SaveView = visit.form
     place = next((place for place in _FILTERS if place == form.place), None)
     if place is None:
-        raise Wrong(say("There are no views of this list."))
+        raise InvalidForm(say("There are no views of this list."))
     query, name, store = filters(place, form.query), form.name[:MOST_NAME], visit.context.storage.saved_views
     if not query or len(query) > MOST_QUERY:
         return Go(f"/{place}", say("Nothing was saved: choose filters first."), bad=True)

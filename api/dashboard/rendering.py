@@ -31,7 +31,7 @@ from storage.records.states import ALERTS, ATTEMPTS
 from storage.records.tiers import TIERS
 
 
-class Place(NamedTuple):
+class NavigationItem(NamedTuple):
     """A path, its name, and its shortcut key after `g`. first: in the phone's navigation. group: below which head."""
 
     path: str
@@ -48,17 +48,17 @@ class Place(NamedTuple):
 
 _SET_UP, _DEVELOPERS = noted("Set up"), noted("Developers")
 PLACES = (
-    Place("/", noted("Today"), "t", first=True),
-    Place("/sources", noted("Sources"), "s", first=True),
-    Place("/alerts", noted("Alerts"), "a", first=True),
-    Place("/destinations", noted("Destinations"), "d"),
-    Place("/stream", noted("Stream"), "l", first=True),
-    Place("/templates", noted("Templates"), "m", group=_SET_UP),
-    Place("/publications", noted("Publications"), "f", group=_SET_UP),
-    Place("/settings", noted("Settings"), "p", group=_SET_UP),
-    Place("/keys", noted("API keys"), "k", group=_DEVELOPERS),
-    Place("/webhook-bins", noted("Bins"), "b", group=_DEVELOPERS),
-    Place("/system", noted("System"), "y", group=_DEVELOPERS),
+    NavigationItem("/", noted("Today"), "t", first=True),
+    NavigationItem("/sources", noted("Sources"), "s", first=True),
+    NavigationItem("/alerts", noted("Alerts"), "a", first=True),
+    NavigationItem("/destinations", noted("Destinations"), "d"),
+    NavigationItem("/stream", noted("Stream"), "l", first=True),
+    NavigationItem("/templates", noted("Templates"), "m", group=_SET_UP),
+    NavigationItem("/publications", noted("Publications"), "f", group=_SET_UP),
+    NavigationItem("/settings", noted("Settings"), "p", group=_SET_UP),
+    NavigationItem("/keys", noted("API keys"), "k", group=_DEVELOPERS),
+    NavigationItem("/webhook-bins", noted("Bins"), "b", group=_DEVELOPERS),
+    NavigationItem("/system", noted("System"), "y", group=_DEVELOPERS),
 )
 
 
@@ -187,7 +187,7 @@ def web_url(text: str) -> str:
     return text if parts.scheme in ("http", "https") and parts.netloc else ""
 
 
-def rendered(page: Page, visit: Visit, places: Sequence[Place], notes: Sequence[Note]) -> bytes:
+def rendered(page: Page, visit: Visit, places: Sequence[NavigationItem], notes: Sequence[Note]) -> bytes:
     return _render(
         page.template,
         page.shows,

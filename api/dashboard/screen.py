@@ -16,7 +16,7 @@ import trio
 from msgspec import Struct
 from werkzeug.datastructures import Headers
 
-from api.dashboard.drawing.figures import Moment, Stamp, moment_of
+from api.dashboard.drawing.figures import DisplayTime, Stamp, moment_of
 from api.dashboard.forms import EMPTY, Draft, Form
 from api.dashboard.sessions import NONE, Preferences
 from api.pagination import next_path
@@ -191,7 +191,7 @@ class Visit:
     def onward(self, cursor: str | None) -> str:
         return "" if cursor is None else next_path(self.target, cursor)
 
-    def moment(self, at: Stamp) -> Moment:
+    def moment(self, at: Stamp) -> DisplayTime:
         """Return a time (milliseconds, or RFC 3339) by the reader's clock."""
         return moment_of(at, self.now, self.zone)
 
@@ -241,7 +241,7 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PictureAnswer:
     """A picture within a page. headers: prevent any other use."""
 
     body: bytes
@@ -264,7 +264,7 @@ class ExportedFile:
     opened: OpenExport
 
 
-Reply = Page | Go | Download | Shown | LiveStream | ExportedFile
+Reply = Page | Go | Download | PictureAnswer | LiveStream | ExportedFile
 Run = Callable[[Visit], Awaitable[Reply]]
 Panel = Callable[[Visit], Awaitable[Page]]
 """Makes a part of another page; its template finds the values in `shown`."""

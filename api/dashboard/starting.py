@@ -13,7 +13,7 @@ from actors.errors import DomainError
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from actors.messages.previews import FoundValue
-from api.dashboard.forms import Wrong, wrong_of
+from api.dashboard.forms import InvalidForm, wrong_of
 from api.dashboard.screen import Go, Secret, Visit
 from api.fields import alerts as wire
 from api.fields.destinations import HookUrl, NewDestination
@@ -33,7 +33,7 @@ def signing_secret(label: str, secret: str) -> Secret:
     )
 
 
-class When(NamedTuple):
+class ConditionChoice(NamedTuple):
     """A choice of `when`. query: with a place for the typed text, if it asks for one."""
 
     words: str
@@ -45,15 +45,15 @@ class When(NamedTuple):
 
 
 WhenName = Literal["", "any", "below", "above", "falls", "stock", "version", "words", "query"]
-WHENS: Final[Mapping[WhenName, When]] = {
-    "any": When(noted("anything changes"), ""),
-    "below": When(noted("a price is below"), "price<{}"),
-    "above": When(noted("a price is above"), "price>{}"),
-    "falls": When(noted("a price falls by"), "price.drop>={}"),
-    "stock": When(noted("it is in stock"), "availability:in_stock"),
-    "version": When(noted("there is a new version"), "kind:version"),
-    "words": When(noted("the change has these words"), "{}"),
-    "query": When(noted("this query matches"), "{}"),
+WHENS: Final[Mapping[WhenName, ConditionChoice]] = {
+    "any": ConditionChoice(noted("anything changes"), ""),
+    "below": ConditionChoice(noted("a price is below"), "price<{}"),
+    "above": ConditionChoice(noted("a price is above"), "price>{}"),
+    "falls": ConditionChoice(noted("a price falls by"), "price.drop>={}"),
+    "stock": ConditionChoice(noted("it is in stock"), "availability:in_stock"),
+    "version": ConditionChoice(noted("there is a new version"), "kind:version"),
+    "words": ConditionChoice(noted("the change has these words"), "{}"),
+    "query": ConditionChoice(noted("this query matches"), "{}"),
 }
 MOST_VALUES: Final = 6
 OF_VALUES: Final = ("below", "above", "falls")
@@ -62,7 +62,7 @@ _LIKELY: Final[Mapping[str, WhenName]] = {"money": "below", "availability": "sto
 """The choice that a page's first value of a type suggests."""
 
 
-class Starting(Struct, frozen=True, kw_only=True):
+class StartFields(Struct, frozen=True, kw_only=True):
     """The fields of the line. when: empty to watch only. which: the condition that names one of several prices.
     deliver: a destination's id, a kind of destinations, "url" for a webhook, "bin" or "later". url: of a new one.
     """
@@ -75,16 +75,16 @@ class Starting(Struct, frozen=True, kw_only=True):
 
 
 def query_of(form: Any) -> str:
-    """Return the query of a form with the fields of `Starting`. Raises Wrong."""
+    """Return the query of a form with the fields of `StartFields`. Raises InvalidForm."""
     chosen = WHENS[form.when]
     if chosen.asks and not form.than:
-        raise Wrong(than=say("Fill in this field."))
+        raise InvalidForm(than=say("Fill in this field."))
     is_value = form.when in OF_VALUES
     query = chosen.query.format(form.than.replace(" ", "") if is_value else form.than)
     try:
         alerts.check_query(query, "en")
     except Refusal as refusal:
-        raise Wrong(than=" ".join(wrong_of(refusal).errors.values())) from None
+        raise InvalidForm(than=" ".join(wrong_of(refusal).errors.values())) from None
     which = getattr(form, "which", "")  # the form of an alert does not ask
     return f"{which} {query}".strip() if is_value else query
 
@@ -122,12 +122,12 @@ def has_address_only(kind: DestinationKind) -> bool:
     return not kind.address.default and not any(one.required and not one.default for one in kind.fields)
 
 
-def suggested(values: Sequence[FoundValue]) -> Starting:
+def suggested(values: Sequence[FoundValue]) -> StartFields:
     """Return the condition to offer for a page: a price below the current one, a state, a version."""
     for type, when in _LIKELY.items():
         if found := next((one for one in values if one.type == type), None):
-            return Starting(when=when, than=found.value if type == "money" else "")
-    return Starting()
+            return StartFields(when=when, than=found.value if type == "money" else "")
+    return StartFields()
 
 
 def telling(values: Sequence[FoundValue]) -> list[FoundValue]:
@@ -153,7 +153,7 @@ async def check_address(visit: Visit, deliver: str, url: str | None) -> None:
     if kind is None or not has_address_only(kind):
         return
     if url is None:
-        raise Wrong(url=say("Enter the address, or choose another way."))
+        raise InvalidForm(url=say("Enter the address, or choose another way."))
     await destinations.admitted(visit, kind, url)
 
 

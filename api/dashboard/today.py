@@ -17,7 +17,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import noted, say, say_many
 from actors.practice import What, named
 from actors.signatures.event import verify
-from api.dashboard.drawing.difference import Line, Piece, lines_of
+from api.dashboard.drawing.difference import DifferenceLine, LinePiece, lines_of
 from api.dashboard.events import changed_in, curl, item_of, items_of
 from api.dashboard.forms import Form
 from api.dashboard.screen import HOUR, Go, Page, Reply, Screen, Secret, Visit, buttons, post
@@ -151,7 +151,7 @@ async def _noticed(visit: Visit, stored: Stored) -> dict[str, Any]:
     event = _event(stored.body)
     verdict = verify(stored.body, await visit.context.jwks())
     why = await event_why(visit, event.id, named=True)
-    lines = lines_of(changed_in(event), LINES) or [Line("+", (Piece(event.title),))]
+    lines = lines_of(changed_in(event), LINES) or [DifferenceLine("+", (LinePiece(event.title),))]
     said = item_of(stored.body).title
     return {"event": event, "headline": said, "lines": lines, "verdict": verdict, "why": why.says}
 
@@ -159,7 +159,7 @@ async def _noticed(visit: Visit, stored: Stored) -> dict[str, Any]:
 PATH = "/first-steps"
 
 
-class Change(Form, frozen=True):
+class DocumentChangeForm(Form, frozen=True):
     """The document to change."""
 
     what: What = "page"
@@ -210,6 +210,6 @@ async def end(visit: Visit) -> Reply:
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/", run=today),
     Screen(path=PATH, run=show),
-    post(f"{PATH}/change", change, Change, show),
+    post(f"{PATH}/change", change, DocumentChangeForm, show),
     *buttons(PATH, show, key=make_key, wire=wire, end=end),
 )

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from actors.messages.declaring import Declared, Time, record_of
 from actors.overseer.journal import StateTurn
 from actors.overseer.open_streams import OpenStream
-from actors.overseer.rows import Below, Kind, Sort
+from actors.overseer.rows import ChildSummary, Kind, Sort
 from api.fields.sources import HeldEvents
 from storage.records.destination import Attempt, Destination
 from storage.records.key import ApiKey
@@ -65,7 +65,7 @@ class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ()
 
 
-@record_of(Below, "total worst")
+@record_of(ChildSummary, "total worst")
 class BelowSeen(Declared, frozen=True):
     """The dynamic children of a part: their number and their worst state."""
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from actors.errors import NotFound
 from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch
-from actors.overseer.rows import Asked, Row, first_line
+from actors.overseer.rows import Row, RowQuery, first_line
 from actors.settings import Settings, masked
 from api.fields import admin as wire
 from api.fields.sources import HeldEvents
@@ -56,7 +56,9 @@ async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
     if query.paths:
         found = call.context.overseer.some(query.paths)
         return wire.TreePage(len(found), 0, await _told(call, found))
-    asked = Asked(query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled))
+    asked = RowQuery(
+        query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled)
+    )
     rows, total = await call.context.overseer.page(asked, query.start, query.limit)
     return wire.TreePage(total, query.start, await _told(call, rows))
 

@@ -16,7 +16,7 @@ from actors.errors import Conflict, DomainError, NotFound, Unprocessable
 from actors.inheriting import defaults_of
 from actors.messages.declaring import made_of
 from actors.messages.views import SourceSelection
-from actors.query import Analysed, QueryError, UnknownLanguage, matches, parse
+from actors.query import AnalysedText, QueryError, UnknownLanguage, matches, parse
 from actors.query.conditions import Condition, Fact, Facts
 from actors.query.nodes import has_conditions, terms
 from api.etags import created, deleting, etag_of, expected, shown
@@ -214,7 +214,7 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
             values = msgspec.to_builtins(told.standing.values) if told else ()
             facts = [msgspec.convert({"after": one[0], "label": one[2], "path": one[3]}, Fact) for one in values]
             texts = (source.called, *(block.text for block in told.blocks[:200])) if told else ()
-            if matches(query, Analysed(*texts, facts=Facts(facts))):
+            if matches(query, AnalysedText(*texts, facts=Facts(facts))):
                 met = (fact for term in asked for fact in Facts(facts).met(term))
                 pairs = ((fact.label, fact.after.text) for fact in met if fact.after is not None)
                 found += [wire.TrueNow(source.id, source.called, label, text) for label, text in islice(pairs, 1)]

@@ -19,7 +19,7 @@ from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
 from actors.messages.declaring import Declared, made_of, record_of
 from actors.signatures import webhook
-from actors.signatures.event import Cause, KeySet, Verdict, check
+from actors.signatures.event import Cause, KeySet, SignatureVerdict, check
 from actors.signatures.receipt import HEADERS, ReceivedEvent, conclude, read
 from api.fields.queries import Cursor, ListQuery
 from api.nouns.context import OperationContext, known_id
@@ -115,7 +115,7 @@ def _path(text: str, bins: Bins) -> str:
 async def check_capture(capture: Capture, destinations: Sequence[Destination], keys: KeySet) -> SignatureCheck:
     """Check one capture. destinations: those that deliver to its bin. Never raises."""
     if capture.truncated:
-        cut = Verdict(Cause.NOT_CHECKED, _CUT)
+        cut = SignatureVerdict(Cause.NOT_CHECKED, _CUT)
         return SignatureCheck(hmac=Checked(**_told(cut)), ed25519=_events((), cut))
     headers: dict[str, str] = {}
     for name, value in capture.headers:
@@ -127,19 +127,19 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
             await trio.lowlevel.checkpoint()
         events.append(ReceivedEvent(event, check(event, keys)))
     receipt = conclude(contents, tuple(events), headers, capture.body, secrets=secrets, now=capture.received_at // 1000)
-    hmac = receipt.webhook if secrets else Verdict(Cause.NOT_CHECKED, _UNKNOWN_SENDER)
+    hmac = receipt.webhook if secrets else SignatureVerdict(Cause.NOT_CHECKED, _UNKNOWN_SENDER)
     if not any(name in headers for name in HEADERS):
-        hmac = Verdict(Cause.NOT_CHECKED, _NO_DELIVERY)
-    nothing = Verdict(Cause.NOT_CHECKED, _NO_EVENT)
+        hmac = SignatureVerdict(Cause.NOT_CHECKED, _NO_DELIVERY)
+    nothing = SignatureVerdict(Cause.NOT_CHECKED, _NO_EVENT)
     return SignatureCheck(hmac=Checked(**_told(hmac)), ed25519=_events(events, nothing))
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _told(verdict: SignatureVerdict) -> dict[str, Any]:
     ok = verdict.valid if verdict.valid or verdict.failed else None
     return {"ok": ok, "cause": verdict.cause.value, "why": verdict.reason}
 
 
-def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
+def _events(events: Sequence[ReceivedEvent], nothing: SignatureVerdict) -> CheckedEvents:
     """Return the overall verdict: the first failure, else the first verdict; `nothing` without events."""
     verdicts = [told.verdict for told in events]
     worst = next((verdict for verdict in verdicts if verdict.failed), verdicts[0] if verdicts else nothing)
@@ -154,7 +154,7 @@ PAGE_SIZE = 1 << 20
 """Bytes of captures per answer; a single capture may exceed it."""
 
 
-class Seen(NamedTuple):
+class CaptureView(NamedTuple):
     """A capture, its number in the bin's list, and the result of both signature checks."""
 
     number: int
@@ -198,13 +198,15 @@ async def feeding_each(call: OperationContext, bins: Sequence[Bin]) -> Sequence[
     return [senders(destinations, bin, bins_of(call)) for bin in bins]
 
 
-async def captures(call: OperationContext, bin: Bin, before: int | None, limit: int) -> tuple[Sequence[Seen], bool]:
+async def captures(
+    call: OperationContext, bin: Bin, before: int | None, limit: int
+) -> tuple[Sequence[CaptureView], bool]:
     """Return a bin's captures before a number, newest first, and whether there are more."""
     page = await call.context.storage.bins.captures(bin.id, before, limit, PAGE_SIZE)
     return await _seen(call, bin, page.captures), page.more
 
 
-async def capture(call: OperationContext, bin: Bin, number: int) -> Seen:
+async def capture(call: OperationContext, bin: Bin, number: int) -> CaptureView:
     """Return one capture by its number. Raises NotFound."""
     page = await call.context.storage.bins.captures(bin.id, number + 1, 1, PAGE_SIZE)
     for seen in await _seen(call, bin, [kept for kept in page.captures if kept.number == number]):
@@ -212,11 +214,11 @@ async def capture(call: OperationContext, bin: Bin, number: int) -> Seen:
     raise NotFound("This capture no longer exists: a bin keeps its last hundred.")
 
 
-async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[Seen]:
+async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[CaptureView]:
     known, keys = await feeding(call, bin), KeySet(await call.context.jwks())
     found = []
     for each in kept:
-        found.append(Seen(each.number, each.capture, await check_capture(each.capture, known, keys)))
+        found.append(CaptureView(each.number, each.capture, await check_capture(each.capture, known, keys)))
         await trio.lowlevel.checkpoint()
     return found
 

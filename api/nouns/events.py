@@ -127,7 +127,7 @@ class TimeWindow(NamedTuple):
     before: Seq
 
 
-class Mark(NamedTuple):
+class EventCursor(NamedTuple):
     """A cursor's content: the place where its page ended, and the start of its window (-1: the start of the log)."""
 
     place: int
@@ -189,7 +189,7 @@ def lead_on(asked: PastRequest, position: Seq | None, target: str) -> str | None
     """Return the cursor that continues from a position, or None at the window's end."""
     if position is None:
         return None
-    mark = Mark(position, asked.window.after if asked.began else -1)
+    mark = EventCursor(position, asked.window.after if asked.began else -1)
     return encode_cursor(mark, target, _NOT_BOUND)
 
 
@@ -209,10 +209,10 @@ def _window(after: Seq | None, query: Wanted) -> TimeWindow:
     return TimeWindow(start, end)
 
 
-def _mark(text: str, target: str) -> Mark | None:
+def _mark(text: str, target: str) -> EventCursor | None:
     """Return a cursor's content, or None if it is no cursor of this list with these parameters."""
     try:
-        return decode_cursor(text, Mark, target, _NOT_BOUND)
+        return decode_cursor(text, EventCursor, target, _NOT_BOUND)
     except Refusal:
         return None
 

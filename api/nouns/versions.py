@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.errors import Conflict, NotFound
 from actors.messages.declaring import Time
-from actors.versions import Paragraph, Step, aligned, compared, undone
+from actors.versions import DiffParagraph, Paragraph, aligned, compared, undone
 from api.nouns import sources
 from api.nouns.context import OperationContext
 from api.nouns.events import END
@@ -115,10 +115,10 @@ class Comparison(NamedTuple):
     earlier: Version
     later: Version
     partial: bool
-    steps: Sequence[Step]
+    steps: Sequence[DiffParagraph]
 
 
-class Told(Struct):
+class DiffedEvent(Struct):
     """The fields to read from a change's event."""
 
     id: str
@@ -129,7 +129,7 @@ class Told(Struct):
     summary: str = ""
 
 
-class _Known(NamedTuple):
+class _KnownVersion(NamedTuple):
     """texts: all paragraphs, or None if unknown. lines: the text in its event."""
 
     version: Version
@@ -137,7 +137,7 @@ class _Known(NamedTuple):
     lines: Sequence[str]
 
 
-_decode = msgspec.json.Decoder(Told).decode
+_decode = msgspec.json.Decoder(DiffedEvent).decode
 
 
 async def versions(call: OperationContext, id: str) -> Sequence[Version]:
@@ -174,7 +174,7 @@ async def compare(call: OperationContext, id: str, one: str = "", other: str = "
     return Comparison(source, earlier.version, later.version, partial, compared(before, after))
 
 
-def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequence[Paragraph], bool]:
+def _sides(earlier: _KnownVersion, later: _KnownVersion) -> tuple[Sequence[Paragraph], Sequence[Paragraph], bool]:
     if earlier.texts is not None and later.texts is not None:
         return earlier.texts, later.texts, False
     for side in (earlier, later):
@@ -185,37 +185,37 @@ def _sides(earlier: _Known, later: _Known) -> tuple[Sequence[Paragraph], Sequenc
     return *aligned(earlier.lines, later.lines), True
 
 
-async def _known(call: OperationContext, source: SourceId) -> list[_Known]:
+async def _known(call: OperationContext, source: SourceId) -> list[_KnownVersion]:
     told = await sources.reported_page(call, source)
     if told is None:
         return []
     texts: list[Paragraph] | None = None if told.more else [Paragraph(block.text) for block in told.blocks]
     events, all_read = await told_changes(call, source)
-    found: list[_Known] = []
+    found: list[_KnownVersion] = []
     for number, (at, event) in enumerate(events):
         assert event.delta is not None
         before = None if texts is None else undone(texts, event.delta)
         if before is None and number == 0:
-            found.append(_Known(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
+            found.append(_KnownVersion(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
         whole = None if before is None else texts
         kept: Kept = "whole" if whole is not None else "part" if event.content_truncated else "main_text"
         lines = [line for line in event.content.split("\n") if line.strip()]
         version = Version(event.id, at, event.id, event.summary or event.title, kept)
-        found.append(_Known(version, whole, lines))
+        found.append(_KnownVersion(version, whole, lines))
         texts = before
         await trio.lowlevel.checkpoint()
     if not events:
-        found.append(_Known(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
+        found.append(_KnownVersion(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
     elif texts is not None and all_read:
-        found.append(_Known(Version(START, None, "", "", "whole"), texts, ()))
+        found.append(_KnownVersion(Version(START, None, "", "", "whole"), texts, ()))
     return found
 
 
 async def told_changes(
     call: OperationContext, source: SourceId, most: int = MOST_VERSIONS
-) -> tuple[list[tuple[Millis, Told]], bool]:
+) -> tuple[list[tuple[Millis, DiffedEvent]], bool]:
     """Return a page's change events, newest first, and whether these are all."""
-    found: list[tuple[Millis, Told]] = []
+    found: list[tuple[Millis, DiffedEvent]] = []
     before, where = END, Filter(sources=(source,), kinds=_KINDS)
     while len(found) < most:
         page = await call.context.storage.log.read_back(before, _PAGE, where)
@@ -253,7 +253,7 @@ def _version(one: Version) -> KeptVersion:
     return KeptVersion(version=one.id, at=at, event_id=one.event or None, says=one.says, kept=one.kept)
 
 
-def _step(step: Step) -> VersionStep:
+def _step(step: DiffParagraph) -> VersionStep:
     context = UNSET if step.context == Context() else step.context
     if step.before is None or step.after is None:
         return VersionStep(

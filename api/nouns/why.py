@@ -13,7 +13,7 @@ from actors.errors import Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.views import PushView, SourceExplanation, SourceView
 from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
-from actors.signatures.coverage import CoverageReceipt, Logged, receipt_of, said
+from actors.signatures.coverage import CoverageReceipt, LoggedEvents, receipt_of, said
 from api.fields.queries import Cursor
 from api.fields.sources import HeldEvents, PushStatus, SourceStatus
 from api.nouns import events, sources
@@ -24,7 +24,7 @@ from api.problems import Refusal, invalid
 from api.route import Answer, Call, Routes
 from storage.records import trail
 from storage.records.alert import Alert
-from storage.records.coverage import Coverage, Kept, Span, cover, days_of, window
+from storage.records.coverage import Coverage, StoredChecks, UnknownPeriod, cover, days_of, window
 from storage.records.event import RESET, Event, Filter, SourceSize, Stored, id_in
 from storage.records.identity import Millis, Seq, SourceId, millis_of, parse_rfc3339, seq_at, seq_of
 from storage.records.message import Message, joined, message
@@ -243,10 +243,10 @@ async def coverage_of(
     # Older days count as unknown, even if not deleted yet.
     kept_from = Millis(max(0, now // DAY - context.settings.coverage_days) * DAY)
     days = await context.storage.coverage.days(source.id, max(first, kept_from // DAY), last)
-    unknown = [*record.unknown, Span(Millis(0), kept_from, "retention")]
+    unknown = [*record.unknown, UnknownPeriod(Millis(0), kept_from, "retention")]
     if known_until < end:
-        unknown.append(Span(known_until, end, "no_record"))
-    found = cover(start, end, Kept(source.created_at, tally, days), record._replace(unknown=unknown))
+        unknown.append(UnknownPeriod(known_until, end, "no_record"))
+    found = cover(start, end, StoredChecks(source.created_at, tally, days), record._replace(unknown=unknown))
     logged = await logged_in(context.storage.log, source.id, found.start, found.end)
     return SourceCoverage(found, receipt_of(source.id, source.url, found, logged))
 
@@ -269,7 +269,7 @@ def _checked(start: Millis | None, end: Millis | None, now: Millis) -> tuple[Mil
     return window(since, till, now)
 
 
-async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis) -> Logged:
+async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis) -> LoggedEvents:
     """Return the first and last event of a period, with two reads of the source's index."""
     where = Filter(sources=(source,), kinds=WATCHED)
     after, before = Seq(max(0, seq_at(start) - 1)), seq_at(end)
@@ -278,8 +278,8 @@ async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis)
     first = (await log.read(after, 1, where)).events
     last = (await log.read_back(before, 1, where)).events
     if not first or not last or first[0].seq >= before or last[0].seq <= after:
-        return Logged(None, None, since)
-    return Logged(id_in(first[0].body), id_in(last[0].body), since)
+        return LoggedEvents(None, None, since)
+    return LoggedEvents(id_in(first[0].body), id_in(last[0].body), since)
 
 
 ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
@@ -329,14 +329,14 @@ class Matching(NamedTuple):
     once: list[str]
 
 
-class Why(NamedTuple):
+class EventExplanation(NamedTuple):
     """Why an event was emitted, for a person and for programs."""
 
     says: Message
     answer: EventWhy
 
 
-def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> Why:
+def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> EventExplanation:
     """Return why an event was emitted. Include alert names only if `named`."""
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
@@ -360,7 +360,7 @@ def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, na
         alerts=_matched(alerts.names, named),
         alerts_once=_matched(alerts.once, named),
     )
-    return Why(says, answer)
+    return EventExplanation(says, answer)
 
 
 def _matched(names: Sequence[str], named: bool) -> AlertsMatched:
@@ -470,7 +470,7 @@ async def notes_of(sources: Sources, source: SourceId) -> Sequence[Note]:
     return trail.read_notes(trail.opened(stored.base).notes) if stored is not None else ()
 
 
-async def event_why(call: OperationContext, id: str, *, named: bool) -> Why:
+async def event_why(call: OperationContext, id: str, *, named: bool) -> EventExplanation:
     """Return why an event was emitted. Include the names of matching alerts if `named`. Raises NotFound."""
     stored = await events.named(call, id)
     event = _event.decode(stored.body)

@@ -15,11 +15,11 @@ from contextlib import suppress
 
 import trio
 
-from actors.overseer.open_streams import Whose
+from actors.overseer.open_streams import StreamOwner
 from api.app import Api
 from api.server.wire import Wire
 from api.streams.feed import Feed
-from api.streams.keepalives import Pulse, Writer
+from api.streams.keepalives import KeepaliveState, Writer
 from api.streams.reader import SEND_SIZE, FellBehind, Reader
 from api.streams.sse import damaged, left_behind, opening, stopping
 from storage.errors import Corrupt
@@ -33,7 +33,7 @@ PEERS = 100
 """Peers that have gone, between two checkpoints."""
 
 
-class LiveStream(Pulse):
+class LiveStream(KeepaliveState):
     """A stream with its slot, its row in the operator's list, and its keepalives, until `run` returns True."""
 
     __slots__ = ("_api", "_key", "_park", "_row", "_scope", "ended", "number", "reader", "wire")
@@ -50,7 +50,9 @@ class LiveStream(Pulse):
         self.ended = wire.eof
         place = reader if isinstance(reader, Reader) else None
         self.parks = place is not None and wire.parks
-        whose = Whose(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else Whose(key.id, "dashboard")
+        whose = (
+            StreamOwner(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else StreamOwner(key.id, "dashboard")
+        )
         self._row = context.open_streams.add(whose, address, asked, context.world.now(), place=place, close=self.cancel)
         streams.add(self, key)
         wire.on_eof = self.cancel

@@ -15,7 +15,7 @@ from typing import Any
 
 import trio
 
-from api.streams.keepalives import Pulse
+from api.streams.keepalives import KeepaliveState
 
 SEALED = 64 << 10
 """Bytes that TLS encrypts at once. The ciphertext stays in memory until the peer has taken it."""
@@ -44,7 +44,7 @@ class Wire(trio.abc.Stream):
         plain = isinstance(inner, trio.SocketStream)
         self._descriptor = inner.socket.fileno() if plain else None  # type: ignore[attr-defined]  # only if `plain`
         self.parks = plain and sys.platform == "linux"  # it needs epoll
-        self.stream: Pulse | None = None
+        self.stream: KeepaliveState | None = None
         """The stream that continues when the connection's tasks end."""
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:

@@ -20,7 +20,7 @@ from storage.records.identity import Millis
 from storage.sql.stores.alerts import Alerts
 
 
-class _Part(NamedTuple):
+class _ChannelSegment(NamedTuple):
     query: Query
     scope: Scope
     alert: Alert
@@ -30,7 +30,7 @@ class Channel:
     """What one name carries. Its streams keep it alive, and leave private sources out themselves."""
 
     def __init__(
-        self, parts: Sequence[_Part], private_since: Callable[[str], Millis | None] = lambda source: None
+        self, parts: Sequence[_ChannelSegment], private_since: Callable[[str], Millis | None] = lambda source: None
     ) -> None:
         self.parts, self._private_since = parts, private_since
 
@@ -73,7 +73,7 @@ class Channels:
             channel.parts = _parts([alert for alert in alerts if alert.channel == name])
 
 
-def _parts(alerts: Sequence[Alert]) -> Sequence[_Part]:
+def _parts(alerts: Sequence[Alert]) -> Sequence[_ChannelSegment]:
     parts = []
     for alert in alerts:
         if alert.enabled:
@@ -81,5 +81,5 @@ def _parts(alerts: Sequence[Alert]) -> Sequence[_Part]:
                 query = parse(alert.filter_query, alert.language)
             except (QueryError, UnknownLanguage):
                 continue  # the work of another version, which the matcher logs
-            parts.append(_Part(query, alert.scope._replace(sources=frozenset(alert.source_ids)), alert))
+            parts.append(_ChannelSegment(query, alert.scope._replace(sources=frozenset(alert.source_ids)), alert))
     return parts

@@ -1,8 +1,8 @@
 """Keepalives for silent streams, sent by one task for all of them.
 
 A timer for each of ten thousand streams costs five times as much as the keepalives. So a waiting stream leaves a
-`Pulse` here, and this task writes to due streams directly. Only bytes that a client does not take at once go through
-the stream's own task.
+`KeepaliveState` here, and this task writes to due streams directly. Only bytes that a client does not take at once go
+through the stream's own task.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Writer(Protocol):
         """Write the end of the body, as `send` does."""
 
 
-class Pulse:
+class KeepaliveState:
     """One stream's keepalive state. silence: seconds after which it needs a keepalive.
 
     `waits`: it waits for events and nothing is in flight, so others may write. `scope`: cancel it to make the task send
@@ -81,17 +81,17 @@ class Signs:
 
     def __init__(self, newest: Callable[[], Awaitable[str | None]]) -> None:
         self._newest = newest
-        self._pulses: dict[Pulse, None] = {}
+        self._pulses: dict[KeepaliveState, None] = {}
         self._wakes = math.inf
         self._earlier = trio.Event()
 
-    def add(self, pulse: Pulse) -> None:
+    def add(self, pulse: KeepaliveState) -> None:
         """Watch a stream until `drop`."""
         self._pulses[pulse] = None
         if pulse.ends < self._wakes:
             self._earlier.set()
 
-    def drop(self, pulse: Pulse) -> None:
+    def drop(self, pulse: KeepaliveState) -> None:
         del self._pulses[pulse]
 
     async def run(self) -> None:

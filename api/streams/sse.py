@@ -24,7 +24,7 @@ _HEAD = re.compile(rb'\{"\$schema":"[^"\\]*","id":"([^"\\]*)","source_id":"[^"\\
 _SPLITTERS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
-class Head(Struct):
+class EventHeader(Struct):
     """The fields that frames and filters need."""
 
     id: str
@@ -32,10 +32,10 @@ class Head(Struct):
     alert_type: str = ""
 
 
-_head = msgspec.json.Decoder(Head)
+_head = msgspec.json.Decoder(EventHeader)
 
 
-def head_of(body: bytes) -> Head:
+def head_of(body: bytes) -> EventHeader:
     """Return the id and the tier of an event's wire JSON."""
     return _head.decode(body)
 

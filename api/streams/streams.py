@@ -20,7 +20,7 @@ from actors.world import Jail
 from api.problems import Refusal
 from api.streams.channels import Channels
 from api.streams.export import Exports
-from api.streams.keepalives import Pulse, Signs
+from api.streams.keepalives import KeepaliveState, Signs
 from api.streams.reader import Reader
 from api.streams.searching import Texts
 from api.streams.sse import keepalive
@@ -164,7 +164,7 @@ class Streams:
             self._newest = (head, id_in(body) if body else id_of(head, 0))
         return self._newest[1]
 
-    async def feed(self, reader: Reader, pulse: Pulse) -> None:
+    async def feed(self, reader: Reader, pulse: KeepaliveState) -> None:
         """Write a stream: new events as they come, and keepalives. Return at the end of the log if the stream parks.
 
         Raises the errors of `Writer.send`, and FellBehind. Bytes that a client does not take at once are sent outside
@@ -220,7 +220,7 @@ class Streams:
                 assert_never(holder)
 
 
-async def _feed_willing(reader: Reader, pulse: Pulse) -> bytes:
+async def _feed_willing(reader: Reader, pulse: KeepaliveState) -> bytes:
     """Feed a client while it takes everything at once; return the first rest, or b"" where it can park."""
     while True:
         if reader.at_end():

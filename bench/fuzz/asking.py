@@ -15,11 +15,11 @@ import trio
 from httpx_sse import EventSource, ServerSentEvent
 
 from actors.messages.requests import NewSource
-from actors.query import Analysed, QueryError, Texts, languages, matches, parse, told_in
+from actors.query import AnalysedText, QueryError, Texts, languages, matches, parse, told_in
 from actors.query.explain import explain
 from actors.query.nodes import All, Node, Not, Phrase, Word, units
 from actors.query.nodes import Any as AnyOf
-from actors.query.parts import Part
+from actors.query.parts import TextPart
 from actors.query.words import LONGEST
 from api.fields.alerts import NewAlert
 from api.fields.queries import StreamQuery
@@ -81,9 +81,9 @@ def query(case: tuple[str, str, str]) -> None:
     ):
         again = parse(str(asked), language)
         assert _meaning(again.root) == _meaning(asked.root), str(asked)
-    analysed = Analysed("", about)
+    analysed = AnalysedText("", about)
     if matches(asked, analysed):
-        why = explain(asked, (Part("title", ""), Part("content", about)), analysed)
+        why = explain(asked, (TextPart("title", ""), TextPart("content", about)), analysed)
         for excerpt in why.content:
             assert about[excerpt.start : excerpt.start + len(excerpt.text)] == excerpt.text
             assert all(0 <= start < end <= len(about) for start, end in excerpt.marks)

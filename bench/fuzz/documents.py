@@ -13,7 +13,7 @@ from contextlib import suppress
 import msgspec
 
 from actors.content.bodies.frames import MOST_SMALL, read_frames, told
-from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, Where, compare
+from actors.content.changes.diff import MOST_CHARACTERS, MOST_OPS, DiffContexts, compare
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.feeds.entries import MOST_ENTRIES
@@ -34,7 +34,7 @@ URL = "https://shore.example/x/page"
 DECODED = 64 << 10
 Document = tuple[bytes, str]
 Looks = tuple[Document, Document, str | None]
-Texts = tuple[Sequence[str], Sequence[str], Where]
+Texts = tuple[Sequence[str], Sequence[str], DiffContexts]
 
 
 def a_feed(chance: Chance) -> Document:
@@ -169,7 +169,7 @@ def two_texts(chance: Chance) -> Texts:
         after[at : at + chance.randrange(3)] = [text] * chance.choice((0, 1, 1, 2, 40))
     if chance.often(0.3):
         chance.shuffle(after)
-    return before, after, Where(_places(chance, before), _places(chance, after))
+    return before, after, DiffContexts(_places(chance, before), _places(chance, after))
 
 
 def _places(chance: Chance, texts: Sequence[str]) -> Sequence[Context]:

@@ -21,7 +21,7 @@ from extras.migrate.recognising import kind_of
 from extras.migrate.whole.loading import look_through
 from sanderling.exits import CommandFailed
 from sanderling.operations.backup import archive
-from sanderling.operations.backup.archive import Manifest, Member, Piece, unpack, write_archive
+from sanderling.operations.backup.archive import Manifest, Member, SourceFile, unpack, write_archive
 from storage.records.identity import Seq
 from storage.sqlite.upkeep.copying import Content
 from tests.extras.migrate import samples
@@ -49,7 +49,7 @@ def a_backup() -> bytes:
         for name, content in (("sanderling.db", b"SQLite format 3\0" * 64), ("templates/a.toml", b"id = 'a'\n")):
             path = Path(folder, name.replace("/", "_"))
             path.write_bytes(content)
-            pieces.append(Piece(name, path))
+            pieces.append(SourceFile(name, path))
         members = tuple(map(archive.member, pieces))
         target = Path(folder, "backup.tar")
         write_archive(

@@ -25,7 +25,7 @@ _To = Annotated[
 ]
 
 
-class Watched(Struct, forbid_unknown_fields=True):
+class WatchArguments(Struct, forbid_unknown_fields=True):
     """The URL to watch, and its settings."""
 
     url: _Url
@@ -113,7 +113,7 @@ def _given(asked: Struct, *names: str) -> dict[str, Any]:
     return found
 
 
-async def _watch(api: Service, asked: Watched) -> Result:
+async def _watch(api: Service, asked: WatchArguments) -> Result:
     body = {"url": asked.url, "title": asked.title, "tags": asked.tags}
     body |= {name: value for name in ("selector", "schedule") if (value := getattr(asked, name))}
     answer = await api.post(SOURCES, body)
@@ -221,7 +221,7 @@ TOOLS: Final = (
         "Watch a URL",
         "Use when the user wants to follow a page, feed or stream. Costs a check. To notify the user, go on with "
         "create_alert.",
-        Watched,
+        WatchArguments,
         _watch,
         {"url": _KETTLE, "title": "Kettle"},
         looks=True,

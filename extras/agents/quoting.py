@@ -34,7 +34,7 @@ _MOST_LINES: Final = 12
 _MOST_LINE: Final = 400
 
 
-class Told(NamedTuple):
+class QuotedText(NamedTuple):
     """Text for a model, and how many of the requested items it contains."""
 
     text: str
@@ -85,7 +85,7 @@ def _safe(text: str) -> str:
     return _MARKS.sub(lambda run: " ".join(run[0]), text)
 
 
-def events_as_text(events: Sequence[Mapping[str, Any]], tokens: int) -> Told:
+def events_as_text(events: Sequence[Mapping[str, Any]], tokens: int) -> QuotedText:
     """Return as many events as fit, in order: id, time and address in our words, the change as quoted data."""
     room, parts = tokens * PER_TOKEN, list[str]()
     for event in events:
@@ -94,7 +94,7 @@ def events_as_text(events: Sequence[Mapping[str, Any]], tokens: int) -> Told:
             break
         parts.append(part if len(part) <= room else f"{part[: max(0, room - len(END) - len(_CUT) - 1)]}{_CUT}\n{END}")
         room -= len(parts[-1]) + 1
-    return Told("\n".join(parts), len(parts))
+    return QuotedText("\n".join(parts), len(parts))
 
 
 def event_as_text(event: Mapping[str, Any], content: int = 0) -> str:

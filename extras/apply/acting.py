@@ -18,7 +18,7 @@ import trio
 
 from extras.apply.attaching import attach, state_of
 from extras.apply.groups import TEMPLATES, Attachment
-from extras.apply.kinds.kind import PART, Kind, Record, Wanted
+from extras.apply.kinds.kind import PART, DesiredRecord, Kind, Record
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
 from extras.apply.planning import Act, Doubt, Plan, applied_of, changes_of
@@ -47,7 +47,7 @@ BECAME: Final[Mapping[str, Became]] = {
 }
 
 
-class Done(NamedTuple):
+class ActResult(NamedTuple):
     """The result of an act. says: why it was refused, or a remark."""
 
     act: Act
@@ -58,7 +58,7 @@ class Done(NamedTuple):
 class Actor:
     """Executes one plan. tell: receives each finished act."""
 
-    def __init__(self, client: WaitingClient, plan: Plan, tell: Callable[[Done], None]) -> None:
+    def __init__(self, client: WaitingClient, plan: Plan, tell: Callable[[ActResult], None]) -> None:
         self._client, self._plan, self._tell = client, plan, tell
         self._names = plan.names
         self._refused: set[tuple[str, str]] = set()
@@ -109,7 +109,7 @@ class Actor:
         if says:
             self._refuse(act, says)
         else:
-            self._tell(Done(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
+            self._tell(ActResult(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
 
     async def _stage(self, kind: Kind, some: Sequence[Sequence[Act]], *, at_once: int) -> None:
         parts = deque(some)
@@ -136,11 +136,11 @@ class Actor:
         except LookupError as error:
             self._refuse(act, f"it names {error.args[0][1]}, which is not there")
         else:
-            self._tell(Done(act, BECAME[act.verb], says))
+            self._tell(ActResult(act, BECAME[act.verb], says))
 
     def _refuse(self, act: Act, says: str) -> None:
         self._refused.add((act.kind, act.name))
-        self._tell(Done(act, "refused", says))
+        self._tell(ActResult(act, "refused", says))
 
     # --- the acts ----------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Actor:
         await self._patch(kind, act.wanted, act.there.record, [change.field for change in act.changes])
         return ""
 
-    async def _patch(self, kind: Kind, wanted: Wanted, record: Record, fields: Sequence[str]) -> None:
+    async def _patch(self, kind: Kind, wanted: DesiredRecord, record: Record, fields: Sequence[str]) -> None:
         if kind.whole:
             await self._client.ask("PUT", kind.at(record.id), json=self._body(kind, wanted), headers=_begun(record))
             return
@@ -207,9 +207,9 @@ class Actor:
         except ServiceRefused as error:
             self._refuse(act, why_refused(error))
         else:
-            self._tell(Done(act, "made", says))
+            self._tell(ActResult(act, "made", says))
 
-    async def _settle(self, kind: Kind, wanted: Wanted, content: bytes) -> str:
+    async def _settle(self, kind: Kind, wanted: DesiredRecord, content: bytes) -> str:
         """Correct the created record: it may have existed before, or differ after parsing. Returns a remark for the
         user. Raises ServiceRefused if another client created it first.
         """
@@ -224,7 +224,7 @@ class Actor:
         unseen = "secret" in kind.secrets and "secret" not in wanted.secrets and b'"secret":"' in content
         return "the service has made its signing secret; rotate it to see one" if unseen else ""
 
-    async def _made(self, kind: Kind, wanted: Wanted) -> httpx.Response:
+    async def _made(self, kind: Kind, wanted: DesiredRecord) -> httpx.Response:
         """Create a record, but never twice if an earlier run already made the call.
 
         The idempotency key derives from the name, so the response may belong to a deleted record: then try the next
@@ -279,17 +279,17 @@ class Actor:
                 raise
             return None
 
-    def _call(self, kind: Kind, wanted: Wanted, number: int) -> dict[str, str]:
+    def _call(self, kind: Kind, wanted: DesiredRecord, number: int) -> dict[str, str]:
         named = msgspec.json.encode((self._plan.workspace, kind.id, wanted.name, number))
         return {"Idempotency-Key": f"apply-{sha256(named).hexdigest()}"}
 
-    def _body(self, kind: Kind, wanted: Wanted) -> dict[str, Any]:
+    def _body(self, kind: Kind, wanted: DesiredRecord) -> dict[str, Any]:
         secrets = {name: secret.value for name, secret in wanted.secrets.items()}
         values = {**wanted.values, **wanted.new}
         body = kind.body(values, secrets, self._names.id_of)
         return {**kind.making, **body, "managed": self._mark(kind, wanted)}
 
-    def _mark(self, kind: Kind, wanted: Wanted) -> dict[str, str]:
+    def _mark(self, kind: Kind, wanted: DesiredRecord) -> dict[str, str]:
         mark = Managed(self._plan.workspace, wanted.name, applied_of(kind, wanted))
         return dict(msgspec.to_builtins(mark))
 

@@ -10,7 +10,17 @@ import msgspec
 from msgspec import Struct
 
 from actors.catalogue import Flaw
-from extras.apply.groups import Attachment, BadFiles, Group, Making, SourceSeen, State, TemplateSeen, Wish, flaw_in
+from extras.apply.groups import (
+    Attachment,
+    BadFiles,
+    DesiredState,
+    Group,
+    Making,
+    SourceSeen,
+    State,
+    TemplateSeen,
+    flaw_in,
+)
 from extras.apply.kinds.destinations import DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import Kind, Private
 from extras.apply.kinds.sources import SOURCES
@@ -26,7 +36,7 @@ class _Preview(Struct):
     sources: tuple[SourceSeen, ...]
 
 
-async def expanded(client: WaitingClient, wish: Wish) -> Wish:
+async def expanded(client: WaitingClient, wish: DesiredState) -> DesiredState:
     """Expand a wish's groups into sources and alerts. Raises BadFiles for invalid groups, CommandFailed."""
     if not wish.groups:
         return wish

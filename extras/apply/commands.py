@@ -12,9 +12,9 @@ import msgspec
 import trio
 
 from extras.apply import showing
-from extras.apply.acting import Actor, Done, compared
+from extras.apply.acting import Actor, ActResult, compared
 from extras.apply.attaching import expanded, state_of, templates_of
-from extras.apply.groups import BadFiles, State, Wish
+from extras.apply.groups import BadFiles, DesiredState, State
 from extras.apply.planning import Options, Plan, plan_of, too_many
 from extras.apply.reading import MOST_FLAWS, TABLES, as_text, read_folder
 from extras.apply.writing import write, written
@@ -29,7 +29,7 @@ from storage.records.secrecy import plain
 AGAIN = "Run the same command again to go on: what is done stays done."
 
 
-class Asked(NamedTuple):
+class ApplyFlags(NamedTuple):
     """The command's flags. workspace: for a folder whose files name none."""
 
     only_plan: bool = False
@@ -94,11 +94,11 @@ def apply_folder(
         raise CommandFailed("--exit-code needs --plan.", Exit.USAGE)
     from sanderling.client.api import client_here
 
-    asked = Asked(only_plan, yes, exit_code, adopt, not no_delete, allow_deletions, workspace, as_json)
+    asked = ApplyFlags(only_plan, yes, exit_code, adopt, not no_delete, allow_deletions, workspace, as_json)
     return apply(client_here(service, key_file), Path(folder), asked)
 
 
-def apply(client: Client, folder: Path, asked: Asked) -> int:
+def apply(client: Client, folder: Path, asked: ApplyFlags) -> int:
     """Plan, show, execute. Returns the exit code."""
 
     async def run() -> int:
@@ -116,9 +116,9 @@ def apply(client: Client, folder: Path, asked: Asked) -> int:
     return trio.run(run)
 
 
-async def planned(client: WaitingClient, folder: Path, asked: Asked) -> Plan:
+async def planned(client: WaitingClient, folder: Path, asked: ApplyFlags) -> Plan:
     """Return the plan. Raises CommandFailed for bad files first, then for an unreachable service."""
-    read: list[Wish | BadFiles | OSError] = []
+    read: list[DesiredState | BadFiles | OSError] = []
     there: list[State | CommandFailed] = []
 
     async def files() -> None:
@@ -160,7 +160,7 @@ def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:
     return CommandFailed("The files can't be applied:\n" + "\n".join(f"  {line}" for line in lines))
 
 
-def _show(plan: Plan, asked: Asked) -> None:
+def _show(plan: Plan, asked: ApplyFlags) -> None:
     if asked.as_json:
         print_json(showing.as_json(plan))
         return
@@ -168,7 +168,7 @@ def _show(plan: Plan, asked: Asked) -> None:
         click.echo(line)
 
 
-def _refuse(plan: Plan, asked: Asked) -> None:
+def _refuse(plan: Plan, asked: ApplyFlags) -> None:
     """Raise CommandFailed for a plan's faults, or for too many deletions."""
     if plan.faults:
         faults = [plain(fault) for fault in plan.faults[:MOST_FLAWS]]
@@ -179,7 +179,7 @@ def _refuse(plan: Plan, asked: Asked) -> None:
         raise CommandFailed(f"{says}. Add --allow-deletions to delete them, or --no-delete to keep them.")
 
 
-def _agreed(plan: Plan, client: Client, asked: Asked) -> bool:
+def _agreed(plan: Plan, client: Client, asked: ApplyFlags) -> bool:
     if asked.yes:
         return True
     if not on_terminal(0):
@@ -187,8 +187,8 @@ def _agreed(plan: Plan, client: Client, asked: Asked) -> bool:
     return click.confirm(f"Do this at {client.called}?", default=False, err=True)
 
 
-async def _done(client: WaitingClient, plan: Plan, asked: Asked) -> int:
-    ends: list[Done] = []
+async def _done(client: WaitingClient, plan: Plan, asked: ApplyFlags) -> int:
+    ends: list[ActResult] = []
     tell = _teller(ends, as_json=asked.as_json)
     try:
         await Actor(client, plan, tell).run()
@@ -200,8 +200,8 @@ async def _done(client: WaitingClient, plan: Plan, asked: Asked) -> int:
     return Exit.FAILED if refused else Exit.WELL
 
 
-def _teller(ends: list[Done], *, as_json: bool) -> Callable[[Done], None]:
-    def tell(done: Done) -> None:
+def _teller(ends: list[ActResult], *, as_json: bool) -> Callable[[ActResult], None]:
+    def tell(done: ActResult) -> None:
         ends.append(done)
         act = done.act
         if as_json:
@@ -213,7 +213,7 @@ def _teller(ends: list[Done], *, as_json: bool) -> Callable[[Done], None]:
     return tell
 
 
-def _sums(ends: list[Done]) -> str:
+def _sums(ends: list[ActResult]) -> str:
     names = ("made", "changed", "taken over", "deleted", "refused")
     counts = {name: sum(done.became == name for done in ends) for name in names}
     said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)

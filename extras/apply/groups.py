@@ -19,7 +19,7 @@ from actors.templates.template import MOST_SOURCES, Slug
 from extras.apply.kinds import alerts, sources
 from extras.apply.kinds.alerts import ALERTS, PRIVATE, DestinationName
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
-from extras.apply.kinds.kind import Place, Private, Values, Wanted, flaw_of_name
+from extras.apply.kinds.kind import DesiredRecord, FilePlace, Private, Values, flaw_of_name
 from extras.apply.kinds.sources import SOURCES, url_of
 from storage.records.source import OWN_NAMESPACES
 
@@ -39,18 +39,18 @@ class Group(NamedTuple):
     """
 
     name: str
-    place: Place
+    place: FilePlace
     line: int
     table: Any
-    told: Sequence[Wanted] = ()
+    told: Sequence[DesiredRecord] = ()
     members: Sequence[tuple[str, str]] = ()
 
 
-class Wish(NamedTuple):
+class DesiredState(NamedTuple):
     """The records that a folder's files want, by kind. groups: by template; unexpanded ones are not in `wanted`."""
 
     workspace: str
-    wanted: Mapping[str, Sequence[Wanted]]
+    wanted: Mapping[str, Sequence[DesiredRecord]]
     groups: Sequence[Group] = ()
 
 
@@ -85,7 +85,7 @@ class TemplateTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     without: Annotated[tuple[Url, ...], Meta(max_length=MOST_SOURCES)] = ()
 
 
-class Kind(NamedTuple):
+class GroupKind(NamedTuple):
     """These tables as a kind, for the file reader."""
 
     id: str = TEMPLATES
@@ -97,7 +97,7 @@ class Kind(NamedTuple):
         return flaw_of_name(name)
 
 
-KIND: Final = Kind()
+KIND: Final = GroupKind()
 
 
 class SourceSeen(Struct):
@@ -140,7 +140,7 @@ class Attachment(NamedTuple):
 class Making:
     """Expands groups into sources, alerts and destinations, one after the other."""
 
-    def __init__(self, wish: Wish) -> None:
+    def __init__(self, wish: DesiredState) -> None:
         self._wish = wish
         self._wanted = {kind: list(some) for kind, some in wish.wanted.items()}
         self._named = {one.values["url"]: one.name for one in wish.wanted[SOURCES]}
@@ -160,7 +160,7 @@ class Making:
             self._alert(group, alert, [name for name, _ in members])
         self._groups.append(group._replace(members=tuple(members)))
 
-    def wish(self) -> Wish:
+    def wish(self) -> DesiredState:
         """Return the expanded wish. A group's name in a list of sources means all its members."""
         members = {group.name: [name for name, _ in group.members] for group in self._groups}
         for group in self._groups:  # a source may have its own name in the files
@@ -175,7 +175,7 @@ class Making:
         name = _member(group, one.url)
         tags = tuple(tag for tag in one.tags if tag.partition(":")[0] not in OWN_NAMESPACES)
         values = sources.spelt({**sources.DEFAULTS, "url": one.url, "type": one.type, "tags": tags})
-        self._wanted[SOURCES].append(Wanted(name, group.place, values, {}, {}))
+        self._wanted[SOURCES].append(DesiredRecord(name, group.place, values, {}, {}))
         self._named[one.url] = name
         return name
 
@@ -183,7 +183,7 @@ class Making:
         said = {"name": one.name, "query": one.filter_query, "language": one.language, "match": one.match}
         values = {**alerts.DEFAULTS, **said, "channel": one.channel, SOURCES: tuple(members)}
         name = f"{group.name}{OF}{one.key}"
-        self._wanted[ALERTS].append(Wanted(name, group.place, values, {}, {}))
+        self._wanted[ALERTS].append(DesiredRecord(name, group.place, values, {}, {}))
         for told in group.told:
             at = f"{name}{BETWEEN}{told.name}"
             self._wanted[DESTINATIONS].append(told._replace(name=at, values={**told.values, "alert": name}))

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from extras.apply.groups import Attachment, Group, State, Wish
+from extras.apply.groups import Attachment, DesiredState, Group, State
 from extras.apply.kinds.destinations import DESTINATIONS
-from extras.apply.kinds.kind import PART, Kind, Names, Secret, There, Values, Wanted, digest_of
+from extras.apply.kinds.kind import PART, DesiredRecord, Kind, Names, Secret, ServiceRecord, Values, digest_of
 from extras.apply.kinds.sources import SOURCES, url_of
 from extras.apply.kinds.table import KINDS
 
@@ -26,7 +26,7 @@ TOO_MANY = 0.25
 """A larger share of deletions among managed records needs explicit consent."""
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """A field to change. cause: whether the files changed since the last apply, or the service. secret: hide its
     values.
     """
@@ -47,9 +47,9 @@ class Act(NamedTuple):
     verb: Verb
     kind: str
     name: str
-    wanted: Wanted | None = None
-    there: There | None = None
-    changes: Sequence[Change] = ()
+    wanted: DesiredRecord | None = None
+    there: ServiceRecord | None = None
+    changes: Sequence[FieldChange] = ()
     was: str = ""
     replaces: str = ""
 
@@ -96,7 +96,7 @@ class Options(NamedTuple):
     delete: bool = True
 
 
-def plan_of(wish: Wish, state: State, options: Options, other: frozenset[Doubt] = frozenset()) -> Plan:
+def plan_of(wish: DesiredState, state: State, options: Options, other: frozenset[Doubt] = frozenset()) -> Plan:
     """Return the plan. other: secrets known to differ at the service.
 
     A plan with `doubts` assumes that they match; after asking the service, plan again.
@@ -118,7 +118,7 @@ def too_many(plan: Plan) -> str:
     return f"{what} things that these files manage would be deleted"
 
 
-def applied_of(kind: Kind, wanted: Wanted) -> str:
+def applied_of(kind: Kind, wanted: DesiredRecord) -> str:
     """Return the applied values for the mark: a digest of each value that is not the default."""
     defaults = kind.defaults
     said = (
@@ -132,11 +132,13 @@ def applied_of(kind: Kind, wanted: Wanted) -> str:
 class Matches:
     """Matches the files' records to the service's. left: ours that no file describes any more."""
 
-    def __init__(self, kind: Kind, wanted: Sequence[Wanted], there: Sequence[There], workspace: str) -> None:
+    def __init__(
+        self, kind: Kind, wanted: Sequence[DesiredRecord], there: Sequence[ServiceRecord], workspace: str
+    ) -> None:
         self._kind = kind
-        natural: Callable[[Wanted], object] = lambda one: kind.natural(one.name, one.values)  # noqa: E731
+        natural: Callable[[DesiredRecord], object] = lambda one: kind.natural(one.name, one.values)  # noqa: E731
         self.ours = [one for one in there if one.mark is not None and one.mark.workspace == workspace]
-        self.found: dict[str, There] = {}
+        self.found: dict[str, ServiceRecord] = {}
         if kind.unique:
             self._take(wanted, _by(there, lambda one: kind.natural("", one.values)), natural)
         else:
@@ -150,13 +152,16 @@ class Matches:
         self.left = self._free(self.ours)
 
     def _take(
-        self, wanted: Iterable[Wanted], there: Mapping[object, list[There]], key: Callable[[Wanted], object]
+        self,
+        wanted: Iterable[DesiredRecord],
+        there: Mapping[object, list[ServiceRecord]],
+        key: Callable[[DesiredRecord], object],
     ) -> None:
         for one in wanted:
             if one.name not in self.found and (some := there.get(key(one))):
                 self.found[one.name] = some.pop(0)
 
-    def _free(self, there: Iterable[There]) -> list[There]:
+    def _free(self, there: Iterable[ServiceRecord]) -> list[ServiceRecord]:
         taken = {one.record.id for one in self.found.values()}
         return [one for one in there if one.record.id not in taken]
 
@@ -164,15 +169,15 @@ class Matches:
         return tuple(values.get(name) for name in self._kind.fixed)
 
 
-def _by(there: Sequence[There], key: Callable[[There], object]) -> Mapping[object, list[There]]:
+def _by(there: Sequence[ServiceRecord], key: Callable[[ServiceRecord], object]) -> Mapping[object, list[ServiceRecord]]:
     """Group records by key, the oldest first."""
-    found = defaultdict[object, list[There]](list)
+    found = defaultdict[object, list[ServiceRecord]](list)
     for one in sorted(there, key=lambda one: (one.record.created_at, one.record.id)):
         found[key(one)].append(one)
     return found
 
 
-def changes_of(kind: Kind, wanted: Wanted, there: There, names: Names) -> Iterator[Change]:
+def changes_of(kind: Kind, wanted: DesiredRecord, there: ServiceRecord, names: Names) -> Iterator[FieldChange]:
     """Yield the fields that differ, except secrets."""
     before = _applied(there)
     options = {name: None for name in there.values if PART in name}
@@ -181,7 +186,7 @@ def changes_of(kind: Kind, wanted: Wanted, there: There, names: Names) -> Iterat
             continue
         now = there.values.get(name)
         if now != value:
-            yield Change(name, now, value, _cause(kind, before, name, _as_before(kind, name, now, names), value))
+            yield FieldChange(name, now, value, _cause(kind, before, name, _as_before(kind, name, now, names), value))
 
 
 def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
@@ -194,7 +199,7 @@ def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
     return tuple(sorted(names.before(of, name) for name in value))
 
 
-def _applied(there: There) -> Mapping[str, str] | None:
+def _applied(there: ServiceRecord) -> Mapping[str, str] | None:
     """Return the digests of the last apply; None without one."""
     if there.mark is None or not there.mark.applied:
         return None
@@ -209,7 +214,7 @@ def _cause(kind: Kind, applied: Mapping[str, str] | None, name: str, now: object
     return "both" if by_files and by_service else "service" if by_service else "files"
 
 
-def _attachment(group: Group, found: Mapping[str, There]) -> Attachment:
+def _attachment(group: Group, found: Mapping[str, ServiceRecord]) -> Attachment:
     tag = f"template:{group.table.template}"
     tags: dict[str, Sequence[str]] = {name: getattr(there.record, "tags", ()) for name, there in found.items()}
     lacking = [name for name, _ in group.members if tag not in tags.get(name, ())]
@@ -219,7 +224,7 @@ def _attachment(group: Group, found: Mapping[str, There]) -> Attachment:
 class _Planner:
     """Goes through the kinds in order and collects the plan."""
 
-    def __init__(self, wish: Wish, state: State, options: Options, other: frozenset[Doubt]) -> None:
+    def __init__(self, wish: DesiredState, state: State, options: Options, other: frozenset[Doubt]) -> None:
         self._wish, self._state, self._options, self._other = wish, state, options, other
         self.names = Names()
         self.acts: list[Act] = []
@@ -265,7 +270,7 @@ class _Planner:
                     before = one_there.known_as if one_there.record.id in gone_ids else ""
                     self.names.put(kind.id, one_there.record.id, one_there.values["url"], before)
 
-    def _settled(self, kind: Kind, wanted: Wanted) -> Wanted:
+    def _settled(self, kind: Kind, wanted: DesiredRecord) -> DesiredRecord:
         """Normalize a wanted record, and separate its secrets."""
         if not kind.refers:
             return wanted  # normalized on reading
@@ -283,7 +288,7 @@ class _Planner:
             values.pop(name, None)
         return wanted._replace(values=values, secrets=secrets)
 
-    def _source_named(self, kind: Kind, wanted: Wanted, name: str) -> str:
+    def _source_named(self, kind: Kind, wanted: DesiredRecord, name: str) -> str:
         """Resolve a source given by URL to its name."""
         if "://" not in name:
             return name
@@ -296,7 +301,7 @@ class _Planner:
             self._fault(kind, wanted.name, f"no source watches {name}: add it to these files, or take it out")
         return url
 
-    def _refuse_twins(self, kind: Kind, wanted: Sequence[Wanted]) -> None:
+    def _refuse_twins(self, kind: Kind, wanted: Sequence[DesiredRecord]) -> None:
         seen = dict[object, str]()
         for one in wanted if kind.unique else ():
             key = kind.natural(one.name, one.values)
@@ -304,18 +309,18 @@ class _Planner:
                 self._fault(kind, one.name, kind.twins.format(seen[key]))
             seen[key] = one.name
 
-    def _make(self, kind: Kind, wanted: Wanted, old: There | None) -> None:
+    def _make(self, kind: Kind, wanted: DesiredRecord, old: ServiceRecord | None) -> None:
         for name, secret in wanted.secrets.items():
             if secret.value is None:
                 self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, and it can't be made without")
         self.acts.append(Act("make", kind.id, wanted.name, wanted, replaces="" if old is None else old.known_as))
 
-    def _found(self, kind: Kind, wanted: Wanted, there: There) -> None:
+    def _found(self, kind: Kind, wanted: DesiredRecord, there: ServiceRecord) -> None:
         mark = there.mark
         changes = [*changes_of(kind, wanted, there, self.names), *self._secrets(kind, wanted, there)]
         if wanted.values.get("enabled") and "enabled" not in there.values:  # the service holds it back
             if any(one.secret for one in changes):
-                changes.append(Change("enabled", False, True))
+                changes.append(FieldChange("enabled", False, True))
             else:
                 says = "nothing is sent to it yet: it needs a secret, or the recipient has not agreed"
                 self.notes.append(f"{kind.id}.{wanted.name}: {says}")
@@ -333,7 +338,7 @@ class _Planner:
             was = mark.name if mark.name != wanted.name else ""
             self.acts.append(Act("change", kind.id, wanted.name, wanted, there, changes, was))
 
-    def _secrets(self, kind: Kind, wanted: Wanted, there: There) -> Iterator[Change]:
+    def _secrets(self, kind: Kind, wanted: DesiredRecord, there: ServiceRecord) -> Iterator[FieldChange]:
         """Yield the secrets to change, never their values."""
         for name, secret in wanted.secrets.items():
             has = name in there.sealed or name in there.values or name == "secret"
@@ -343,11 +348,11 @@ class _Planner:
             elif secret.value is None:
                 self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, nor is it at the service")
             elif self._is_other(kind, wanted, there, name, secret.value):
-                yield Change(name, None, None, secret=True)
+                yield FieldChange(name, None, None, secret=True)
         for name in sorted(there.sealed - wanted.secrets.keys() - {"url"}):
-            yield Change(name, "a secret", None, secret=True)
+            yield FieldChange(name, "a secret", None, secret=True)
 
-    def _is_other(self, kind: Kind, wanted: Wanted, there: There, name: str, value: str) -> bool:
+    def _is_other(self, kind: Kind, wanted: DesiredRecord, there: ServiceRecord, name: str, value: str) -> bool:
         """Return whether a secret differs from the service's; only the service can compare sealed ones."""
         if name in there.values and name not in self._state.private.get(str(wanted.values.get("kind")), ()):
             spelt = kind.spelt({**wanted.values, name: value})

@@ -16,9 +16,9 @@ from actors.catalogue import Flaw, syntax_flaw
 from actors.errors import Violation, violation_of
 from actors.settings import Settings
 from extras.apply import groups
-from extras.apply.groups import BadFiles, Group, Wish
+from extras.apply.groups import BadFiles, DesiredState, Group
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
-from extras.apply.kinds.kind import PART, Kind, Place, Reference, Secret, Wanted, flaw_of, looked_up
+from extras.apply.kinds.kind import PART, DesiredRecord, FilePlace, Kind, Reference, Secret, flaw_of, looked_up
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
 from extras.apply.toml import line_of
@@ -30,7 +30,7 @@ MOST_FILES = 1000
 MOST_FLAWS = 100
 """Maximum flaws listed; the rest is only counted."""
 WORKSPACE = "workspace"
-TABLES: Mapping[str, Kind | groups.Kind] = {**KINDS, groups.TEMPLATES: groups.KIND}
+TABLES: Mapping[str, Kind | groups.GroupKind] = {**KINDS, groups.TEMPLATES: groups.KIND}
 SETTING = (
     "is a setting of the service, which reads it at its start: set it there (docs/settings.md), and start it again; "
     "files describe what can be changed while it runs"
@@ -38,7 +38,7 @@ SETTING = (
 _UNKNOWN = "there is no such key"
 
 
-def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> Wish:
+def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> DesiredState:
     """Read all *.toml files of a folder, recursively. Raises BadFiles, OSError.
 
     workspace: the default if no file names one.
@@ -57,7 +57,7 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
     reader.read()
     if flaws or reader.flaws:
         raise BadFiles([*flaws, *reader.flaws])
-    return Wish(reader.workspace, reader.wanted, reader.groups)
+    return DesiredState(reader.workspace, reader.wanted, reader.groups)
 
 
 def _is_setting(key: str) -> bool:
@@ -85,9 +85,9 @@ class _Reader:
         self._texts, self._folder, self._variables = texts, folder, variables
         self.workspace = said or ""
         self.flaws: list[Flaw] = []
-        self.wanted: dict[str, list[Wanted]] = {kind: [] for kind in KINDS}
-        self._places: dict[tuple[str, str], Place] = {}
-        self._tables: dict[str, dict[str, tuple[Place, Any]]] = {kind: {} for kind in TABLES}
+        self.wanted: dict[str, list[DesiredRecord]] = {kind: [] for kind in KINDS}
+        self._places: dict[tuple[str, str], FilePlace] = {}
+        self._tables: dict[str, dict[str, tuple[FilePlace, Any]]] = {kind: {} for kind in TABLES}
         self._used = set[str]()
         self.groups: list[Group] = []
 
@@ -122,15 +122,15 @@ class _Reader:
             if key == WORKSPACE:
                 self._workspace(file, value)
             elif key not in TABLES and _is_setting(key):
-                self._flaw(Place(file, ""), key, SETTING, table=key)
+                self._flaw(FilePlace(file, ""), key, SETTING, table=key)
             elif key not in TABLES:
                 near = _nearest(key, (*TABLES, WORKSPACE))
-                self._flaw(Place(file, ""), key, f"{_UNKNOWN}{near}", table=key)
+                self._flaw(FilePlace(file, ""), key, f"{_UNKNOWN}{near}", table=key)
             elif not isinstance(value, dict):
-                self._flaw(Place(file, ""), key, f"write it as tables with names: [{key}.NAME]")
+                self._flaw(FilePlace(file, ""), key, f"write it as tables with names: [{key}.NAME]")
             else:
                 for name, table in value.items():
-                    self._table(TABLES[key], name, table, Place(file, f"{key}.{name}"))
+                    self._table(TABLES[key], name, table, FilePlace(file, f"{key}.{name}"))
 
     def _workspace(self, file: str, value: object) -> None:
         try:
@@ -144,11 +144,11 @@ class _Reader:
             self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
         self.workspace = self.workspace or name
 
-    def _table(self, kind: Kind | groups.Kind, name: str, tree: object, place: Place) -> None:
+    def _table(self, kind: Kind | groups.GroupKind, name: str, tree: object, place: FilePlace) -> None:
         if says := kind.flaw_of_name(name):
             return self._flaw(place, "", says)
         if not isinstance(tree, dict):
-            return self._flaw(Place(place.file, kind.id), name, f"write it as a table: [{place.table}]")
+            return self._flaw(FilePlace(place.file, kind.id), name, f"write it as a table: [{place.table}]")
         if (kind.id, name) in self._places:
             other = self._places[kind.id, name]
             where = f"{other.file}:{line_of(self._texts[other.file], other.table)}"
@@ -162,7 +162,7 @@ class _Reader:
         else:
             self._tables[kind.id][name] = (place, table)
 
-    def _finder(self, place: Place) -> Any:
+    def _finder(self, place: FilePlace) -> Any:
         def find(field: str, reference: Reference) -> Secret:
             says = flaw_of(reference)
             try:
@@ -190,12 +190,12 @@ class _Reader:
             if name not in self._used:
                 self._flaw(place, "", "no alert names it: write its name into an alert's `destinations`")
 
-    def _told(self, place: Place, table: groups.TemplateTable) -> Sequence[Wanted]:
+    def _told(self, place: FilePlace, table: groups.TemplateTable) -> Sequence[DesiredRecord]:
         if table.destinations and not table.alerts:
             self._flaw(place, "destinations", "it has no alerts for them: write `alerts = true`")
         return self._named(place, table.destinations)
 
-    def _named(self, place: Place, names: Iterable[str]) -> Sequence[Wanted]:
+    def _named(self, place: FilePlace, names: Iterable[str]) -> Sequence[DesiredRecord]:
         """Return the destinations of these names, before they belong to an alert."""
         found = []
         for name in dict.fromkeys(names):
@@ -231,7 +231,7 @@ class _Reader:
     def _near(self, kind: str, name: str) -> str:
         return _nearest(name, [known for of, known in self._places if of == kind])
 
-    def _flaw(self, place: Place, key: str, says: str, *, table: str = "", shown: str = "") -> None:
+    def _flaw(self, place: FilePlace, key: str, says: str, *, table: str = "", shown: str = "") -> None:
         text = self._texts[place.file]
         line = line_of(text, place.table, key) or _first_with(text, table)
         named = ".".join(filter(None, (place.table, shown or key)))

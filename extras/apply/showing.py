@@ -8,7 +8,7 @@ from typing import Any, Final
 from extras.apply.groups import Attachment
 from extras.apply.kinds.kind import PART
 from extras.apply.kinds.table import KINDS
-from extras.apply.planning import Act, Change, Plan, Verb
+from extras.apply.planning import Act, FieldChange, Plan, Verb
 from storage.records.secrecy import plain
 
 SIGNS: Final[Mapping[Verb, str]] = {"make": "+", "change": "~", "take over": "=", "delete": "-", "keep": " "}
@@ -100,7 +100,7 @@ def _fields(act: Act) -> Iterator[str]:
         yield f"    {name:<{wide}}  {words}"
 
 
-def _change(act: Act, change: Change) -> str:
+def _change(act: Act, change: FieldChange) -> str:
     if change.secret:
         return "a secret that is taken away" if change.before else "another secret than at the service"
     words = f"{told(change.before)} -> {told(change.after)}"

@@ -18,7 +18,7 @@ from extras.apply.groups import OF, TEMPLATES, State, TemplateSeen, TemplateTabl
 from extras.apply.kinds.alerts import ALERTS
 from extras.apply.kinds.alerts import DEFAULTS as OF_ALERTS
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS, OPTIONS
-from extras.apply.kinds.kind import Kind, Names, There
+from extras.apply.kinds.kind import Kind, Names, ServiceRecord
 from extras.apply.kinds.sources import SOURCES, tags_of
 from extras.apply.kinds.table import KINDS
 from extras.apply.reading import WORKSPACE
@@ -32,7 +32,7 @@ _HEAD = "# Written by `sanderling export --as-config`; `sanderling apply` reads 
 _VARIABLES = "# These variables have to be set where it is applied, to what lets in:"
 
 
-class Written(NamedTuple):
+class WorkspaceFiles(NamedTuple):
     """Files by name, the variables they use, and the number of records per kind."""
 
     files: Mapping[str, str]
@@ -40,7 +40,7 @@ class Written(NamedTuple):
     counts: Mapping[str, int]
 
 
-def written(state: State, workspace: str) -> Written:
+def written(state: State, workspace: str) -> WorkspaceFiles:
     """Return the files of all records that belong to the workspace or to none."""
     writer = _Writer(state, workspace)
     tables, together = dict[str, list[Table]](), dict[str, list[str]]()
@@ -58,7 +58,7 @@ def written(state: State, workspace: str) -> Written:
         if some or not number:
             head = [_HEAD, *writer.head(kinds), *([f"\n{WORKSPACE} = {value_of(workspace)}"] if not number else [])]
             files[file] = "\n".join([*head, *(line for kind, table in some for line in _lines(kind, table))]) + "\n"
-    return Written(files, [name for kind in KINDS for name in writer.variables[kind]], _counts(tables))
+    return WorkspaceFiles(files, [name for kind in KINDS for name in writer.variables[kind]], _counts(tables))
 
 
 def _counts(tables: Mapping[str, Sequence[Table]]) -> Mapping[str, int]:
@@ -116,20 +116,20 @@ class _Writer:
                 self._names.put(kind.id, one.record.id, one.values["url"])
         return sorted(found, key=lambda table: table.name)
 
-    def _name(self, kind: Kind, one: There) -> str:
+    def _name(self, kind: Kind, one: ServiceRecord) -> str:
         if not kind.itself:
             return one.known_as or self._new_name(kind, one)
         known = kind.spelt({**kind.defaults, kind.named: one.known_as})
         return one.known_as if known[kind.named] == one.values[kind.named] else kind.called(one.values)
 
-    def _new_name(self, kind: Kind, one: There) -> str:
+    def _new_name(self, kind: Kind, one: ServiceRecord) -> str:
         taken = self._taken[kind.id]
         stem = slug(kind.called(one.values)) or kind.noun
         names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
         name = next(name for name in names if name not in taken)
         return name if kind.id != DESTINATIONS else f"{one.values['alert']}{BETWEEN}{name}"
 
-    def _fields(self, kind: Kind, name: str, one: There) -> dict[str, Any]:
+    def _fields(self, kind: Kind, name: str, one: ServiceRecord) -> dict[str, Any]:
         fields = {
             field: value
             for field, value in one.values.items()

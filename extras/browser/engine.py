@@ -12,8 +12,8 @@ from actors.egress.url import parse_url
 from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
 from extras.browser.forward_proxy import ForwardProxy
 from extras.browser.leases import Lease
-from extras.browser.look import HIDDEN, Look, context_behind
-from extras.browser.wire import BadMessage, Command, Line, Message, packed, read
+from extras.browser.look import HIDDEN, PageView, context_behind
+from extras.browser.wire import BadMessage, BrowserMessage, BrowserTransport, Command, packed, read
 
 HUNG_AFTER: Final = 1.6
 """Seconds of silence after a call; with detection and replacement that makes two."""
@@ -50,7 +50,7 @@ class Engine:
     `HeadlessChrome/156.0.1`. hidden: whether tabs without a picture are hidden.
     """
 
-    def __init__(self, line: Line, proxy: ForwardProxy, most_html: int) -> None:
+    def __init__(self, line: BrowserTransport, proxy: ForwardProxy, most_html: int) -> None:
         self._line, self._proxy, self._most_html = line, proxy, most_html
         self._number = 0
         self._waiting: dict[int, tuple[_Desk, str]] = {}
@@ -136,7 +136,7 @@ class Engine:
         desk, began = self._desk(), trio.current_time()
         try:
             with self._line.doors.let(lease) as door:
-                look = Look(
+                look = PageView(
                     request,
                     now=began,
                     door=door,
@@ -158,7 +158,7 @@ class Engine:
             self._freed.set()
             self._freed = trio.Event()
 
-    async def _see(self, look: Look, desk: _Desk) -> None:
+    async def _see(self, look: PageView, desk: _Desk) -> None:
         """Run a page view to its end."""
         await self._send(look.begin(), desk)
         while not look.over:
@@ -177,7 +177,7 @@ class Engine:
                 look.fail(f"the page did too much at once: {BACKLOG:,} messages of the browser waited", "remote")
             await self._send(commands, desk)
 
-    def _taken(self, look: Look, message: Message, tag: str) -> Sequence[Command]:
+    def _taken(self, look: PageView, message: BrowserMessage, tag: str) -> Sequence[Command]:
         """Pass a message to a page view; return the commands to send. A browser with invalid answers is unusable."""
         try:
             return look.take(message, tag, trio.current_time())
@@ -225,7 +225,7 @@ class Engine:
             if tag:
                 return message.params
 
-    async def _close(self, look: Look, desk: _Desk) -> None:
+    async def _close(self, look: PageView, desk: _Desk) -> None:
         """Dispose of a page view's context. A browser that fails to is unusable; a hung one is detected before."""
         with trio.move_on_after(CLOSED_WITHIN, shield=True) as scope:
             try:
@@ -287,7 +287,7 @@ class Engine:
         except (BadMessage, TypeError, AttributeError) as error:
             self.end(f"it sent an unknown message: {error}"[:300])
 
-    def _hand_out(self, message: Message) -> None:
+    def _hand_out(self, message: BrowserMessage) -> None:
         """Put a message on the desk of its page view."""
         if message.number:
             desk, tag = self._waiting.pop(message.number, (None, ""))
@@ -313,7 +313,7 @@ class Engine:
                 await self._send([Command("Browser.getVersion")], None)
 
 
-def _outcome(look: Look, wire_bytes: int, elapsed: float) -> Rendered:
+def _outcome(look: PageView, wire_bytes: int, elapsed: float) -> Rendered:
     """Return the result of a finished page view. Raises RenderFailed."""
     if look.failure is not None:
         reason, blame, status = look.failure
@@ -336,7 +336,7 @@ class _Desk:
     """The queue of messages for one page view. Bound: `BACKLOG`; further ones are lost, and the page view fails."""
 
     def __init__(self) -> None:
-        self._put, self._taken = trio.open_memory_channel[tuple[Message, str]](BACKLOG)
+        self._put, self._taken = trio.open_memory_channel[tuple[BrowserMessage, str]](BACKLOG)
         self.context: str | None = ""
         """The context whose messages it gets; None: all."""
         self.session = NO_SESSION
@@ -348,7 +348,7 @@ class _Desk:
         """Return whether messages about a context are for this desk; None: about no context."""
         return self.context is None or context in (self.context, None)
 
-    def put(self, message: Message, tag: str) -> None:
+    def put(self, message: BrowserMessage, tag: str) -> None:
         """Queue a message, with the tag of the command that it answers."""
         try:
             self._put.send_nowait((message, tag))
@@ -357,7 +357,7 @@ class _Desk:
         except trio.BrokenResourceError:
             pass  # the desk is closed
 
-    async def take(self) -> tuple[Message, str]:
+    async def take(self) -> tuple[BrowserMessage, str]:
         """Return the next message. Raises EndOfChannel at the end."""
         message, tag = await self._taken.receive()
         self.owed.discard(tag)

@@ -340,7 +340,7 @@ class ProxyGate:
             head = await self._head(stream)
             slot = self._slot_of(head)
             if slot is not None:
-                await slot.serve(proxy, _Begun(stream, head))
+                await slot.serve(proxy, _PrefixedStream(stream, head))
             elif head:
                 with trio.move_on_after(HEAD_WITHIN):
                     await stream.send_all(_WANTED)
@@ -378,7 +378,7 @@ class ProxyGate:
         return found[0] if found else None
 
 
-class _Begun(trio.abc.Stream):
+class _PrefixedStream(trio.abc.Stream):
     """A stream with bytes that were already read; they come first."""
 
     def __init__(self, stream: trio.abc.Stream, read: bytes) -> None:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from extras.browser.leases import USER, Trouble
-from extras.browser.wire import Command, Door, Message, agent_of, in_words
+from extras.browser.wire import BrowserMessage, Command, Door, agent_of, in_words
 
 if TYPE_CHECKING:
     from actors.world import RenderRequest
@@ -92,7 +92,7 @@ class Failure(NamedTuple):
     status: int | None
 
 
-class State(Enum):
+class PageViewState(Enum):
     """The state of a page view."""
 
     OPENING = "opening"
@@ -103,7 +103,7 @@ class State(Enum):
     OVER = "over"
 
 
-class Look:
+class PageView:
     """A view of one page. `take` browser messages, `tick` when `due`, send the returned commands, until `over`.
 
     door: its way to the proxy. agent: the browser's own User-Agent. marker: the word on the proxy's own answers.
@@ -133,7 +133,7 @@ class Look:
         self._most_html, self._hidden, self._held_back = most_html, hidden, held_back
         self._began, self._deadline = now, now + request.deadline
         self._read_by = self._deadline - min(MOST_RESERVE, RESERVE * request.deadline)
-        self.state = State.OPENING
+        self.state = PageViewState.OPENING
         self.context = self.target = self.session = ""
         self.requests = 0
         self._frame = ""
@@ -168,20 +168,23 @@ class Look:
         self.failure: Failure | None = None
 
     def __repr__(self) -> str:
-        return f"<Look {self.state.value}, {self.requests} requests, {len(self._open)} open, {self._readings} readings>"
+        return (
+            f"<PageView {self.state.value}, {self.requests} requests, {len(self._open)} open, "
+            f"{self._readings} readings>"
+        )
 
     @property
     def over(self) -> bool:
-        return self.state is State.OVER
+        return self.state is PageViewState.OVER
 
     @property
     def due(self) -> float:
         """When to call `tick` next, if no message comes first."""
-        if self.state is State.OPENING or self._asking:
+        if self.state is PageViewState.OPENING or self._asking:
             return self._deadline
         if not self._committed and self._broke_off < self._deadline:
             return min(self._deadline, self._broke_off + MOMENT)
-        if self.state is State.READING or self.request.wait_for:
+        if self.state is PageViewState.READING or self.request.wait_for:
             return min(self._deadline, self._next_at)
         return min(self._quiet_at(), self._read_by) if self._committed else self._deadline
 
@@ -231,7 +234,7 @@ class Look:
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
-    def take(self, message: Message, tag: str, now: float) -> Sequence[Command]:
+    def take(self, message: BrowserMessage, tag: str, now: float) -> Sequence[Command]:
         """Take an event (tag "") or an answer; return the commands to send."""
         if tag == "context" and not message.failed:
             self.context = str(message.params["browserContextId"])  # a cancelled page view must dispose of it
@@ -242,7 +245,7 @@ class Look:
         handle = _EVENTS.get(message.method)
         return list(handle(self, message.params, now)) if handle else []
 
-    def _answered(self, message: Message, tag: str, now: float) -> Iterator[Command]:
+    def _answered(self, message: BrowserMessage, tag: str, now: float) -> Iterator[Command]:
         params = message.params
         if message.failed:
             yield from self._not_done(tag, message.failed, now)
@@ -269,10 +272,10 @@ class Look:
             yield from self._in_world(now)
         elif tag == "cookies":
             new = [one for one in params.get("cookies", ()) if not (one.get("session") and _pair(one) in self._given)]
-            self.set_cookies, self.state = tuple(kept_by(self._url, new)), State.OVER
+            self.set_cookies, self.state = tuple(kept_by(self._url, new)), PageViewState.OVER
         elif tag in ("waited", "read", "shown"):
             self._asking = False
-            if (tag == "read") != (self.state is State.READING):
+            if (tag == "read") != (self.state is PageViewState.READING):
                 return  # the page has moved on
             yield from {"waited": self._waited, "read": self._was_read, "shown": self._was_shown}[tag](params, now)
 
@@ -288,7 +291,7 @@ class Look:
         elif tag == "shown":
             yield from self._last()  # without a picture
         elif tag == "cookies":
-            self.state = State.OVER
+            self.state = PageViewState.OVER
         elif tag in ("world", "waited", "read"):
             self._asking, self._world = False, 0
             self._next_at = now + ASK_EVERY
@@ -304,7 +307,7 @@ class Look:
             return
         self.session = str(params["sessionId"])
         self.target = self._frame = str(found.get("targetId", self.target))
-        self.state = State.LOADING
+        self.state = PageViewState.LOADING
         self._moved_at = now
         yield from self._prepare()
 
@@ -398,8 +401,8 @@ class Look:
             self._fail_loading(self._failed or "net::ERR_FAILED", str(unreachable))
         elif self._navigations > MOST_NAVIGATIONS:
             self._fail(f"the page reloaded itself more than {MOST_NAVIGATIONS} times", "remote")
-        elif self.state is State.READING:
-            self.state, self._readings = State.LOADING, 0
+        elif self.state is PageViewState.READING:
+            self.state, self._readings = PageViewState.LOADING, 0
         yield from ()
 
     def _load_fired(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
@@ -518,9 +521,9 @@ class Look:
             return []
         if not self._committed and now >= self._broke_off + MOMENT:
             self._fail_loading(self._failed, self._heading)
-        elif self.state is State.LOADING and not self._asking:
+        elif self.state is PageViewState.LOADING and not self._asking:
             return list(self._tick_loading(now))
-        elif self.state is State.READING and not self._asking and now >= self._next_at:
+        elif self.state is PageViewState.READING and not self._asking and now >= self._next_at:
             return list(self._in_world(now))
         return []
 
@@ -531,7 +534,7 @@ class Look:
             elif now >= self._next_at:
                 self._next_at = now + ASK_EVERY
         elif (self._loaded and now >= self._quiet_at()) or (now >= self._read_by and self._committed):
-            self.state, self._readings, self._next_at = State.READING, 0, now
+            self.state, self._readings, self._next_at = PageViewState.READING, 0, now
             yield from self._in_world(now)
 
     def _quiet_at(self) -> float:
@@ -545,10 +548,10 @@ class Look:
         """Handle the deadline. A document that was read counts; else report the obstacle."""
         seconds = f"{self.request.deadline:g} s"
         if self.html is not None or self.failure is not None:
-            self.state = State.OVER
+            self.state = PageViewState.OVER
         elif self.request.wait_for and self._committed:
             self._fail(f"nothing on the page matched {self.request.wait_for!r} within {seconds}", "remote")
-        elif self.state is State.OPENING:
+        elif self.state is PageViewState.OPENING:
             self._fail(f"the browser did not open a page within {seconds}", "local")
         elif not self._committed:
             self._fail_loading("net::ERR_TIMED_OUT", self._heading)
@@ -562,7 +565,7 @@ class Look:
         self._asking = True
         if not self._world:
             yield self._told("Page.createIsolatedWorld", "world", frameId=self._frame, worldName=WORLD)
-        elif self.state is State.LOADING:
+        elif self.state is PageViewState.LOADING:
             selector = json.dumps(self.request.wait_for)
             yield self._evaluate("waited", f"document.querySelector({selector}) !== null")
         else:
@@ -579,7 +582,7 @@ class Look:
         if "exceptionDetails" in params:
             self._fail(f"{self.request.wait_for!r} is no CSS selector", "remote")
         elif params.get("result", {}).get("value") is True:
-            self.state, self._readings = State.READING, 0
+            self.state, self._readings = PageViewState.READING, 0
             yield from self._in_world(now)
         else:
             self._next_at = now + ASK_EVERY
@@ -606,7 +609,7 @@ class Look:
             yield from self._last()
 
     def _shoot(self) -> Iterator[Command]:
-        self.state, self._asking = State.SHOWING, True
+        self.state, self._asking = PageViewState.SHOWING, True
         height = max(1, min(self._height, SHOT_HEIGHT))
         clip = {"x": 0, "y": 0, "width": SHOT_WIDTH, "height": height, "scale": 1}
         yield self._told(
@@ -625,10 +628,10 @@ class Look:
     def _last(self) -> Iterator[Command]:
         """End, or first ask for the cookies, if some were given."""
         if self._given:
-            self.state, self._asking = State.COOKIES, True
+            self.state, self._asking = PageViewState.COOKIES, True
             yield Command("Storage.getCookies", {"browserContextId": self.context}, tag="cookies")
         else:
-            self.state = State.OVER
+            self.state = PageViewState.OVER
 
     # --- failing -----------------------------------------------------------------------------------------------------
 
@@ -639,7 +642,7 @@ class Look:
 
     def _fail(self, reason: str, blame: str) -> None:
         self.failure = Failure(reason, blame, self.status)
-        self.state = State.OVER
+        self.state = PageViewState.OVER
 
     def _fail_loading(self, code: str, url: str) -> None:
         """Fail with the proxy's reason for an unloaded document, else the browser's."""
@@ -688,20 +691,20 @@ def kept_by(url: Url, cookies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{line}; Secure" if cookie.get("secure") else line
 
 
-_EVENTS: Final[Mapping[str, Callable[[Look, Mapping[str, Any], float], Iterator[Command]]]] = {
-    "Network.requestWillBeSent": Look._asked,
-    "Network.responseReceived": Look._responded,
-    "Network.dataReceived": Look._received,
-    "Network.loadingFinished": Look._finished,
-    "Network.loadingFailed": Look._broke,
-    "Page.frameNavigated": Look._navigated,
-    "Page.loadEventFired": Look._load_fired,
-    "Page.javascriptDialogOpening": Look._dialog,
-    "Page.downloadWillBegin": Look._downloads,
-    "Fetch.requestPaused": Look._paused,
-    "Fetch.authRequired": Look._challenged,
-    "Inspector.targetCrashed": Look._crashed,
-    "Target.targetCrashed": Look._crashed,
-    "Target.targetCreated": Look._window,
-    "Target.attachedToTarget": Look._attached,
+_EVENTS: Final[Mapping[str, Callable[[PageView, Mapping[str, Any], float], Iterator[Command]]]] = {
+    "Network.requestWillBeSent": PageView._asked,
+    "Network.responseReceived": PageView._responded,
+    "Network.dataReceived": PageView._received,
+    "Network.loadingFinished": PageView._finished,
+    "Network.loadingFailed": PageView._broke,
+    "Page.frameNavigated": PageView._navigated,
+    "Page.loadEventFired": PageView._load_fired,
+    "Page.javascriptDialogOpening": PageView._dialog,
+    "Page.downloadWillBegin": PageView._downloads,
+    "Fetch.requestPaused": PageView._paused,
+    "Fetch.authRequired": PageView._challenged,
+    "Inspector.targetCrashed": PageView._crashed,
+    "Target.targetCrashed": PageView._crashed,
+    "Target.targetCreated": PageView._window,
+    "Target.attachedToTarget": PageView._attached,
 }

@@ -25,7 +25,7 @@ from extras.browser.engine import Engine
 from extras.browser.forward_proxy import ForwardProxy
 from extras.browser.held import NotUp, Walls, probe, start
 from extras.browser.remote import RemoteBrowser
-from extras.browser.wire import Line
+from extras.browser.wire import BrowserTransport
 from supervision.policy import Backoff, next_streak, wait_before
 
 MOST_LOOKS: Final = 500
@@ -62,7 +62,7 @@ Datagrams = Callable[[str], Awaitable[trio.socket.SocketType]]
 Sandbox = Literal["demanded", "wanted"]
 
 
-class Kept(Protocol):
+class PoolChild(Protocol):
     """The pool's view of its child: it reports readiness, and must stop on request."""
 
     @property
@@ -161,7 +161,7 @@ class ChromiumPool:
 
     # --- the child of the tree ---------------------------------------------------------------------------------------
 
-    async def run(self, child: Kept, connect: Connect) -> None:
+    async def run(self, child: PoolChild, connect: Connect) -> None:
         """Keep a browser while it is needed, until stopped. At the end no browser runs."""
         child.ready()  # no other part waits for it
         async with trio.open_nursery() as nursery:
@@ -209,9 +209,9 @@ class ChromiumPool:
                     streak = next_streak(self._backoff, streak, trio.current_time() - begun)
                     await trio.sleep(wait_before(self._backoff, streak, self._draw()))
 
-    async def _start(self, nursery: trio.Nursery, proxy: ForwardProxy) -> Line | None:
+    async def _start(self, nursery: trio.Nursery, proxy: ForwardProxy) -> BrowserTransport | None:
         assert self.walls is not None
-        line: Line
+        line: BrowserTransport
         try:
             if self._remote is not None:
                 line = await self._remote.start(nursery, proxy)
@@ -223,7 +223,9 @@ class ChromiumPool:
         self._starts += 1
         return line
 
-    async def _live(self, line: Line, proxy: ForwardProxy, task_status: trio.TaskStatus[trio.Event]) -> None:
+    async def _live(
+        self, line: BrowserTransport, proxy: ForwardProxy, task_status: trio.TaskStatus[trio.Event]
+    ) -> None:
         """Run one browser. Reports to its caller when it takes no more pages."""
         engine, retired, up = Engine(line, proxy, self._most_html), trio.Event(), trio.Event()
         task_status.started(retired)
@@ -243,7 +245,7 @@ class ChromiumPool:
             engine.end("")
             await line.aclose()
 
-    async def _tend(self, engine: Engine, line: Line, up: trio.Event, retired: trio.Event) -> None:
+    async def _tend(self, engine: Engine, line: BrowserTransport, up: trio.Event, retired: trio.Event) -> None:
         """Have a browser prove its walls, give it pages, and end it when it is worn or idle."""
         await up.wait()
         trouble = await self._proved(engine)

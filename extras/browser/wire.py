@@ -38,7 +38,7 @@ class Command(NamedTuple):
     tag: str = ""
 
 
-class Message(NamedTuple):
+class BrowserMessage(NamedTuple):
     """A browser's message. number: of the answered command, 0 for an event. failed: the error."""
 
     number: int
@@ -94,7 +94,7 @@ class Pipe:
             raise BadMessage(f"a message of more than {self._most:,} bytes")
 
 
-def read(text: bytes) -> Message:
+def read(text: bytes) -> BrowserMessage:
     """Parse a browser's message. Raises BadMessage."""
     try:
         found = _decoded(text)
@@ -102,8 +102,8 @@ def read(text: bytes) -> Message:
         raise BadMessage(f"{text[:80]!r}: {error}") from None
     if found.error is not None:
         failed = str(found.error.get("message", "it failed"))[:300]
-        return Message(found.id, found.method, {}, found.session_id, failed)
-    return Message(found.id, found.method, found.params or found.result, found.session_id)
+        return BrowserMessage(found.id, found.method, {}, found.session_id, failed)
+    return BrowserMessage(found.id, found.method, found.params or found.result, found.session_id)
 
 
 def _decoded(text: bytes) -> _Wire:
@@ -134,7 +134,7 @@ class Doors(Protocol):
         """Open a door for one page under a lease; at the end cut all its connections."""
 
 
-class Line(Protocol):
+class BrowserTransport(Protocol):
     """A connection to a browser. If broken, its methods raise trio.BrokenResourceError or ClosedResourceError."""
 
     @property

@@ -29,7 +29,7 @@ class Text(msgspec.Struct, frozen=True):
     words: str
 
 
-class Part(msgspec.Struct, frozen=True):
+class ShippedPart(msgspec.Struct, frozen=True):
     """A part as it ships. forms: the only ones that contain it; empty for all."""
 
     name: str
@@ -40,14 +40,14 @@ class Part(msgspec.Struct, frozen=True):
     forms: tuple[str, ...] = ()
 
 
-def shipped() -> Sequence[Part]:
+def shipped() -> Sequence[ShippedPart]:
     """Return the parts of this installation. Raises CommandFailed."""
     list_made = files("sanderling").joinpath("licences.json")
     try:
         data = list_made.read_bytes() if list_made.is_file() else import_module("release.licences.making").made()
     except ImportError:
         raise CommandFailed("This installation was built without its list of licences.") from None
-    found = msgspec.json.decode(data, type=tuple[Part, ...])
+    found = msgspec.json.decode(data, type=tuple[ShippedPart, ...])
     return found if unpacked() is not None else [part for part in found if not part.forms]
 
 
@@ -74,14 +74,14 @@ def names(typed: str) -> list[str]:
     return sorted({part.name for part in shipped() if part.name.startswith(typed)})
 
 
-def listing(found: Iterable[Part]) -> str:
+def listing(found: Iterable[ShippedPart]) -> str:
     """Return a table of parts: name, version, SPDX expression, location of texts."""
     rows = [HEADINGS, *((part.label, part.version or "-", part.expression, _where(part)) for part in found)]
     wide = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join("  ".join([*(f"{cell:<{wide[at]}}" for at, cell in enumerate(row[:3])), row[3]]) for row in rows)
 
 
-def book(found: Iterable[Part]) -> str:
+def book(found: Iterable[ShippedPart]) -> str:
     """Return the parts' texts one after another, each once below the parts that it covers."""
     about: dict[str, list[str]] = {}
     for part in found:
@@ -90,14 +90,14 @@ def book(found: Iterable[Part]) -> str:
     return "\n\n".join("\n".join([LINE, *dict.fromkeys(whose), LINE, "", words]) for words, whose in about.items())
 
 
-def _called(name: str | None) -> list[Part]:
+def _called(name: str | None) -> list[ShippedPart]:
     wanted = [part for part in shipped() if name is None or part.name == name.lower().replace("_", "-")]
     if not wanted:
         raise CommandFailed(f"no part is called {name!r}; `sanderling licences` lists them", Exit.USAGE)
     return wanted
 
 
-def _where(part: Part) -> str:
+def _where(part: ShippedPart) -> str:
     """Return the location of a part's texts; for many, their common folder and number."""
     places = list(dict.fromkeys(text.place for text in part.texts))
     if len(places) > MANY:

@@ -30,7 +30,7 @@ WHATS: tuple[What, ...] = ("source", "alert", "destination")
 Became = Literal["new", "there", "changed", "refused"]
 
 
-class Done(Struct, frozen=True, omit_defaults=True):
+class ItemResult(Struct, frozen=True, omit_defaults=True):
     """One item's result. says: the reason of a refusal, or the difference. secret: of a new destination."""
 
     what: What
@@ -43,12 +43,12 @@ class Done(Struct, frozen=True, omit_defaults=True):
 
 
 class Outcome(Struct):
-    """The totals. Each `Done` goes to `tell` at once and is not kept."""
+    """The totals. Each `ItemResult` goes to `tell` at once and is not kept."""
 
-    tell: Callable[[Done], None]
+    tell: Callable[[ItemResult], None]
     sums: dict[tuple[What, Became], int] = field(default_factory=dict)
 
-    def __call__(self, done: Done) -> None:
+    def __call__(self, done: ItemResult) -> None:
         """Count one item and pass it on."""
         key = (done.what, done.became)
         self.sums[key] = self.sums.get(key, 0) + 1
@@ -186,10 +186,10 @@ class Adding:
                 says = says if new else "; ".join(filter(None, (says, "paused, as in the file")))
             except CommandFailed as error:
                 says = f"not paused: {why_refused(error)}"
-        self._outcome(Done("source", source.place, url, "new" if new else "there", id_, says))
+        self._outcome(ItemResult("source", source.place, url, "new" if new else "there", id_, says))
 
     def _refused(self, source: PlannedSource, why: str) -> None:
-        self._outcome(Done("source", source.place, source.body.url, "refused", says=why))
+        self._outcome(ItemResult("source", source.place, source.body.url, "refused", says=why))
 
 
 def invalid(source: PlannedSource) -> str:
@@ -274,26 +274,26 @@ class Alerting:
         sources = [self._ids[url] for url in alert.urls if url in self._ids]
         name = alert.body.name
         if not sources:
-            self._outcome(Done("alert", alert.place, name, "refused", says=_NO_SOURCE))
+            self._outcome(ItemResult("alert", alert.place, name, "refused", says=_NO_SOURCE))
             return
         try:
             record, sent = await self._found(alert, there)
             missing = [] if record is None else _missing(sources, record)
             if record is not None and sent and not any(body.known_by in sent for body in alert.destinations):
-                self._outcome(Done("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
+                self._outcome(ItemResult("alert", alert.place, name, "refused", str(record["id"]), _ELSEWHERE))
                 return
             if record is None:
                 record = await self._created(alert.body, sources)
-                self._outcome(Done("alert", alert.place, name, "new", str(record["id"])))
+                self._outcome(ItemResult("alert", alert.place, name, "new", str(record["id"])))
             elif missing:
                 body = {"source_ids": [*record["source_ids"], *missing]}
                 await self._client.ask("PATCH", f"/v1/alerts/{record['id']}", json=body)
                 says = f"{len(missing)} sources were missing in it"
-                self._outcome(Done("alert", alert.place, name, "changed", str(record["id"]), says))
+                self._outcome(ItemResult("alert", alert.place, name, "changed", str(record["id"]), says))
             else:
-                self._outcome(Done("alert", alert.place, name, "there", str(record["id"])))
+                self._outcome(ItemResult("alert", alert.place, name, "there", str(record["id"])))
         except CommandFailed as error:
-            self._outcome(Done("alert", alert.place, name, "refused", says=why_refused(error)))
+            self._outcome(ItemResult("alert", alert.place, name, "refused", says=why_refused(error)))
             return
         await self._deliver(alert, str(record["id"]), sent)
 
@@ -324,16 +324,18 @@ class Alerting:
         for body in alert.destinations:
             name = host_of(body)
             if body.known_by in there:
-                self._outcome(Done("destination", alert.place, name, "there", there[body.known_by]))
+                self._outcome(ItemResult("destination", alert.place, name, "there", there[body.known_by]))
                 continue
             whole = wire(body)
             try:
                 answer = await self._client.ask("POST", path, json=whole, headers=self._once([id_, whole]))
             except CommandFailed as error:
-                self._outcome(Done("destination", alert.place, name, "refused", says=why_refused(error)))
+                self._outcome(ItemResult("destination", alert.place, name, "refused", says=why_refused(error)))
                 continue
             made = answer.json()
-            self._outcome(Done("destination", alert.place, name, "new", made["id"], secret=made.get("secret", "")))
+            self._outcome(
+                ItemResult("destination", alert.place, name, "new", made["id"], secret=made.get("secret", ""))
+            )
 
     def _once(self, body: object) -> dict[str, str]:
         """Return an idempotency key, so that a repeated request creates nothing."""

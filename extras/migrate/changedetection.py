@@ -38,7 +38,7 @@ from extras.migrate.drafting import (
     whole,
 )
 from extras.migrate.notifying import destinations
-from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, Shown, named, shortened, shown
+from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, RenderChoice, named, shortened, shown
 from extras.migrate.recognising import decoded
 
 _NO_STEPS: Final = "a browser shows the page but does nothing on it"
@@ -289,7 +289,7 @@ class _Reading:
             return None
         return own or None
 
-    def _shown(self, *, posts: bool) -> Shown:
+    def _shown(self, *, posts: bool) -> RenderChoice:
         """Return whether a browser fetches the page, by the watch's setting or the global one."""
         backend = text(self._watch, "fetch_backend") or "system"
         if backend == "system":

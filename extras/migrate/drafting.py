@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from actors.egress.address import classify
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.query import Analysed, QueryError, matches, parse
+from actors.query import AnalysedText, QueryError, matches, parse
 from extras.migrate.plan import (
     LONGEST,
     LONGEST_SELECTOR,
@@ -43,7 +43,7 @@ from extras.migrate.plan import (
     Plan,
     PlannedAlert,
     PlannedSource,
-    Shown,
+    RenderChoice,
     SourceBody,
     shortened,
     tag_of,
@@ -78,7 +78,7 @@ class Drafting:
         ignore: Sequence[str] = (),
         seconds: float | None = None,
         headers: str | None = None,
-        shown: Shown = PLAIN,
+        shown: RenderChoice = PLAIN,
         enabled: bool = True,
         kind: SourceType | None = None,
     ) -> str | None:
@@ -355,7 +355,7 @@ def phrase(text: str, *, wide: bool = False) -> str:
 def _finds(query: str, words: str) -> bool:
     """Return whether a query is valid and finds the words it was made from."""
     try:
-        return bool(words) and matches(parse(query, LANGUAGE), Analysed("", words))
+        return bool(words) and matches(parse(query, LANGUAGE), AnalysedText("", words))
     except QueryError:
         return False
 

@@ -12,7 +12,7 @@ import click
 import trio
 
 from extras.migrate import report
-from extras.migrate.carrying_out import AGAIN, NOTHING, Done, Outcome, carry_out
+from extras.migrate.carrying_out import AGAIN, NOTHING, ItemResult, Outcome, carry_out
 from extras.migrate.changedetection import LARGEST, WANTED
 from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.reading import MOST_BYTES, read
@@ -90,8 +90,8 @@ def do(plan: Plan, client: Client, *, as_json: bool) -> int:
     return Exit.FAILED if outcome.count("refused") else Exit.WELL
 
 
-def _teller(*, as_json: bool) -> Callable[[Done], None]:
-    def tell(done: Done) -> None:
+def _teller(*, as_json: bool) -> Callable[[ItemResult], None]:
+    def tell(done: ItemResult) -> None:
         if as_json:
             print_json(done)
         elif done.became != "there" or done.says:
@@ -102,6 +102,6 @@ def _teller(*, as_json: bool) -> Callable[[Done], None]:
     return tell
 
 
-def _words(done: Done) -> str:
+def _words(done: ItemResult) -> str:
     text = f"{done.became:<8} {done.what:<11} {done.name}  ({done.place})"
     return text + (f": {' '.join(done.says.split())}" if done.says else "")

@@ -26,7 +26,7 @@ _TELEGRAM: Final = re.compile(r"\d+:[\w-]+")
 Options = dict[str, str]
 
 
-class Reached(NamedTuple):
+class Recipient(NamedTuple):
     """The recipient of an address: a kind, its address ("" for the kind's own), and its options."""
 
     kind: str
@@ -46,7 +46,7 @@ class _Parts(NamedTuple):
     query: Mapping[str, list[str]]
 
 
-def reached(parts: SplitResult, text: str) -> tuple[Reached, ...]:
+def reached(parts: SplitResult, text: str) -> tuple[Recipient, ...]:
     """Return the recipients of an address; none for an unknown form."""
     scheme = parts.scheme.lower()
     read = _READ.get(scheme)
@@ -63,111 +63,111 @@ def reached(parts: SplitResult, text: str) -> tuple[Reached, ...]:
     return tuple(read(_Parts(scheme, user, password, host, base, path, query)))
 
 
-def _telegram(text: str) -> Iterator[Reached]:
+def _telegram(text: str) -> Iterator[Recipient]:
     """Parse `tgram://123:token/chat1/chat2`, which no URL parser handles."""
     token, *chats = (unquote(part) for part in text.partition("://")[2].partition("?")[0].split("/") if part)
     if _TELEGRAM.fullmatch(token):
         for chat in chats:
             group, _, thread = chat.partition(":")
-            yield Reached("telegram", "", {"token": token, "chat": group} | ({"thread": thread} if thread else {}))
+            yield Recipient("telegram", "", {"token": token, "chat": group} | ({"thread": thread} if thread else {}))
 
 
-def _slack(at: _Parts) -> Iterator[Reached]:
+def _slack(at: _Parts) -> Iterator[Recipient]:
     tokens = (at.host, *at.path[:2])
     if len(tokens) == 3 and tokens[0][:1] in "TE":
-        yield Reached("slack", "https://hooks.slack.com/services/" + "/".join(tokens), {})
+        yield Recipient("slack", "https://hooks.slack.com/services/" + "/".join(tokens), {})
 
 
-def _discord(at: _Parts) -> Iterator[Reached]:
+def _discord(at: _Parts) -> Iterator[Recipient]:
     if at.path and at.host.isdigit():
-        yield Reached("discord", f"https://discord.com/api/webhooks/{at.host}/{quote(at.path[0])}", {})
+        yield Recipient("discord", f"https://discord.com/api/webhooks/{at.host}/{quote(at.path[0])}", {})
 
 
-def _workflow(at: _Parts) -> Iterator[Reached]:
+def _workflow(at: _Parts) -> Iterator[Recipient]:
     if len(at.path) == 2:
         query = {"api-version": "2016-06-01", "sp": "/triggers/manual/run", "sv": "1.0", "sig": at.path[1]}
         host = at.host.removesuffix(":443")
         url = f"https://{host}/workflows/{quote(at.path[0])}/triggers/manual/paths/invoke?{urlencode(query)}"
-        yield Reached("teams", url, {})
+        yield Recipient("teams", url, {})
 
 
-def _google_chat(at: _Parts) -> Iterator[Reached]:
+def _google_chat(at: _Parts) -> Iterator[Recipient]:
     if len(at.path) == 2:
         query = urlencode({"key": at.path[0], "token": at.path[1]})
-        yield Reached("google-chat", f"https://chat.googleapis.com/v1/spaces/{at.host}/messages?{query}", {})
+        yield Recipient("google-chat", f"https://chat.googleapis.com/v1/spaces/{at.host}/messages?{query}", {})
 
 
-def _mattermost(at: _Parts) -> Iterator[Reached]:
+def _mattermost(at: _Parts) -> Iterator[Recipient]:
     if at.path:
-        yield Reached("mattermost", f"{at.base}/{'/'.join((*at.path[:-1], 'hooks', at.path[-1]))}", {})
+        yield Recipient("mattermost", f"{at.base}/{'/'.join((*at.path[:-1], 'hooks', at.path[-1]))}", {})
 
 
-def _rocket_chat(at: _Parts) -> Iterator[Reached]:
+def _rocket_chat(at: _Parts) -> Iterator[Recipient]:
     if at.user.count("/") == 1 and not at.password:
-        yield Reached("rocketchat", f"{at.base}/hooks/{at.user}", {})
+        yield Recipient("rocketchat", f"{at.base}/hooks/{at.user}", {})
 
 
-def _zulip(at: _Parts) -> Iterator[Reached]:
+def _zulip(at: _Parts) -> Iterator[Recipient]:
     if at.user and len(at.path) == 2:
         organization = at.host if "." in at.host else f"{at.host}.zulipchat.com"
         bot = f"{at.user.removesuffix('-bot')}-bot@{organization}"
-        yield Reached("zulip", f"https://{organization}", {"bot": bot, "key": at.path[0], "channel": at.path[1]})
+        yield Recipient("zulip", f"https://{organization}", {"bot": bot, "key": at.path[0], "channel": at.path[1]})
 
 
-def _matrix(at: _Parts) -> Iterator[Reached]:
+def _matrix(at: _Parts) -> Iterator[Recipient]:
     if at.user and not at.password:
         for room in at.path:
             if room.startswith("!"):
-                yield Reached("matrix", at.base, {"token": at.user, "room": room})
+                yield Recipient("matrix", at.base, {"token": at.user, "room": room})
 
 
-def _ntfy(at: _Parts) -> Iterator[Reached]:
+def _ntfy(at: _Parts) -> Iterator[Recipient]:
     if at.password or (at.user and not at.user.startswith("tk_")):
         return
     token = {"token": at.user} if at.user else {}
     if not at.path:
-        yield Reached("ntfy", "", {"topic": at.host} | token)
+        yield Recipient("ntfy", "", {"topic": at.host} | token)
     for topic in at.path:
-        yield Reached("ntfy", at.base, {"topic": topic} | token)
+        yield Recipient("ntfy", at.base, {"topic": topic} | token)
 
 
-def _gotify(at: _Parts) -> Iterator[Reached]:
+def _gotify(at: _Parts) -> Iterator[Recipient]:
     if at.path:
-        yield Reached("gotify", "/".join((at.base, *at.path[:-1])), {"token": at.path[-1]})
+        yield Recipient("gotify", "/".join((at.base, *at.path[:-1])), {"token": at.path[-1]})
 
 
-def _pushover(at: _Parts) -> Iterator[Reached]:
+def _pushover(at: _Parts) -> Iterator[Recipient]:
     if at.user and at.host:
-        yield Reached("pushover", "", {"user": at.user, "token": at.host})
+        yield Recipient("pushover", "", {"user": at.user, "token": at.host})
 
 
-def _home_assistant(at: _Parts) -> Iterator[Reached]:
+def _home_assistant(at: _Parts) -> Iterator[Recipient]:
     if at.path and not at.user:
         options = {"token": at.path[-1], "service": "persistent_notification"}
-        yield Reached("home-assistant", "/".join((at.base, *at.path[:-1])), options)
+        yield Recipient("home-assistant", "/".join((at.base, *at.path[:-1])), options)
 
 
-def _signal(at: _Parts) -> Iterator[Reached]:
+def _signal(at: _Parts) -> Iterator[Recipient]:
     if at.path and not at.user:
         number, *others = (part if part.startswith(("+", "group.")) else f"+{part}" for part in at.path)
-        yield Reached("signal", at.base, {"number": number, "recipients": ", ".join(others or [number])})
+        yield Recipient("signal", at.base, {"number": number, "recipients": ", ".join(others or [number])})
 
 
-def _apprise(at: _Parts) -> Iterator[Reached]:
+def _apprise(at: _Parts) -> Iterator[Recipient]:
     if at.path and not at.user:
-        yield Reached("apprise", "/".join((at.base, *at.path[:-1])), {"key": at.path[-1]})
+        yield Recipient("apprise", "/".join((at.base, *at.path[:-1])), {"key": at.path[-1]})
 
 
-def _mail(at: _Parts) -> Iterator[Reached]:
+def _mail(at: _Parts) -> Iterator[Recipient]:
     domain = at.host.partition(":")[0]
     given = [address for value in at.query.get("to", []) for address in value.split(",")]
     own = at.user if "@" in at.user else f"{at.user}@{domain}" if at.user else ""
     for address in given or [part for part in at.path if "@" in part] or [own]:
         if "@" in address:
-            yield Reached("email", address.strip(), {})
+            yield Recipient("email", address.strip(), {})
 
 
-_READ: Final[Mapping[str, Callable[[_Parts], Iterator[Reached]]]] = {
+_READ: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
     "slack": _slack,
     "discord": _discord,
     "workflow": _workflow,
@@ -235,12 +235,12 @@ def destinations(drafting: Drafting, place: str, address: str) -> Sequence[Desti
     if scheme in SCHEMES:
         return people(drafting, place, f"{scheme}://", reached(parts, address))
     if scheme == "https" and host in NATIVE:
-        return people(drafting, place, f"{scheme}://", (Reached(NATIVE[host], address, {}),))
+        return people(drafting, place, f"{scheme}://", (Recipient(NATIVE[host], address, {}),))
     found = _webhook(drafting, place, parts)
     return () if found is None else (found,)
 
 
-def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]) -> Sequence[DestinationBody]:
+def people(drafting: Drafting, place: str, called: str, found: Sequence[Recipient]) -> Sequence[DestinationBody]:
     """Return destinations that reach people. called: their name in notes, without secrets."""
     if not found:
         says = f"{called}: in an unsupported form; see the kinds of destinations for its fields"
@@ -253,7 +253,7 @@ def people(drafting: Drafting, place: str, called: str, found: Sequence[Reached]
     return [DestinationBody(one.url or None, _label(one), one.kind, tuple(one.options.items())) for one in found]
 
 
-def _label(one: Reached) -> str:
+def _label(one: Recipient) -> str:
     """Return a name derived from the content alone, so that a repeated import finds the destination."""
     mark = sha256(msgspec.json.encode(one, order="deterministic")).hexdigest()[:8]
     return one.url if one.kind == "email" else f"{one.kind} [{mark}]"

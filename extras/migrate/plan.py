@@ -226,17 +226,17 @@ POSTED: Final = "a page fetched with POST is not rendered: it is watched as sent
 AT_REST: Final = "it is read once it is idle: it does not wait for a CSS selector"
 
 
-class Shown(NamedTuple):
+class RenderChoice(NamedTuple):
     """Whether a browser renders a page, and the CSS selector to wait for."""
 
     rendered: bool = False
     wait_for: str | None = None
 
 
-PLAIN: Final = Shown()
+PLAIN: Final = RenderChoice()
 
 
-def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> Shown:
+def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> RenderChoice:
     """Return how to render a page that another program renders, and note the differences."""
     if posts:
         note(place, what, "approximated", POSTED)
@@ -244,12 +244,12 @@ def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: b
     note(place, what, "exact", NEEDS)
     wait_for = wait_for.strip().removeprefix("css=").strip()
     if not wait_for:
-        return Shown(rendered=True)
+        return RenderChoice(rendered=True)
     if not _is_css(wait_for):
         note(place, "wait_for", "approximated", AT_REST)
-        return Shown(rendered=True)
+        return RenderChoice(rendered=True)
     note(place, "wait_for", "exact")
-    return Shown(rendered=True, wait_for=wait_for)
+    return RenderChoice(rendered=True, wait_for=wait_for)
 
 
 def _is_css(selector: str) -> bool:

@@ -28,7 +28,7 @@ from extras.migrate.drafting import (
     truth,
     whole,
 )
-from extras.migrate.plan import PLAIN, Grade, NotReadable, Plan, Shown, named, shortened, shown
+from extras.migrate.plan import PLAIN, Grade, NotReadable, Plan, RenderChoice, named, shortened, shown
 from extras.migrate.yaml_documents import documents
 
 _DATA: Final = "nothing is selected from JSON, CSV and the like: it is watched as text where possible"
@@ -73,7 +73,7 @@ TOLD: Final[dict[str, tuple[Grade, str]]] = {
 """Filters without a counterpart: either Sanderling does the same anyway, or it cannot."""
 
 
-class Filtered(NamedTuple):
+class FilterResult(NamedTuple):
     """The result of a filter chain."""
 
     selectors: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ def steps(value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((name.strip(), argument) for name, argument in step.items())
 
 
-def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
+def filtered(drafting: Drafting, place: str, value: Any) -> FilterResult:
     """Translate a filter chain. A selection within a selection selects descendants."""
     selectors: list[str] = []
     ignore: list[str] = []
@@ -120,7 +120,7 @@ def filtered(drafting: Drafting, place: str, value: Any) -> Filtered:
                 selectors = [_within(selectors[-1], css)]
             else:
                 selectors = [css]
-    return Filtered(tuple(selectors), tuple(ignore), tuple(queries))
+    return FilterResult(tuple(selectors), tuple(ignore), tuple(queries))
 
 
 def _within(outer: str, inner: str) -> str:
@@ -323,7 +323,7 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
         drafting.alert(place, url, named("urlwatch", query))
 
 
-def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> Shown:
+def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> RenderChoice:
     """Return whether a browser renders the page, and the element to wait for."""
     if not (job.get("navigate") or text(job, "kind") == "browser" or truth(job.get("use_browser"))):
         return PLAIN

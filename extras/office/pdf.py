@@ -80,7 +80,7 @@ def _read(reader: PdfReader) -> Document:
     return Document("pdf", says, writer.root, writer.partial or count > MOST_PAGES, tuple(labels))
 
 
-class _Line(NamedTuple):
+class _PdfLine(NamedTuple):
     """A line, its page, and how much of the page's widest line it fills, from 0 to 1."""
 
     text: str
@@ -94,14 +94,14 @@ def _lines(page: PageObject) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-def _kept(pages: Sequence[Sequence[str]]) -> Iterator[_Line]:
+def _kept(pages: Sequence[Sequence[str]]) -> Iterator[_PdfLine]:
     """Yield the lines of all pages except those at the head or foot of most."""
     repeated = _repeated(pages)
     for number_of_page, lines in enumerate(pages, 1):
         widest = max(map(len, lines), default=0)
         for at, line in enumerate(lines):
             if not (_is_edge(at, lines) and _like(line) in repeated):
-                yield _Line(line, number_of_page, len(line) / widest)
+                yield _PdfLine(line, number_of_page, len(line) / widest)
 
 
 def _is_edge(at: int, lines: Sequence[str]) -> bool:
@@ -124,9 +124,9 @@ def _repeated(pages: Sequence[Sequence[str]]) -> frozenset[str]:
     return frozenset(line for line, times in found.items() if times >= fewest)
 
 
-def _joined(lines: Iterable[_Line]) -> Iterator[tuple[int, str]]:
+def _joined(lines: Iterable[_PdfLine]) -> Iterator[tuple[int, str]]:
     """Yield paragraphs with the page each begins on; one may continue across a page break."""
-    held, page, last = "", 0, _Line("", 0, 0.0)
+    held, page, last = "", 0, _PdfLine("", 0, 0.0)
     for line in lines:
         if held and _continues(last, line):
             held = held[:-1] + line.text if _HYPHEN.search(held) else f"{held} {line.text}"
@@ -139,7 +139,7 @@ def _joined(lines: Iterable[_Line]) -> Iterator[tuple[int, str]]:
         yield page, held
 
 
-def _continues(line: _Line, below: _Line) -> bool:
+def _continues(line: _PdfLine, below: _PdfLine) -> bool:
     """Whether a line continues in the one below: it fills its width, ends no sentence and is no row of figures."""
     if _ENDED.search(line.text) or _ITEM.match(below.text) or line.fills < _EVEN:
         return False

@@ -109,7 +109,7 @@ _CLAUSE = re.compile(r"(?:§ ?)?\d{1,3}(?:\.\d{1,3})*[.)]? (?=[^\W\d_])")
 _LINK_PATH = re.compile(r"(?:https?://[^/]+)?/?[^?#]{3,100}")
 
 
-class Step(NamedTuple):
+class SelectorStep(NamedTuple):
     """A way to name an element, in CSS and in XPath, and its cost. key: of all such elements in the index."""
 
     css: str
@@ -118,7 +118,7 @@ class Step(NamedTuple):
     key: tuple[str, ...]
 
 
-class Way(NamedTuple):
+class SelectorCandidate(NamedTuple):
     """A selector and its cost. css: "" if only XPath can express it. sure: the index shows that it chooses one element,
     so it needs no trial.
     """
@@ -140,7 +140,7 @@ class PageIndex:
         self._numbered: Counter[tuple[str, str]] | None = None
         self._by_key: dict[tuple[str, ...], list[int]] = {}
         self._elements: list[Element] = []
-        self._steps: dict[Element, list[Step]] = {}
+        self._steps: dict[Element, list[SelectorStep]] = {}
         for event, element in etree.iterwalk(root, events=("start", "end")):
             if not isinstance(element.tag, str):
                 continue
@@ -154,18 +154,18 @@ class PageIndex:
                 self.headings.append(element)
             self._elements.append(element)
 
-    def steps(self, element: Element) -> list[Step]:
+    def steps(self, element: Element) -> list[SelectorStep]:
         """Return the ways to name an element by itself, cheapest first."""
         known = self._steps.get(element)
         if known is None:
             self._steps[element] = known = sorted(_steps(element), key=lambda step: step.cost)
         return known
 
-    def is_alone(self, step: Step) -> bool:
+    def is_alone(self, step: SelectorStep) -> bool:
         """Whether a step names only one element."""
         return len(self._by_key[step.key]) == 1
 
-    def is_alone_in(self, anchor: Step, step: Step) -> bool:
+    def is_alone_in(self, anchor: SelectorStep, step: SelectorStep) -> bool:
         """Whether a step names only one element inside those that an anchor names."""
         anchors, found = self._by_key[anchor.key], set[int]()
         if len(anchors) > _MOST_ANCHORS:
@@ -184,7 +184,7 @@ class PageIndex:
             self._numbered = Counter((each.tag, _NUMBER.sub("#", words_of(each))) for each in self.headings)
         return self._numbered[heading.tag, _NUMBER.sub("#", words_of(heading))] > 1
 
-    def count(self, step: Step, first: int, last: int) -> int:
+    def count(self, step: SelectorStep, first: int, last: int) -> int:
         """Count the elements of a step with numbers from `first` to `last`."""
         places = self._by_key[step.key]
         return bisect_right(places, last) - bisect_left(places, first)
@@ -218,19 +218,19 @@ def _chooses(index: PageIndex, selector: str, wanted: Sequence[Element]) -> bool
     return len(found) == 1 and any(found[0] is target for target in wanted)
 
 
-def _ways(index: PageIndex, target: Element) -> Iterator[Way]:
+def _ways(index: PageIndex, target: Element) -> Iterator[SelectorCandidate]:
     steps = index.steps(target)
     above = [each for each in target.iterancestors() if each.tag not in ("html", "body")][:_ANCHORS]
     for step in steps:
         if index.is_alone(step):
-            yield Way(step.cost, step.css, f"//{step.xpath}")
+            yield SelectorCandidate(step.cost, step.css, f"//{step.xpath}")
             break
     for far, around in enumerate(above):
         for anchor in index.steps(around)[:3]:
             for step in steps[:5]:
                 if index.is_alone_in(anchor, step):
                     cost = anchor.cost + step.cost + 0.5 + 0.05 * far
-                    yield Way(cost, f"{anchor.css} {step.css}", f"//{anchor.xpath}//{step.xpath}")
+                    yield SelectorCandidate(cost, f"{anchor.css} {step.css}", f"//{anchor.xpath}//{step.xpath}")
                     break
     yield from _after_headings(index, target)
     yield from _by_labels(target)
@@ -239,30 +239,30 @@ def _ways(index: PageIndex, target: Element) -> Iterator[Way]:
     yield from _by_place(index, target, above)
 
 
-def _steps(element: Element) -> Iterator[Step]:
+def _steps(element: Element) -> Iterator[SelectorStep]:
     tag = element.tag
     if not isinstance(tag, str) or not _TAG.fullmatch(tag):
         return
     id = element.get("id") or ""
     if (cost := cost_of(id)) < NEVER:
-        yield Step(f"#{id}", f"*[@id='{id}']", 1 + cost, ("id", id))
+        yield SelectorStep(f"#{id}", f"*[@id='{id}']", 1 + cost, ("id", id))
     for name in _MARKS:
         value = element.get(name) or ""
         if value and _QUOTABLE.fullmatch(value) and cost_of(value) < NEVER:
             cost = 4 if name in ("role", "name") else 2
-            yield Step(f'{tag}[{name}="{value}"]', f"{tag}[@{name}='{value}']", cost, (name, tag, value))
+            yield SelectorStep(f'{tag}[{name}="{value}"]', f"{tag}[@{name}='{value}']", cost, (name, tag, value))
     named = list(dict.fromkeys((element.get("class") or "").split()))[:_CLASSES]
     for one in named:
         if (cost := cost_of(one)) < NEVER:
-            yield Step(f"{tag}.{one}", f"{tag}[{_has_class(one)}]", 2.5 + cost, ("class", tag, one))
-    yield Step(tag, tag, 4 if tag in _LANDMARKS else 6, ("tag", tag))
+            yield SelectorStep(f"{tag}.{one}", f"{tag}[{_has_class(one)}]", 2.5 + cost, ("class", tag, one))
+    yield SelectorStep(tag, tag, 4 if tag in _LANDMARKS else 6, ("tag", tag))
 
 
 def _has_class(name: str) -> str:
     return f"contains(concat(' ',normalize-space(@class),' '),' {name} ')"
 
 
-def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
+def _after_headings(index: PageIndex, target: Element) -> Iterator[SelectorCandidate]:
     """Yield ways by the headings before an element: "the first table after Prices"."""
     at, tag = index.order[target], target.tag
     step = next((step for step in index.steps(target) if step.key[0] == "tag"), None)
@@ -277,9 +277,9 @@ def _after_headings(index: PageIndex, target: Element) -> Iterator[Way]:
         cost = 6 + (0 if index.is_numbered(heading) else _of_numbers(words)) + _OVER * far
         nth = index.count(step, index.last[heading] + 1, at)
         if 0 < nth <= _AFTER_HEADING:
-            yield Way(cost + 1.5 * nth, "", f"{spoken}{tag}[{nth}]", sure=False)
+            yield SelectorCandidate(cost + 1.5 * nth, "", f"{spoken}{tag}[{nth}]", sure=False)
         for label in _labels(target):
-            yield Way(cost + 1.5, "", f"{spoken}{label}", sure=False)
+            yield SelectorCandidate(cost + 1.5, "", f"{spoken}{label}", sure=False)
 
 
 def _labels(target: Element) -> Iterator[str]:
@@ -313,7 +313,7 @@ def _unsteady(words: str) -> int:
     return sum(1 for sign in words if sign.isdigit())
 
 
-def _by_labels(target: Element) -> Iterator[Way]:
+def _by_labels(target: Element) -> Iterator[SelectorCandidate]:
     """Yield ways by an element's label: the first cell of its row, the term before it, the text next to it."""
     tag = target.tag
     parent, before = target.getparent(), next(target.itersiblings("*", preceding=True), None)
@@ -324,15 +324,15 @@ def _by_labels(target: Element) -> Iterator[Way]:
         if words := words_of(first):
             place = parent.index(target) + 1
             row = f"//tr[*[1][normalize-space()={_literal(words)}]]/*[{place}]"
-            yield Way(4.5 + 0.5 * _unsteady(words), "", row, sure=False)
+            yield SelectorCandidate(4.5 + 0.5 * _unsteady(words), "", row, sure=False)
     elif (words := words_of(before)) and not _unsteady(words):
         cost = 4.5 if tag == "dd" and before.tag == "dt" else 8.0
         beside = f"//{before.tag}[normalize-space()={_literal(words)}]/following-sibling::*[1]"
         if _TAG.fullmatch(before.tag):
-            yield Way(cost, "", beside, sure=False)
+            yield SelectorCandidate(cost, "", beside, sure=False)
 
 
-def _by_neighbours(target: Element) -> Iterator[Way]:
+def _by_neighbours(target: Element) -> Iterator[SelectorCandidate]:
     """Yield ways by the beginning of a paragraph next to an element: in long texts places move, but these stay."""
     if not isinstance(target.tag, str) or not _TAG.fullmatch(target.tag) or target.tag in ("td", "th"):
         return
@@ -341,7 +341,7 @@ def _by_neighbours(target: Element) -> Iterator[Way]:
             if not _TAG.fullmatch(beside.tag) or not (words := _beginning(beside)):
                 continue
             found = f"//{beside.tag}[starts-with(normalize-space(),{_literal(words)})]/{axis}-sibling::*[{far}]"
-            yield Way(_BESIDE + 1.5 * far - 0.5 * preceding - 1, "", found, sure=False)
+            yield SelectorCandidate(_BESIDE + 1.5 * far - 0.5 * preceding - 1, "", found, sure=False)
             break
 
 
@@ -365,24 +365,24 @@ def _prefix_of(element: Element) -> str:
     return prefix[0] if prefix and len(said) > len(prefix[0]) and _WORDS.search(prefix[0]) else ""
 
 
-def _by_own_words(target: Element) -> Iterator[Way]:
+def _by_own_words(target: Element) -> Iterator[SelectorCandidate]:
     """Yield ways by a link's address, and by a label at the start of the text ("Version: 2.1")."""
     tag = target.tag
     if not isinstance(tag, str) or not _TAG.fullmatch(tag):
         return
     href = target.get("href") or "" if tag == "a" else ""
     if href and _QUOTABLE.fullmatch(href) and _LINK_PATH.fullmatch(href):
-        yield Way(6, f'a[href="{href}"]', f"//a[@href='{href}']", sure=False)
+        yield SelectorCandidate(6, f'a[href="{href}"]', f"//a[@href='{href}']", sure=False)
     said = beginning_of(target)
     if (clause := _CLAUSE.match(said)) and len(said) > _LONGEST_WORDS:
-        yield Way(5.5, "", f"//{tag}[starts-with(normalize-space(),'{clause[0]}')]", sure=False)
+        yield SelectorCandidate(5.5, "", f"//{tag}[starts-with(normalize-space(),'{clause[0]}')]", sure=False)
     if prefix := _prefix_of(target):
-        yield Way(6.5, "", f"//{tag}[starts-with(normalize-space(),{_literal(prefix)})]", sure=False)
+        yield SelectorCandidate(6.5, "", f"//{tag}[starts-with(normalize-space(),{_literal(prefix)})]", sure=False)
     if len(said) > _LONG and (words := _beginning(target)):
-        yield Way(_OWN, "", f"//{tag}[starts-with(normalize-space(),{_literal(words)})]", sure=False)
+        yield SelectorCandidate(_OWN, "", f"//{tag}[starts-with(normalize-space(),{_literal(words)})]", sure=False)
 
 
-def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> Iterator[Way]:
+def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> Iterator[SelectorCandidate]:
     """Yield ways down from a named element: `#prices > ul > li:nth-of-type(2)`."""
     css, xpath, cost = "", "", 0.0
     below = target
@@ -393,7 +393,7 @@ def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> It
         below = around
         for anchor in index.steps(around)[:3]:
             if index.is_alone(anchor):
-                yield Way(anchor.cost + cost + 1, f"{anchor.css}{css}", f"//{anchor.xpath}{xpath}")
+                yield SelectorCandidate(anchor.cost + cost + 1, f"{anchor.css}{css}", f"//{anchor.xpath}{xpath}")
                 break
 
 
@@ -409,7 +409,7 @@ def _nth(element: Element) -> tuple[str, str, float]:
     return f"{tag}:nth-of-type({before + 1})", f"{tag}[{before + 1}]", _PLACE + _PLACE_ON * before
 
 
-def from_top(target: Element) -> Way:
+def from_top(target: Element) -> SelectorCandidate:
     """Return the way by an element's place from the top of the page, which always exists and seldom lasts."""
     css, xpath = list[str](), list[str]()
     while target.getparent() is not None:
@@ -419,7 +419,7 @@ def from_top(target: Element) -> Way:
         target = target.getparent()
     css.append(target.tag)
     xpath.append(target.tag)
-    return Way(NEVER, " > ".join(reversed(css)), "/" + "/".join(reversed(xpath)))
+    return SelectorCandidate(NEVER, " > ".join(reversed(css)), "/" + "/".join(reversed(xpath)))
 
 
 def text_of(element: Element, *, after: bool) -> str:

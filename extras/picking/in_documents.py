@@ -17,7 +17,7 @@ from actors.content.messages.readings import selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, Blocks
 from actors.content.pages.plain import TableCell, cells_of
-from actors.content.pages.selectors import Stand, chosen_by, heading_of, stands_of, written
+from actors.content.pages.selectors import BlockPlace, chosen_by, heading_of, stands_of, written
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
@@ -43,7 +43,7 @@ class DocumentReaches(Reaches):
     def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         stand = self._labels(at)
         tried = [self._counted(stand, at) if stand.row or stand.column else "", own_words(self.blocks.texts[at])]
-        tried += [self._counted(Stand(stand.heading), at), self._counted(Stand(), at)]
+        tried += [self._counted(BlockPlace(stand.heading), at), self._counted(BlockPlace(), at)]
         for way in dict.fromkeys(filter(None, tried)):
             if len(way) <= _LONGEST and self.chosen(way) == {at}:
                 yield way
@@ -51,16 +51,16 @@ class DocumentReaches(Reaches):
     def like(self, at: int, kind: str | None = None) -> str:
         """Return the path of a block's column."""
         stand = self._labels(at)
-        return self._several(Stand(stand.heading, "", stand.column)) if stand.column else ""
+        return self._several(BlockPlace(stand.heading, "", stand.column)) if stand.column else ""
 
     def part(self, at: int, kind: str | None = None) -> str:
         """Return the path of a cell's row, of the part below a heading, or of a page."""
         stand = self._stands[at]
         if self.blocks.traits[at] & (HEADING | TOP):
-            return self._several(Stand(self.blocks.texts[at]))
+            return self._several(BlockPlace(self.blocks.texts[at]))
         if stand.row and stand.column:
-            return self._several(Stand(stand.heading, stand.row))
-        return self._several(Stand(stand.heading) if stand.heading else Stand(row=stand.row))
+            return self._several(BlockPlace(stand.heading, stand.row))
+        return self._several(BlockPlace(stand.heading) if stand.heading else BlockPlace(row=stand.row))
 
     def chosen(self, selector: str) -> frozenset[int]:
         return frozenset(_chosen(selector, self.blocks.texts, self._stands))
@@ -68,17 +68,17 @@ class DocumentReaches(Reaches):
     def earlier(self, names: Sequence[object]) -> PastBlocks:
         return PastBlocks(names, self.blocks, self._stands)
 
-    def _labels(self, at: int) -> Stand:
+    def _labels(self, at: int) -> BlockPlace:
         """Return a block's place, without the page number of a PDF: pages move."""
         stand = self._stands[at]
-        return Stand(stand.heading) if self._format == "pdf" else stand
+        return BlockPlace(stand.heading) if self._format == "pdf" else stand
 
-    def _counted(self, stand: Stand, at: int) -> str:
+    def _counted(self, stand: BlockPlace, at: int) -> str:
         """Return the path to a block, with its number if several have this place."""
         alike = chosen_by(written(stand), self._stands) if any(stand) else range(len(self._stands))
         return "" if at not in alike else written(stand, alike.index(at) + 1 if len(alike) > 1 else 0)
 
-    def _several(self, stand: Stand) -> str:
+    def _several(self, stand: BlockPlace) -> str:
         path = written(stand) if any(stand) else ""
         return path if path and len(path) <= _LONGEST and len(self.chosen(path)) > 1 else ""
 
@@ -86,7 +86,7 @@ class DocumentReaches(Reaches):
 class PastBlocks:
     """The blocks of a document, which go back version by version: see `reaching.Earlier`."""
 
-    def __init__(self, names: Sequence[object], blocks: Blocks, stands: Sequence[Stand]) -> None:
+    def __init__(self, names: Sequence[object], blocks: Blocks, stands: Sequence[BlockPlace]) -> None:
         self._blocks = list(map(_Named, names, blocks.texts, stands))
 
     def chosen(self, selector: str) -> frozenset[object]:
@@ -101,7 +101,9 @@ class PastBlocks:
             _Named(one.thread, one.text, known[one.thread].stand if one.thread in known else _stand(one.context))
             for one in before
         ]
-        self._blocks = [one._replace(stand=Stand(*(was.get(label, label) for label in one.stand))) for one in blocks]
+        self._blocks = [
+            one._replace(stand=BlockPlace(*(was.get(label, label) for label in one.stand))) for one in blocks
+        ]
         self._blocks += others
 
 
@@ -110,7 +112,7 @@ class _Named(NamedTuple):
 
     name: object
     text: str
-    stand: Stand
+    stand: BlockPlace
 
 
 def own_words(text: str) -> str:
@@ -125,15 +127,15 @@ def own_words(text: str) -> str:
     return f"re:^{re.escape(found[0]).replace(chr(92) + ' ', ' ')}"
 
 
-def _chosen(selector: str, texts: Sequence[str], stands: Sequence[Stand]) -> list[int]:
+def _chosen(selector: str, texts: Sequence[str], stands: Sequence[BlockPlace]) -> list[int]:
     if selector_kind(selector) == "path":
         return chosen_by(selector, stands)
     test = selectors.line_test(selector)
     return [at for at, text in enumerate(texts) if test(at + 1, text) is not None]
 
 
-def _stand(context: Context) -> Stand:
-    return Stand(context.heading, context.row, context.column)
+def _stand(context: Context) -> BlockPlace:
+    return BlockPlace(context.heading, context.row, context.column)
 
 
 _NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][\w]*", re.A)
@@ -296,7 +298,7 @@ class LineReaches(Reaches):
         self._spans = tuple(_spans(self._lines, blocks.texts))
         self._stands = stands_of(format, blocks)
         self._cells = _cells(text, blocks) if format == "csv" else []
-        self._cell_stands = [Stand("", *map(normalise, cell.place)) for cell in self._cells]
+        self._cell_stands = [BlockPlace("", *map(normalise, cell.place)) for cell in self._cells]
 
     def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
         first, last = self._spans[at]
@@ -313,7 +315,7 @@ class LineReaches(Reaches):
         """Return the part below a heading if there is one, else the lines up to the next empty one."""
         text, trait = self.blocks.texts[at], self.blocks.traits[at]
         headed = heading_of(text) if trait & HEADING else self._stands[at].heading
-        if headed and len(path := written(Stand(headed))) <= _LONGEST and len(self.chosen(path)) > 1:
+        if headed and len(path := written(BlockPlace(headed))) <= _LONGEST and len(self.chosen(path)) > 1:
             return path
         first, last = self._spans[at]
         if not first:
@@ -347,7 +349,7 @@ class LineReaches(Reaches):
             return {}
         stand, row = self._cell_stands[one], self._cells[one].place.row or self._cells[one].text
         alike = chosen_by(written(stand), self._cell_stands) if any(stand) else list(range(len(self._cells)))
-        column, whole = Stand(column=stand.column), Stand(row=normalise(row))
+        column, whole = BlockPlace(column=stand.column), BlockPlace(row=normalise(row))
         return {
             "this": written(stand, alike.index(one) + 1 if len(alike) > 1 else 0),
             "like": written(column) if stand.column and len(chosen_by(written(column), self._cell_stands)) > 1 else "",

@@ -13,13 +13,13 @@ from actors.content.messages.readings import CHOSEN_BY, NO_PARTS, selector_kind
 from actors.content.messages.requests import item_form
 from actors.content.pages.listing import items_of
 from actors.content.pages.page import OpenedPage, PageReading, blocks_in, open_page, reading_of, writing_of
-from actors.content.pages.places import Place
+from actors.content.pages.places import CellLabels
 from actors.content.pages.plain import format_of, xml_holders
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, ITEM, TOP
 from actors.content.tasks import task_of
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import ROOT, path_at
-from actors.content.values.reading import Found, values_in
+from actors.content.values.reading import ValueSpan, values_in
 from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.spans import line
@@ -55,7 +55,7 @@ _SUBJECTS: Final[Mapping[str, str]] = {
 """The subject of a condition, by the value's type; a time of day has none."""
 
 
-def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedValue, ...]:
+def values_of(text: str, place: CellLabels | None, writing: Writing) -> tuple[PickedValue, ...]:
     """Return the values of a block that an alert can use, in order."""
     label = "" if place is None else f"{place.row} {place.column}".strip()
     found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
@@ -64,7 +64,7 @@ def values_of(text: str, place: Place | None, writing: Writing) -> tuple[PickedV
     )
 
 
-def _place(text: str, found: Found, place: Place | None, writing: Writing) -> str:
+def _place(text: str, found: ValueSpan, place: CellLabels | None, writing: Writing) -> str:
     """Return the condition on a value's place, "" if no label names it."""
     if writing.exact:
         path = path_at(text, place.row if place else "", found.end)

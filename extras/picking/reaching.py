@@ -14,7 +14,7 @@ from actors.content.pages.blocks import Blocks
 from actors.content.wording.spans import gaps
 from actors.versions import Paragraph, undone
 from extras.picking.deriving import LONGEST, NEVER, Kind, PageIndex, cost_of, selector_of, selectors_of, text_of
-from extras.picking.rebuilding import PastTree, Standing, TextNode, chosen_of, named_texts, standing_blocks
+from extras.picking.rebuilding import BlockElement, PastTree, TextNode, chosen_of, named_texts, standing_blocks
 from extras.picking.records import PastPage, PickHeld
 from storage.records.identity import Millis
 
@@ -80,7 +80,7 @@ class HtmlReaches(Reaches):
         return PageIndex(self._root)
 
     @cached_property
-    def _by_number(self) -> Mapping[int, Standing]:
+    def _by_number(self) -> Mapping[int, BlockElement]:
         return {at: standing for at, standing in enumerate(self._page.standing) if standing is not None}
 
     @cached_property
@@ -146,7 +146,7 @@ class HtmlReaches(Reaches):
                 return selector_of(self._index, [each for each in same if each.tag not in _PAGE], kind)
         return ""
 
-    def _alone(self, standing: Standing) -> list[Element]:
+    def _alone(self, standing: BlockElement) -> list[Element]:
         """Return the elements around only this block, innermost first."""
         held = self._page.held
         line = [standing.element, *standing.element.iterancestors()]
@@ -180,7 +180,7 @@ class HtmlReaches(Reaches):
             return False
         return any(each is target for each in found for target in targets)
 
-    def _of_text(self, standing: Standing) -> str:
+    def _of_text(self, standing: BlockElement) -> str:
         """Return the XPath of a block that is one of several texts in an element: a line before a `br`."""
         if len(standing.texts) != 1:
             return ""

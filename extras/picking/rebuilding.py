@@ -34,7 +34,7 @@ class TextNode(NamedTuple):
         return self.element.getparent() if self.after else self.element
 
 
-class Standing(NamedTuple):
+class BlockElement(NamedTuple):
     """A block in the tree: the lowest element around all of its texts, and the texts."""
 
     element: Element
@@ -49,7 +49,7 @@ class StandingBlocks(Struct, frozen=True):
     """
 
     blocks: Blocks
-    standing: tuple[Standing | None, ...]
+    standing: tuple[BlockElement | None, ...]
     held: dict[Element, int]
     whole: dict[Element, int]
 
@@ -67,7 +67,7 @@ def standing_blocks(root: Element, text: str) -> StandingBlocks:
     texts: dict[int, list[TextNode]] = {row: [] for row in rows}
     _deal(notes, rows, texts)
     shown = [row for row in rows if not is_probe(folded(walked.rows[row][0]))][: len(blocks.texts)]
-    standing: list[Standing | None] = [_standing(texts[row]) for row in shown[:MOST_BLOCKS]]
+    standing: list[BlockElement | None] = [_standing(texts[row]) for row in shown[:MOST_BLOCKS]]
     standing += [None] * (len(shown) - len(standing))  # joined blocks
     offered = with_offers(blocks, offers_of(root, text))
     at = place_of_offers(blocks)
@@ -75,12 +75,12 @@ def standing_blocks(root: Element, text: str) -> StandingBlocks:
     return StandingBlocks(offered, tuple(standing), _held(standing), _whole(standing))
 
 
-def named_texts(standing: Mapping[Name, Standing]) -> dict[TextNode, Name]:
+def named_texts(standing: Mapping[Name, BlockElement]) -> dict[TextNode, Name]:
     return {text: name for name, one in standing.items() for text in one.texts}
 
 
 def chosen_of(
-    root: Element, standing: Mapping[Name, Standing], named: Mapping[TextNode, Name], selector: str
+    root: Element, standing: Mapping[Name, BlockElement], named: Mapping[TextNode, Name], selector: str
 ) -> frozenset[Name]:
     """Return the names of the blocks whose texts a selector chooses completely. named: from `named_texts`; it may
     contain texts that their blocks have lost. Raises ContentError.
@@ -121,13 +121,13 @@ def _deal(notes: Sequence[Note], rows: Sequence[int], texts: dict[int, list[Text
         texts[row].append(TextNode(element, after))
 
 
-def _standing(texts: Sequence[TextNode]) -> Standing | None:
+def _standing(texts: Sequence[TextNode]) -> BlockElement | None:
     if not texts:
         return None
     shared = lineage(texts[0].holder)
     for text in texts[1:]:
         shared = [one for one, other in zip(shared, lineage(text.holder), strict=False) if one is other]
-    return Standing(shared[-1], tuple(texts))
+    return BlockElement(shared[-1], tuple(texts))
 
 
 def lineage(element: Element) -> list[Element]:
@@ -135,11 +135,11 @@ def lineage(element: Element) -> list[Element]:
     return [*reversed(list(element.iterancestors())), element]
 
 
-def _held(standing: Sequence[Standing | None]) -> Counter[Element]:
+def _held(standing: Sequence[BlockElement | None]) -> Counter[Element]:
     return Counter(holder for one in filter(None, standing) for holder in _holders(one))
 
 
-def _whole(standing: Sequence[Standing | None]) -> Counter[Element]:
+def _whole(standing: Sequence[BlockElement | None]) -> Counter[Element]:
     places = (one.element for one in filter(None, standing))
     return Counter(element for place in places for element in (place, *place.iterancestors()))
 
@@ -158,8 +158,8 @@ class PastTree:
         self._root = copy.deepcopy(root)
         same = dict(zip(root.iter(), self._root.iter(), strict=True))
         self._held = {same[element]: count for element, count in page.held.items()}
-        self._standing: dict[object, Standing] = {
-            name: Standing(same[one.element], tuple(TextNode(same[text.element], text.after) for text in one.texts))
+        self._standing: dict[object, BlockElement] = {
+            name: BlockElement(same[one.element], tuple(TextNode(same[text.element], text.after) for text in one.texts))
             for name, one in zip(names, page.standing, strict=True)
             if one is not None
         }
@@ -192,7 +192,7 @@ class PastTree:
             _write(node, "")
         _write(into, f"{_text_of(into)} {said}".strip())
         left = tuple(node for node in standing.texts if _text_of(node))
-        self._standing[name] = Standing(standing.element, left or standing.texts)
+        self._standing[name] = BlockElement(standing.element, left or standing.texts)
 
     def _take_out(self, name: object) -> None:
         standing = self._standing.pop(name, None)
@@ -213,7 +213,7 @@ class PastTree:
         if empty is not None:
             selectors.take_out(empty)
 
-    def _put_in(self, run: Sequence[Paragraph], above: Standing | None, below: Standing | None) -> None:
+    def _put_in(self, run: Sequence[Paragraph], above: BlockElement | None, below: BlockElement | None) -> None:
         """Insert blocks between two others, with the markup of one of them: if possible repeated, and no heading."""
         sides = [
             (side, pattern, size)
@@ -234,7 +234,7 @@ class PastTree:
                 last.addprevious(made)
             last = made
 
-    def _patterns(self, beside: Standing, count: int) -> Iterator[tuple[Element, int]]:
+    def _patterns(self, beside: BlockElement, count: int) -> Iterator[tuple[Element, int]]:
         """Yield possible patterns for `count` blocks, each with its number of blocks: a row, an item."""
         for element in (beside.element, *beside.element.iterancestors()):
             held, above = self._held.get(element, 0), element.getparent()
@@ -258,7 +258,7 @@ class PastTree:
                 twin.attrib.pop(name, None)
         for paragraph, (name, nodes) in zip(paragraphs, texts.items(), strict=False):
             standing = self._standing[name]
-            self._standing[paragraph.thread] = Standing(same.get(standing.element, made), tuple(nodes))
+            self._standing[paragraph.thread] = BlockElement(same.get(standing.element, made), tuple(nodes))
             self._by_text.update(dict.fromkeys(nodes, paragraph.thread))
             self._say(paragraph.thread, paragraph.text)
         self._hold_more(pattern)
@@ -271,7 +271,7 @@ class PastTree:
                 self._held[around] += self._held[pattern]
 
 
-def _likely(beside: Standing, pattern: Element) -> tuple[bool, bool]:
+def _likely(beside: BlockElement, pattern: Element) -> tuple[bool, bool]:
     """Rate an element as a pattern: one of several, and no heading."""
     return beside.element.tag not in _HEADINGS, _twins(pattern)
 
@@ -315,7 +315,7 @@ def _write(node: TextNode, text: str) -> None:
         node.element.text = text
 
 
-def _holders(standing: Standing) -> set[Element]:
+def _holders(standing: BlockElement) -> set[Element]:
     """Return the elements around a block's texts."""
     found = set[Element]()
     for node in standing.texts:

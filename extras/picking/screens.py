@@ -22,11 +22,11 @@ from actors.errors import DomainError
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
 from actors.messages.requests import NewSource, SourcePatch
-from api.dashboard.forms import Draft, Form, Wrong, draft_of
+from api.dashboard.forms import Draft, Form, InvalidForm, draft_of
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources import display
 from api.dashboard.sources.add import PATH as ADDING
-from api.dashboard.sources.add import Look, again, blamed, detection_wish, look, only_url
+from api.dashboard.sources.add import PreviewForm, again, blamed, detection_wish, look, only_url
 from api.dashboard.sources.one import show
 from api.dashboard.sources.options import inherited_part, lines_in, settings_in
 from api.nouns import sources
@@ -74,7 +74,7 @@ class Pressing(Struct, frozen=True, forbid_unknown_fields=True):
     digest: Annotated[str, Meta(max_length=32)] = ""
 
 
-class UrlPicking(Look, frozen=True, kw_only=True):
+class UrlPicking(PreviewForm, frozen=True, kw_only=True):
     """The settings of a URL as typed next to its preview, and the pressed button."""
 
     pick: dict[str, str] = {}  # noqa: RUF012  a default of a struct, which copies it
@@ -91,33 +91,33 @@ class SourcePicking(Form, frozen=True, kw_only=True):
 
 
 def _read(given: Mapping[str, str], kind: type[S]) -> S:
-    """Return the fields that a mapping field holds. Raises Wrong for unknown ones."""
+    """Return the fields that a mapping field holds. Raises InvalidForm for unknown ones."""
     try:
         return msgspec.convert(dict(given), kind, strict=False)
     except msgspec.ValidationError:
-        raise Wrong(say("This form is out of date. Open the page again.")) from None
+        raise InvalidForm(say("This form is out of date. Open the page again.")) from None
 
 
 def press_of(pressed: Pressing) -> PressedBlock | None:
-    """Return the pressed block; None to just show the page. Raises Wrong."""
+    """Return the pressed block; None to just show the page. Raises InvalidForm."""
     acts: dict[str, ActName] = {"only": "only", "also": "also", "without": "without", "links": "only", "price": "only"}
     for name, act in acts.items():
         if written := getattr(pressed, name):
             block = _BLOCK.fullmatch(written)
             if block is None:
-                raise Wrong(say("This form is out of date. Open the page again."))
+                raise InvalidForm(say("This form is out of date. Open the page again."))
             reach: ReachName = "part" if name == "links" else "this"
             return PressedBlock(int(block[1]), block[2], act, pressed.reach or reach, int(block[3] or 0))
     return None
 
 
 def wish_of(form: UrlPicking | SourcePicking, pressed: Pressing) -> PickWish:
-    """Return the request for the page's blocks. Raises Wrong."""
+    """Return the request for the page's blocks. Raises InvalidForm."""
     return PickWish(form.selector, lines_in(form.ignore), pressed.first, pressed.find, press_of(pressed))
 
 
 async def _picked_from_url(visit: Visit, form: UrlPicking, url: str, pressed: Pressing) -> Picked:
-    """Fetch a URL for its blocks. Raises Wrong."""
+    """Fetch a URL for its blocks. Raises InvalidForm."""
     request = detection_wish(form, url, "html", selector=None, ignore=(), filter=None)
     try:
         return await asking.of_url(visit, request, wish_of(form, pressed))
@@ -135,7 +135,7 @@ async def of_url(visit: Visit) -> Page:
 async def use(visit: Visit) -> Page:
     """Return to the preview of a URL with the choice."""
     form: UrlPicking = visit.form
-    visit.form = Look(**{name: getattr(form, name) for name in Look.__struct_fields__})
+    visit.form = PreviewForm(**{name: getattr(form, name) for name in PreviewForm.__struct_fields__})
     return await look(visit)
 
 
@@ -256,7 +256,7 @@ _KINDS: Final[Mapping[str, str]] = {"percent": "number"}
 """The argument of `kind:` for a subject, if it differs."""
 
 
-class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+class PriceForm(Struct, frozen=True, forbid_unknown_fields=True):
     """The block's value, and the alert's condition. narrow: watch nothing else of the page."""
 
     value: Annotated[int, Meta(ge=0, le=100)] = 0
@@ -277,8 +277,8 @@ class SourcePrice(SourcePicking, frozen=True, kw_only=True):
     price: dict[str, str] = {}  # noqa: RUF012  as above
 
 
-def query_of(found: PickedValue, wanted: Wanted) -> str:
-    """Return the query of an alert for a value. Raises Wrong for an invalid amount.
+def query_of(found: PickedValue, wanted: PriceForm) -> str:
+    """Return the query of an alert for a value. Raises InvalidForm for an invalid amount.
 
     A place separates the value from others on the page; if nothing else is watched, it needs none.
     """
@@ -287,28 +287,28 @@ def query_of(found: PickedValue, wanted: Wanted) -> str:
         return f"{place} kind:{_KINDS.get(found.subject, found.subject)}".strip()
     amount = wanted.amount.replace(" ", "").replace("\u00a0", "").replace(",", ".")
     if not _AMOUNT.fullmatch(amount):
-        raise Wrong(**{"price.amount": say("Write a number, such as 14.50.")})
+        raise InvalidForm(**{"price.amount": say("Write a number, such as 14.50.")})
     unit = found.value.unit if found.subject in ("price", "number") and not amount.endswith("%") else ""
     sign = _SIGNS[wanted.sign] if wanted.sign != "drop" or found.subject in ("price", "number", "percent") else "<"
     return f"{place} {found.subject}{sign}{amount}{unit}".strip()
 
 
-def _asked(picked: Picked, wanted: Wanted) -> str:
-    """Return the query for the chosen value. Raises Wrong if the page no longer has it."""
+def _asked(picked: Picked, wanted: PriceForm) -> str:
+    """Return the query for the chosen value. Raises InvalidForm if the page no longer has it."""
     choice = picked.page.choice
     if choice is None or wanted.value >= len(choice.block.values):
-        raise Wrong(say("The page has changed, and this block is gone. Choose again."))
+        raise InvalidForm(say("The page has changed, and this block is gone. Choose again."))
     return query_of(choice.block.values[wanted.value], wanted)
 
 
 async def price_of_url(visit: Visit) -> Page | Go:
     """Watch a URL, then open the form of an alert for one of its values."""
     form: UrlPrice = visit.form
-    url, wanted, pressed = only_url(form), _read(form.price, Wanted), _read(form.pick, Pressing)
+    url, wanted, pressed = only_url(form), _read(form.price, PriceForm), _read(form.pick, Pressing)
     picked = await _picked_from_url(visit, form, url, pressed)
     try:
         query = _asked(picked, wanted)
-    except Wrong as wrong:
+    except InvalidForm as wrong:
         return asked_again(visit, shown(picked, pressed, form, url), wrong)
     settings, kept = settings_in(form), kept_of(picked)
     if wanted.narrow and kept is not None:
@@ -324,14 +324,14 @@ async def price_of_source(visit: Visit) -> Page | Go:
     """Open the form of an alert for a value of a watched page; watch only that block if requested."""
     form: SourcePrice = visit.form
     source = (await sources.view(visit, visit.path["id"])).source
-    wanted, pressed = _read(form.price, Wanted), _read(form.pick, Pressing)
+    wanted, pressed = _read(form.price, PriceForm), _read(form.pick, Pressing)
     try:
         picked = await asking.tried_on_past(visit, source, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     try:
         query = _asked(picked, wanted)
-    except Wrong as wrong:
+    except InvalidForm as wrong:
         return asked_again(visit, shown(picked, pressed, form, source), wrong)
     if wanted.narrow and kept_of(picked) is not None:
         patch = SourcePatch(selector=kept_of(picked), ignore=lines_in(form.ignore))
@@ -339,7 +339,7 @@ async def price_of_source(visit: Visit) -> Page | Go:
     return alert_of(source.id, query)
 
 
-def asked_again(visit: Visit, page: Page, wrong: Wrong) -> Page:
+def asked_again(visit: Visit, page: Page, wrong: InvalidForm) -> Page:
     visit.draft = Draft(draft_of(visit.form).given, wrong.errors, wrong.says)
     return dataclasses.replace(page, status=422)
 

@@ -20,7 +20,7 @@ from actors.errors import NotFound
 from actors.language.speaking import language, speak
 from api.application import Application
 from api.dashboard.sessions import NONE, spoken_to
-from api.endpoint import Arrived, Endpoint, Message, Reply
+from api.endpoint import Arrived, Endpoint, EndpointReply, Message
 from api.problems import Refusal
 from api.ratelimit import Limiter
 from api.streams.streams import Streams
@@ -39,7 +39,7 @@ _LONGEST = 200
 _TAGS = re.compile(r'"([^"]*)"')
 
 
-class _Asked(NamedTuple):
+class _PublicPath(NamedTuple):
     """A parsed path: a token, an ending of `FORMATS` ("": a page), and an event ("": the list)."""
 
     token: str
@@ -78,7 +78,7 @@ class PublicationEndpoint(Endpoint):
         self._newest = NewestEvents(PublicCall(api.context, api.streams, api.limiter, ""))
         self._store = api.context.storage.publications
 
-    async def reply(self, request: Arrived) -> Reply:
+    async def reply(self, request: Arrived) -> EndpointReply:
         """Answer one request. A body is discarded. Raises Refusal, NotFound, StorageError, TooSlowError."""
         scope, headers = request.scope, request.headers
         asks = parse_accept_header(headers.get("Accept-Language", "") if _wants_page(scope) else "", LanguageAccept)
@@ -99,7 +99,7 @@ class PublicationEndpoint(Endpoint):
             etag = f'W/"{tag}"'
             known = headers.get("If-None-Match", "")
             if known.strip() == "*" or tag in _TAGS.findall(known):
-                return Reply(304, "", b"", _cached(etag))
+                return EndpointReply(304, "", b"", _cached(etag))
             reply = await self._document(published.publication, newest.page, base, asked.ending, "")
             return reply._replace(headers=(*reply.headers, *_cached(etag)))
         page = await self._newest.before(published.publication, before)
@@ -107,20 +107,20 @@ class PublicationEndpoint(Endpoint):
 
     async def _document(
         self, publication: Publication, page: PublishedPage, base: str, ending: str, query: str
-    ) -> Reply:
+    ) -> EndpointReply:
         """Return a page of events in the format of an ending. query: of the page's own address, "" for the newest."""
         world = self._api.context.world
         format = FORMATS.get(ending)
         if format is None:
             older = "" if page.older is None else query_of(page.older)
             rows = await told(world, page, pages.row)
-            return Reply(200, HTML, pages.listed(publication.title, rows, base, older=older, newest=not query))
+            return EndpointReply(200, HTML, pages.listed(publication.title, rows, base, older=older, newest=not query))
         hub = self._api.base_url + HUB
         body = await feed_of(world, publication, page, FeedPlace(base, hub, ending, query))
         links = f'<{hub}>; rel="hub", <{base}.{ending}{query}>; rel="self"'
-        return Reply(200, format.media, body, (("link", links),))
+        return EndpointReply(200, format.media, body, (("link", links),))
 
-    async def _event(self, publication: Publication, base: str, id: str) -> Reply:
+    async def _event(self, publication: Publication, base: str, id: str) -> EndpointReply:
         event = await self._api.context.storage.log.get(id)
         if event is None or not await self._newest.shows(publication, event):
             raise NotFound("This event is not published here.")
@@ -128,11 +128,11 @@ class PublicationEndpoint(Endpoint):
             body = pages.one(publication.title, event, base, await self._api.context.jwks())
         except (msgspec.MsgspecError, UnicodeDecodeError):
             raise NotFound("This event cannot be shown: another version of the service wrote it.") from None
-        return Reply(200, HTML, body, (("cache-control", "private, no-cache"),))
+        return EndpointReply(200, HTML, body, (("cache-control", "private, no-cache"),))
 
-    def refused(self, request: Arrived, refusal: Refusal) -> Reply:
+    def refused(self, request: Arrived, refusal: Refusal) -> EndpointReply:
         if _wants_page(request.scope) and refusal.status == 404:
-            return Reply(404, HTML, pages.gone(refusal.detail), tuple(refusal.headers.items()))
+            return EndpointReply(404, HTML, pages.gone(refusal.detail), tuple(refusal.headers.items()))
         return super().refused(request, refusal)
 
 
@@ -140,7 +140,7 @@ def _wants_page(scope: Message) -> bool:
     return b"." not in scope["raw_path"]
 
 
-def _asked(raw: bytes) -> _Asked | None:
+def _asked(raw: bytes) -> _PublicPath | None:
     """Parse a path; None if it is no address."""
     if len(raw) > _LONGEST:
         return None
@@ -149,7 +149,7 @@ def _asked(raw: bytes) -> _Asked | None:
     token, _, ending = head.partition(".")
     if not token or (ending and ending not in FORMATS) or ("." in head and not ending) or (ending and event):
         return None
-    return _Asked(token, ending, event)
+    return _PublicPath(token, ending, event)
 
 
 def _before(query: bytes) -> Seq | None:

@@ -33,10 +33,10 @@ from api.streams.streams import Streams
 from extras.publish.documents import FeedPlace, feed_of
 from extras.publish.endpoint import PublicCall
 from extras.publish.formats import FORMATS
-from extras.publish.newest import Newest, NewestEvents
+from extras.publish.newest import NewestEvents, NewestPage
 from extras.publish.operations import HUB, PATH
 from extras.publish.subscriptions import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription, Subscriptions
-from extras.publish.turns import Intent, Turns, domain_of, mailbox_of
+from extras.publish.turns import Intent, RoundQueue, domain_of, mailbox_of
 from storage.errors import StorageError
 from storage.records.identity import START, Millis, Seq
 from storage.records.publication import Publication
@@ -91,7 +91,7 @@ class _Topic:
     def __init__(self, publication: Publication) -> None:
         self.publication = publication
         self.readers: dict[str, _Reader] = {}
-        self.newest: Newest | None = None
+        self.newest: NewestPage | None = None
 
 
 class _Document(NamedTuple):
@@ -125,8 +125,8 @@ class Hub:
         self._told: dict[str, Progress] = {}
         self._wake, self._unsaved = trio.Event(), trio.Event()
         # A reader is queued once, but one that has ended may still be in the queue.
-        self._quick, self._new, self._slow = (Turns[_Reader](2 * MOST_SUBSCRIPTIONS) for _ in range(3))
-        self._wishes = Turns[Intent](WAITING)
+        self._quick, self._new, self._slow = (RoundQueue[_Reader](2 * MOST_SUBSCRIPTIONS) for _ in range(3))
+        self._wishes = RoundQueue[Intent](WAITING)
         while True:
             try:
                 for subscriber in await self._store.all():
@@ -368,7 +368,7 @@ class Hub:
             self._world.log("hub.leases_ended", count=len(over))
         return pause
 
-    async def _work(self, queue: Turns[_Reader]) -> None:
+    async def _work(self, queue: RoundQueue[_Reader]) -> None:
         while True:
             reader, _ = await queue.get()
             try:
@@ -381,7 +381,7 @@ class Hub:
             if topic and topic.newest and reader.progress.cursor < _head(topic.newest):
                 self._wake.set()  # there is more, or it failed and is due later
 
-    def _patience(self, queue: Turns[_Reader]) -> float:
+    def _patience(self, queue: RoundQueue[_Reader]) -> float:
         """Return the seconds for a request. For slow subscribers the outlet sets the limit."""
         return inf if queue is self._slow else TOO_SLOW if queue is self._new and len(queue) else PATIENCE
 
@@ -421,7 +421,7 @@ class Hub:
         self._world.log("hub.gave_up", publication=reader.subscription.publication, error=error)
         return Progress(before.id, upto, 0, now, error)
 
-    async def _document(self, topic: _Topic, newest: Newest, reader: _Reader) -> _Document:
+    async def _document(self, topic: _Topic, newest: NewestPage, reader: _Reader) -> _Document:
         """Return the next document for a subscriber. A newest page in JSON Feed always goes out whole."""
         ending, cursor = reader.subscription.ending, reader.progress.cursor
         key = (topic.publication.id, ending, cursor, newest.tag)
@@ -486,7 +486,7 @@ class Hub:
                         del self._told[step.id]
 
 
-def _head(newest: Newest) -> Seq:
+def _head(newest: NewestPage) -> Seq:
     return newest.page.events[0].seq if newest.page.events else START
 
 

@@ -13,7 +13,7 @@ from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from api.application import Application
-from api.endpoint import Arrived, Endpoint, Reply
+from api.endpoint import Arrived, Endpoint, EndpointReply
 from api.problems import Refusal
 from extras.publish.endpoint import PublicationEndpoint
 from extras.publish.formats import FORMATS
@@ -38,14 +38,14 @@ class HubEndpoint(Endpoint):
     path, name = HUB, "the hub"
     harmless: ClassVar[Mapping[str, str]] = {"content-security-policy": "default-src 'none'"}
 
-    async def reply(self, request: Arrived) -> Reply:
+    async def reply(self, request: Arrived) -> EndpointReply:
         """Answer 202 if the hub will call the callback. Raises Refusal, UrlRefused, StorageError."""
         if request.scope["method"] != "POST":
             raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
         if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
             raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
         await self._accept(fields_of(await _body(request)), request.peer)
-        return Reply(202, "text/plain; charset=utf-8", b"The callback is asked.\n")
+        return EndpointReply(202, "text/plain; charset=utf-8", b"The callback is asked.\n")
 
     async def _accept(self, fields: Mapping[str, str], client: str) -> None:
         """Queue a request for verification. Raises Refusal, UrlRefused, StorageError."""

@@ -45,14 +45,14 @@ class PublishedPage(NamedTuple):
     older: Seq | None
 
 
-class Newest(NamedTuple):
+class NewestPage(NamedTuple):
     """The newest page of a publication, and a tag that names it while it is unchanged."""
 
     page: PublishedPage
     tag: str
 
 
-class _Kept:
+class _CachedEvents:
     """A publication's cached events, newest first. The log is covered up to `upto`."""
 
     def __init__(self, publication: Publication, changes: tuple[int, int], passing: EventFilter, upto: Seq) -> None:
@@ -62,7 +62,7 @@ class _Kept:
         self.events: list[Stored] = []
         self.older: Seq | None = None
         self.retractions = -1
-        self.newest: Newest | None = None
+        self.newest: NewestPage | None = None
         self.hidden = 0
 
     def holds(self, publication: Publication, changes: tuple[int, int]) -> bool:
@@ -78,10 +78,10 @@ class NewestEvents:
 
     def __init__(self, call: OperationContext) -> None:
         self._call = call
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _CachedEvents] = OrderedDict()
         self._locks = KeyedLocks()
 
-    async def of(self, published: Published) -> Newest:
+    async def of(self, published: Published) -> NewestPage:
         """Return the newest page of a publication. Raises NotFound, Overloaded, StorageError."""
         publication = published.publication
         async with self._locks.hold(publication.id):
@@ -94,7 +94,7 @@ class NewestEvents:
                 head = id_in(shown[0].body) if shown else "none"
                 mark = crc32(repr([event.seq for event in shown]).encode())
                 tag = f"{head}-{mark:x}-{revision_of(publication)}-{published.retractions}"
-                kept.newest, kept.retractions, kept.hidden = Newest(page, tag), published.retractions, hidden
+                kept.newest, kept.retractions, kept.hidden = NewestPage(page, tag), published.retractions, hidden
             return kept.newest
 
     async def before(self, publication: Publication, place: Seq) -> PublishedPage:
@@ -119,7 +119,7 @@ class NewestEvents:
             return False
         return not await self._retracted(event.seq, event.seq)
 
-    async def _level(self, publication: Publication) -> _Kept:
+    async def _level(self, publication: Publication) -> _CachedEvents:
         """Return a publication's cache, level with the log."""
         context = self._call.context
         changes, tail = (context.alert_changes(), context.source_changes()), context.storage.tail
@@ -135,16 +135,16 @@ class NewestEvents:
             self._kept.popitem(last=False)
         return kept
 
-    async def _read(self, publication: Publication, changes: tuple[int, int]) -> _Kept:
+    async def _read(self, publication: Publication, changes: tuple[int, int]) -> _CachedEvents:
         passing = await acts.filter_of(self._call, publication)
         storage = self._call.context.storage
-        kept = _Kept(publication, changes, passing, storage.tail.head)
+        kept = _CachedEvents(publication, changes, passing, storage.tail.head)
         window = TimeWindow(START, Seq(kept.upto + 1) if kept.upto < END else END)
         found = await find(storage.log, window, passing, MOST, newest_first=True)
         kept.events, kept.older = list(found.events), found.next
         return kept
 
-    async def _extend(self, kept: _Kept, events: Sequence[Stored]) -> None:
+    async def _extend(self, kept: _CachedEvents, events: Sequence[Stored]) -> None:
         """Add new events, a portion at a time. If cancelled between two, the next poll continues."""
         left = list(events)
         while left:
@@ -173,7 +173,7 @@ class NewestEvents:
         return await store.retracted(Seq(first - 1), Seq(min(last + 1, END)), 10_000)
 
 
-def _cut(kept: _Kept) -> None:
+def _cut(kept: _CachedEvents) -> None:
     """Drop the oldest events beyond a page."""
     size = 0
     for count, event in enumerate(kept.events):

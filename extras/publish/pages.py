@@ -12,7 +12,7 @@ import msgspec
 
 from actors.notification.dialects import cut, one_line
 from actors.signatures import event as signatures
-from api.dashboard.drawing.difference import Changed, lines_of
+from api.dashboard.drawing.difference import EventChange, lines_of
 from api.dashboard.events import item_of
 from api.dashboard.rendering import plain
 from extras.publish.formats import FORMATS
@@ -76,6 +76,6 @@ def row(stored: Stored) -> EventRow:
     return EventRow(item.id, item.title, item.host, summary, event.emitted_at, at, lines)
 
 
-def _changed(event: Event) -> Changed:
+def _changed(event: Event) -> EventChange:
     diff = event.diff if isinstance(event.diff, Diff) else None
-    return Changed(diff, event.delta if isinstance(event.delta, Delta) else None)
+    return EventChange(diff, event.delta if isinstance(event.delta, Delta) else None)

@@ -51,7 +51,7 @@ def mailbox_of(context: AppContext) -> Mailbox[Intent]:
     return context.mailboxes.setdefault("hub", Mailbox("hub", WISHES))
 
 
-class Turns(Generic[T]):
+class RoundQueue(Generic[T]):
     """The queue. It holds `most` items; when full, it drops the one in the last round."""
 
     def __init__(self, most: int) -> None:

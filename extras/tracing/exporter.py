@@ -22,7 +22,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.settings import Settings, headers_in
 from actors.world import World
-from extras.tracing.otlp import HEADERS, Verdict, encoded, traces_url, verdict
+from extras.tracing.otlp import HEADERS, ExportOutcome, encoded, traces_url, verdict
 from extras.tracing.span import Attributes, Span
 from extras.tracing.tracer import Tracer
 from supervision import Child, ChildSpec, DynamicSupervisor
@@ -108,19 +108,19 @@ class SpanExporter:
         self._tell(child, found)
         return 0.0
 
-    async def _post(self, request: bytes, spans: int) -> tuple[Verdict, float]:
+    async def _post(self, request: bytes, spans: int) -> tuple[ExportOutcome, float]:
         """Post once; return the verdict, and the collector's Retry-After in seconds."""
         try:
             answer = await self._poster.post(self._url, self._headers, request)
         except (LookFailed, UrlRefused) as error:
-            return Verdict(again=True, says=str(error)), 0.0
+            return ExportOutcome(again=True, says=str(error)), 0.0
         return verdict(answer.status, answer.body, spans), min(answer.retry_after or 0.0, LONGEST_WISH)
 
     def _count(self, outcome: str, spans: int) -> None:
         if spans:
             self._tracer.counts.add(outcome, by=spans)
 
-    def _tell(self, child: Child, found: Verdict) -> None:
+    def _tell(self, child: Child, found: ExportOutcome) -> None:
         """Show the state in the tree, and log changes of it."""
         counted = ", ".join(f"{number:g} {word}" for (word,), number in sorted(self._tracer.counts.values.items()))
         child.note(f"{found.says or 'the last batch was taken'}; spans: {counted or 'none yet'}"[:300])

@@ -53,13 +53,13 @@ class _Body(Struct, frozen=True, gc=False):
     events: Sequence[_Body] = ()
 
 
-class Told(NamedTuple):
+class TracedEvent(NamedTuple):
     """An event or digest as a trace identifies it. events: of a digest; an event has none."""
 
     id: str
     trace: bytes
     is_digest: bool = False
-    events: Sequence[Told] = ()
+    events: Sequence[TracedEvent] = ()
 
     @property
     def matched(self) -> SpanContext:
@@ -95,7 +95,7 @@ def span_of(trace: bytes, *names: str) -> bytes:
     return _hash(8, trace.hex(), *names)
 
 
-def told_in(body: bytes) -> Told | None:
+def told_in(body: bytes) -> TracedEvent | None:
     """Return the identity from the JSON of an event or a digest; None for anything else."""
     try:
         return _told(_decode(body))
@@ -136,15 +136,17 @@ def parent_in(header: str) -> Parent | None:
     return Parent(context, bool(int(found[4], 16) & 1)) if any(context.trace) and any(context.span) else None
 
 
-def _told(body: _Body) -> Told | None:
+def _told(body: _Body) -> TracedEvent | None:
     if not body.id:
         return None
     if body.destination_id:
         events = (_told(event) for event in body.events)
-        return Told(body.id, trace_of_event(body.id), True, tuple(event for event in events if event is not None))
+        return TracedEvent(
+            body.id, trace_of_event(body.id), True, tuple(event for event in events if event is not None)
+        )
     if body.source_type not in POLLED or body.source_id == SERVICE:
-        return Told(body.id, trace_of_event(body.id))
-    return Told(body.id, trace_of_look(SourceId(body.source_id), parse_rfc3339(body.fetched_at)))
+        return TracedEvent(body.id, trace_of_event(body.id))
+    return TracedEvent(body.id, trace_of_look(SourceId(body.source_id), parse_rfc3339(body.fetched_at)))
 
 
 def _hash(size: int, *names: str) -> bytes:

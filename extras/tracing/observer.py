@@ -15,7 +15,7 @@ from actors.settings import Settings
 from actors.world import World
 from extras.tracing.attempts import begun, begun_test
 from extras.tracing.exporter import traced
-from extras.tracing.identity import SpanContext, Told, parent_in, root_of, span_of, told_in, trace_of_event
+from extras.tracing.identity import SpanContext, TracedEvent, parent_in, root_of, span_of, told_in, trace_of_event
 from extras.tracing.span import INTERNAL, MOST_IN_LIST, SERVER, Attributes, Span, Value, clean
 from extras.tracing.steps import LookSteps
 from extras.tracing.tracer import Times, Tracer
@@ -31,7 +31,7 @@ from supervision import ChildSpec
 class MatchedEvent(NamedTuple):
     """An event, its alerts, and the time of its matching by the loop's clock."""
 
-    told: Told
+    told: TracedEvent
     source: SourceId
     alerts: Sequence[str]
     began: float
@@ -138,7 +138,7 @@ class TracingObserver(Observer):
         self.tracer.put(Span(trace, span, above, name, SERVER, *times, attributes, error))
 
 
-def commit_of(record: Record, events: Sequence[Told], times: Times, group: int) -> Span:
+def commit_of(record: Record, events: Sequence[TracedEvent], times: Times, group: int) -> Span:
     """Return the span of a trace's events in a commit of so many harvests."""
     attributes: Attributes = {
         "sanderling.source.id": record.harvest.source,

@@ -23,7 +23,7 @@ _GZIP: Final = 31
 """zlib's number for a gzip header; its time is 0, so equal spans give equal bytes."""
 
 
-class Verdict(NamedTuple):
+class ExportOutcome(NamedTuple):
     """The result of a request. again: retry it unchanged. refused: spans that the collector rejected. says: the
     reason, "" if all is well.
     """
@@ -66,21 +66,21 @@ def encoded(spans: Sequence[Span], resource: Attributes, scope: Attributes) -> b
     return packer.compress(msgspec.json.encode(body)) + packer.flush()
 
 
-def verdict(status: int, body: bytes, spans: int) -> Verdict:
+def verdict(status: int, body: bytes, spans: int) -> ExportOutcome:
     """Return the meaning of an answer to a request with that many spans."""
     if status in RETRYABLE:
-        return Verdict(again=True, says=f"it answered {status}")
+        return ExportOutcome(again=True, says=f"it answered {status}")
     if status != 200:
-        return Verdict(refused=spans, says=f"it answered {status}")
+        return ExportOutcome(refused=spans, says=f"it answered {status}")
     try:
         partial = msgspec.json.decode(body, type=_Answer).partial
         refused = 0 if partial is None else int(partial.rejected)
     except (msgspec.MsgspecError, ValueError):
-        return Verdict()  # accepted, with an unusual body
+        return ExportOutcome()  # accepted, with an unusual body
     if partial is None or not (refused or partial.message):
-        return Verdict()
+        return ExportOutcome()
     message = "".join(c if c.isprintable() else " " for c in partial.message)[:200]
-    return Verdict(refused=min(max(refused, 0), spans), says=f"it refused {refused} spans: {message}")
+    return ExportOutcome(refused=min(max(refused, 0), spans), says=f"it refused {refused} spans: {message}")
 
 
 def _span(span: Span) -> dict[str, Any]:

@@ -22,7 +22,7 @@ Value = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Value]
 
 
-class Moment(NamedTuple):
+class SpanEvent(NamedTuple):
     """A point in time within a span, in nanoseconds since 1970."""
 
     at: int
@@ -44,7 +44,7 @@ class Span(NamedTuple):
     end: int
     attributes: Attributes
     error: str = ""
-    moments: Sequence[Moment] = ()
+    moments: Sequence[SpanEvent] = ()
     links: Sequence[SpanContext] = ()
 
 

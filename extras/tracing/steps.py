@@ -16,7 +16,7 @@ from actors.egress.failures import LookFailed
 from actors.observer import CheckSteps
 from actors.world import Jail
 from extras.tracing.identity import root_of, span_of, trace_of_look
-from extras.tracing.span import CLIENT, INTERNAL, Attributes, Moment, Span, Value, clean, error_type
+from extras.tracing.span import CLIENT, INTERNAL, Attributes, Span, SpanEvent, Value, clean, error_type
 from extras.tracing.tracer import Tracer
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
@@ -53,7 +53,7 @@ class NotedJail:
         return self._jail.lacks()
 
 
-class Step:
+class TracedStep:
     """One step: its start and end, its parent step, and its attributes."""
 
     __slots__ = ("attributes", "began", "ended", "error", "kind", "moments", "name", "within")
@@ -73,7 +73,7 @@ class LookSteps(CheckSteps):
     def __init__(self, tracer: Tracer, source: SourceId, name: str = "look") -> None:
         self._tracer, self.source, self.name = tracer, source, name
         self._wall, self._began = tracer.now(), trio.current_time()
-        self._steps: list[Step] = []
+        self._steps: list[TracedStep] = []
         self._open: list[int] = []
         self.at: Millis | None = None
         self.attributes: dict[str, Value] = {}
@@ -83,9 +83,9 @@ class LookSteps(CheckSteps):
         return f"<LookSteps of {self.source}: {', '.join(step.name for step in self._steps)}>"
 
     @contextmanager
-    def step(self, name: str, attributes: Attributes = NONE, kind: int = INTERNAL) -> Iterator[Step]:
+    def step(self, name: str, attributes: Attributes = NONE, kind: int = INTERNAL) -> Iterator[TracedStep]:
         """Record the block as a step. An exception in it becomes the step's error."""
-        step = Step(name, kind, self._open[-1] if self._open else -1, dict(attributes))
+        step = TracedStep(name, kind, self._open[-1] if self._open else -1, dict(attributes))
         if len(self._steps) < MOST:
             self._open.append(len(self._steps))
             self._steps.append(step)
@@ -107,7 +107,7 @@ class LookSteps(CheckSteps):
         with self.step(name, attributes) as step:
             step.began = began
 
-    def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[Step]:
+    def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[TracedStep]:
         """Record the block as a request."""
         method = "POST" if posts else "GET"
         known: Attributes = {
@@ -172,7 +172,7 @@ class LookSteps(CheckSteps):
                 self._nanos(step.ended),
                 _cleaned(step.attributes),
                 step.error,
-                [Moment(self._nanos(at), name) for at, name in step.moments],
+                [SpanEvent(self._nanos(at), name) for at, name in step.moments],
             )
             for number, step in enumerate(self._steps)
         ]

@@ -14,7 +14,7 @@ from actors.errors import DomainError, Unprocessable, UrlRefused
 from actors.language.sentences import translated
 from actors.language.speaking import language, say, say_many
 from api.dashboard.account.settings import in_words, show
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.notifying.destination_form import alert_choices
 from api.dashboard.notifying.destinations import standings
 from api.dashboard.screen import Go, Page, Screen, Visit, post
@@ -82,9 +82,9 @@ def mark_of(endpoint: str) -> str:
 async def add_device(visit: Visit) -> Go:
     form: NewDevice = visit.form
     if not form.url:
-        raise Wrong(say("The browser did not register for notifications. This needs JavaScript."))
+        raise InvalidForm(say("The browser did not register for notifications. This needs JavaScript."))
     if not form.alert:
-        raise Wrong(alert=say("Choose the alert whose matches are shown."))
+        raise InvalidForm(alert=say("Choose the alert whose matches are shown."))
     alert = await alerts.named(visit, form.alert)
     made = await _told(visit, form)
     says = say("%(name)s now gets the matches of “%(alert)s”.", name=made.label, alert=alert.name)
@@ -107,7 +107,7 @@ async def _told(visit: Visit, form: NewDevice) -> Destination:
         return await destinations.change(visit, there.id, {"options": options, "label": label, "enabled": True})
     except (UrlRefused, Unprocessable) as error:
         reason = translated(error.detail)
-        raise Wrong(say("The browser's registration is not usable: %(reason)s", reason=reason)) from None
+        raise InvalidForm(say("The browser's registration is not usable: %(reason)s", reason=reason)) from None
 
 
 async def _tested(visit: Visit, made: Destination) -> str:

@@ -25,10 +25,10 @@ def made(packages: Collection[str] | None = None) -> bytes:
     return msgspec.json.format(msgspec.json.encode(shown(found)), indent=1)
 
 
-def shown(found: Collection[Part]) -> list[licences.Part]:
+def shown(found: Collection[Part]) -> list[licences.ShippedPart]:
     """Return parts as the program has them, texts included."""
     return [
-        licences.Part(
+        licences.ShippedPart(
             part.name,
             part.label,
             part.version,

@@ -112,7 +112,7 @@ class AlertScreen(ReadingView):
         return [line_of(line, width) for line in alert_page(self._alert, self._destinations)]
 
 
-class _Ended(ListView):
+class _EndableList(ListView):
     """A list of open things, read again every second. `e` ends the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
@@ -127,7 +127,7 @@ def _behind(stream: Mapping[str, Any], _now: str) -> Piece:
     return short(late) if late >= 1 else "-", BAD if late >= TOO_LATE else POOR if late >= LATE else ""
 
 
-class StreamsScreen(_Ended):
+class StreamsScreen(_EndableList):
     """One row per stream, the furthest behind first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "close", "close a stream; its client may come back")]
@@ -160,7 +160,7 @@ def _faint_unused(text: Any) -> Any:
     return lambda row, now: (text(row, now), "" if row["last_used_at"] else FAINT)
 
 
-class KeysScreen(_Ended):
+class KeysScreen(_EndableList):
     """One row per key, newest first; never the key itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "revoke", "delete a key for good")]

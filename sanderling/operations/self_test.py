@@ -127,9 +127,9 @@ async def _stop_lists() -> str:
 
 
 async def _stemmers() -> str:
-    from actors.query import Analysed, languages, matches, parse
+    from actors.query import AnalysedText, languages, matches, parse
 
-    if not matches(parse("upphandling", "sv"), Analysed("", "Två upphandlingar avgjordes.")):
+    if not matches(parse("upphandling", "sv"), AnalysedText("", "Två upphandlingar avgjordes.")):
         raise ValueError("a Swedish word does not find its plural")
     return f"{len(languages())} languages"
 

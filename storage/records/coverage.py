@@ -65,7 +65,7 @@ class Shift(NamedTuple):
         return self._replace(saved=self.reach)
 
 
-class Span(NamedTuple):
+class UnknownPeriod(NamedTuple):
     """An unknown period, [start, end), and the reason."""
 
     start: Millis
@@ -81,7 +81,7 @@ class Record(NamedTuple):
 
     begins: Millis
     before: Why
-    unknown: Sequence[Span]
+    unknown: Sequence[UnknownPeriod]
     resting: Sequence[Part]
 
 
@@ -120,45 +120,45 @@ def record_of(shifts: Sequence[Shift], now: Millis, running: Collection[int] = (
     if not shifts:
         return Record(now, "no_record", (), ())
     first = min(shifts, key=lambda shift: shift.began)
-    unknown: list[Span] = []
+    unknown: list[UnknownPeriod] = []
     resting: list[Part] = []
     by_node = sorted(shifts, key=lambda shift: (shift.node, shift.number))
     for node, each in groupby(by_node, key=lambda shift: shift.node):
         own = list(each)
-        unknown += (Span(one.saved, one.until, "crash") for one in own if one.until and one.saved < one.until)
+        unknown += (UnknownPeriod(one.saved, one.until, "crash") for one in own if one.until and one.saved < one.until)
         unknown += _between(own)
         unknown += _twice(own)
         last = own[-1]
         if last.until is None and last.number not in running:
-            unknown.append(Span(last.saved, Millis(last.saved + DEAD) if node else now, "crash"))
+            unknown.append(UnknownPeriod(last.saved, Millis(last.saved + DEAD) if node else now, "crash"))
         if not node:
             stops = ((before.reach, after.began) for before, after in pairwise(own) if after.after == "stop")
             resting += (part for start, end in stops for part in _outside(start, end, shifts))
     return Record(first.began, _WHYS.get(first.after, "no_record"), unknown, resting)
 
 
-def _between(shifts: Sequence[Shift]) -> Iterator[Span]:
+def _between(shifts: Sequence[Shift]) -> Iterator[UnknownPeriod]:
     """Yield the periods between two shifts, except after an orderly stop."""
     for before, after in pairwise(shifts):
         if after.after == "stop":
             continue
         start, end = min(before.reach, after.began), max(before.reach, after.began)
         if after.after == "clock":
-            yield from (Span(*part, "clock") for part in _outside(start, end, shifts))
+            yield from (UnknownPeriod(*part, "clock") for part in _outside(start, end, shifts))
             continue
         if after.began < before.reach:
             # The clock was set back before the crash, perhaps by as much. Unsaved checks may have shown later times,
             # and checks that were saved with their changes fall into this period.
             start, end = Millis(start - UNSEEN), Millis(end + UNSTORED)
-        yield Span(start, end, _WHYS[after.after])
+        yield UnknownPeriod(start, end, _WHYS[after.after])
 
 
-def _twice(shifts: Sequence[Shift]) -> Iterator[Span]:
+def _twice(shifts: Sequence[Shift]) -> Iterator[UnknownPeriod]:
     """Yield the periods that one node's clock showed twice because it was set back, whether or not a shift ran."""
     reach = Millis(0)
     for start, end in sorted(_runs(shifts)):
         if start < min(reach, end):
-            yield Span(start, min(reach, end), "clock")
+            yield UnknownPeriod(start, min(reach, end), "clock")
         reach = max(reach, end)
 
 
@@ -189,7 +189,7 @@ _HOUR_MS: Final = 1000 * HOUR
 _DAY_MS: Final = 24 * _HOUR_MS
 
 
-class Kept(NamedTuple):
+class StoredChecks(NamedTuple):
     """A source's stored record of checks. added: when the source was added. days: past days moved out of the tally."""
 
     added: Millis
@@ -223,7 +223,7 @@ class Coverage(NamedTuple):
     first: Millis | None
     last: Millis | None
     gap: Gap | None
-    unknown: Sequence[Span]
+    unknown: Sequence[UnknownPeriod]
     resting: int
 
     @property
@@ -247,7 +247,7 @@ def days_of(start: Millis, end: Millis) -> tuple[int, int]:
     return start // _DAY_MS, end // _DAY_MS
 
 
-def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
+def cover(start: Millis, end: Millis, kept: StoredChecks, record: Record) -> Coverage:
     holes = [*_own(kept, record), *record.unknown]
     edges = {start, end, *(edge for hole in holes for edge in hole[:2])}
     hours = _hours(kept, sorted(edges))
@@ -255,7 +255,7 @@ def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
     # A check after `end` was counted before the clock was set back. Its hour mixes both and cannot be divided.
     mixed = [hour for hour in asked if hour.last is not None and 1000 * hour.last > end]
     shown = [hour for hour in asked if hour not in mixed] if mixed else asked
-    doubted = [Span(Millis(hour.number * _HOUR_MS), end, "clock") for hour in mixed]
+    doubted = [UnknownPeriod(Millis(hour.number * _HOUR_MS), end, "clock") for hour in mixed]
     unknown = _painted(start, end, [*holes, *doubted])
     looks = tuple(map(sum, zip(*(hour.looks for hour in shown), strict=True))) or (0,) * 8
     seen = [hour for hour in shown if hour.first is not None]
@@ -275,7 +275,7 @@ def cover(start: Millis, end: Millis, kept: Kept, record: Record) -> Coverage:
     )
 
 
-def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
+def _hours(kept: StoredChecks, edges: Sequence[int]) -> Mapping[int, Hour]:
     """Count each check once: a day moved out may still be in the tally, perhaps as an earlier copy."""
     held = {day.number: day for day in tally.days_in(kept.tally)}
     for day in kept.days:
@@ -286,34 +286,34 @@ def _hours(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
     return tally.merged([*parts, *runs])
 
 
-def _own(kept: Kept, record: Record) -> Iterator[Span]:
+def _own(kept: StoredChecks, record: Record) -> Iterator[UnknownPeriod]:
     """Yield the unknown periods of this source alone, apart from the service's shifts."""
-    yield Span(Millis(0), kept.added, "not_added")
-    yield Span(Millis(0), record.begins, record.before)
+    yield UnknownPeriod(Millis(0), kept.added, "not_added")
+    yield UnknownPeriod(Millis(0), record.begins, record.before)
     for day in (*kept.days, *tally.days_in(kept.tally)):
         if lost := tally.lost_days(day):
-            yield Span(Millis((day.number - lost) * _DAY_MS), Millis(day.number * _DAY_MS), "not_stored")
+            yield UnknownPeriod(Millis((day.number - lost) * _DAY_MS), Millis(day.number * _DAY_MS), "not_stored")
 
 
-def _painted(start: Millis, end: Millis, spans: Sequence[Span]) -> Sequence[Span]:
+def _painted(start: Millis, end: Millis, spans: Sequence[UnknownPeriod]) -> Sequence[UnknownPeriod]:
     """Return the unknown periods in order, clipped to the window, without overlap, at most `MOST_UNKNOWN`."""
-    found: list[Span] = []
+    found: list[UnknownPeriod] = []
     at = start
     for span in sorted(spans):
         begins, ends = max(at, span.start), min(end, span.end)
         if begins < ends:
             if found and found[-1].end == begins and found[-1].why == span.why:
                 begins = found.pop().start
-            found.append(Span(begins, ends, span.why))
+            found.append(UnknownPeriod(begins, ends, span.why))
             at = ends
     while len(found) > MOST_UNKNOWN:
         pairs = range(len(found) - 1)
         near = min(pairs, key=lambda number: found[number + 1].start - found[number].end)
-        found[near : near + 2] = [Span(found[near].start, found[near + 1].end, "coarse")]
+        found[near : near + 2] = [UnknownPeriod(found[near].start, found[near + 1].end, "coarse")]
     return found
 
 
-def _known(start: Millis, end: Millis, unknown: Sequence[Span]) -> Iterator[tuple[Millis, Millis]]:
+def _known(start: Millis, end: Millis, unknown: Sequence[UnknownPeriod]) -> Iterator[tuple[Millis, Millis]]:
     for span in unknown:
         if start < span.start:
             yield start, span.start

@@ -87,7 +87,7 @@ def encoded(value: object) -> bytes:
 _HEX, _JSON, _TEXT = Form(bytes.hex, bytes.fromhex), Form(json.loads, encoded), Form(bytes.decode, str.encode)
 
 
-class Place(NamedTuple):
+class SealedPlace(NamedTuple):
     """The boxes of one kind of row: the statements that read and write them.
 
     field: its name among a backup's secrets. since: the SQLite schema that has the column.
@@ -101,28 +101,28 @@ class Place(NamedTuple):
     since: int = 7
 
 
-SEEDS = Place(
+SEEDS = SealedPlace(
     "signing_key",
     "SELECT key_id, seed FROM signing_key",
     "UPDATE signing_key SET seed=? WHERE key_id=?",
     "seeds",
     _HEX,
 )
-SECRETS = Place(
+SECRETS = SealedPlace(
     "destination",
     "SELECT id, sealed FROM destination",
     "UPDATE destination SET sealed=? WHERE id=?",
     "destinations",
     _JSON,
 )
-HELLOS = Place(
+HELLOS = SealedPlace(
     "source",
     "SELECT k.id, s.sealed FROM source s JOIN source_key k ON k.key=s.key WHERE s.sealed IS NOT NULL",
     "UPDATE source SET sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
     "hellos",
     _TEXT,
 )
-PRIVATE = Place(
+PRIVATE = SealedPlace(
     "private",
     "SELECT id, private FROM destination WHERE private IS NOT NULL",
     "UPDATE destination SET private=? WHERE id=?",
@@ -130,7 +130,7 @@ PRIVATE = Place(
     _JSON,
     since=9,
 )
-ADDRESSES = Place(
+ADDRESSES = SealedPlace(
     "publication",
     "SELECT id, sealed FROM publication WHERE sealed IS NOT NULL",
     "UPDATE publication SET sealed=? WHERE id=?",
@@ -138,7 +138,7 @@ ADDRESSES = Place(
     _TEXT,
     since=10,
 )
-SUBSCRIPTIONS = Place(
+SUBSCRIPTIONS = SealedPlace(
     "subscription",
     "SELECT id, sealed FROM subscription WHERE sealed IS NOT NULL",
     "UPDATE subscription SET sealed=? WHERE id=?",
@@ -146,7 +146,7 @@ SUBSCRIPTIONS = Place(
     _TEXT,
     since=11,
 )
-COOKIES = Place(
+COOKIES = SealedPlace(
     "cookies",
     "SELECT k.id, h.jar FROM source_hot h JOIN source_key k ON k.key=h.key WHERE h.jar IS NOT NULL",
     "UPDATE source_hot SET jar=? WHERE key=(SELECT key FROM source_key WHERE id=?)",
@@ -154,7 +154,7 @@ COOKIES = Place(
     _TEXT,
     since=17,
 )
-PUSH = Place(
+PUSH = SealedPlace(
     "push_key",
     "SELECT public, sealed FROM push_key",
     "UPDATE push_key SET sealed=? WHERE public=?",
@@ -170,16 +170,16 @@ _KEEP = "INSERT INTO public_key(key_id, x, created_at) VALUES(?,?,?) ON CONFLICT
 _PUT_SOURCE = "UPDATE source SET body=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
 
 
-def boxes(connection: Connection, place: Place) -> Sequence[tuple[str, bytes | None]]:
+def boxes(connection: Connection, place: SealedPlace) -> Sequence[tuple[str, bytes | None]]:
     return connection.execute(place.boxes).fetchall()
 
 
-def opened(connection: Connection, vault: Vault, place: Place) -> Mapping[str, bytes]:
+def opened(connection: Connection, vault: Vault, place: SealedPlace) -> Mapping[str, bytes]:
     """Open all boxes of a place, by row name. Raises Unopened for the first that cannot be opened."""
     return {name: vault.open(place.kind, name, box or b"") for name, box in boxes(connection, place)}
 
 
-def examine_boxes(connection: Connection, vault: Vault, places: Iterable[Place] = PLACES) -> int:
+def examine_boxes(connection: Connection, vault: Vault, places: Iterable[SealedPlace] = PLACES) -> int:
     """Open every box once and return their number. Raises Unopened. About 15 microseconds each."""
     return sum(len(opened(connection, vault, place)) for place in places)
 
@@ -271,5 +271,5 @@ def _unknown_to_all(destination: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _unopened(connection: Connection, vault: Vault, place: Place) -> Sequence[str]:
+def _unopened(connection: Connection, vault: Vault, place: SealedPlace) -> Sequence[str]:
     return [name for name, box in boxes(connection, place) if not vault.opens(place.kind, name, box or b"")]

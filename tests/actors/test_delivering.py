@@ -24,7 +24,7 @@ from tests.actors.sources.harness import rss
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.inline_jail import InlineJail
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, web
 
 HOUR = 3600.0
 
@@ -34,13 +34,13 @@ class Town:
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.titles = ["First"]
-        self.arrived: list[Asked] = []
+        self.arrived: list[ReceivedRequest] = []
         self.statuses = [200]
         self.given: dict[str, Any] = {}
         network = self.network = MemoryNetwork(nursery)
         network.add("news.test", "93.184.216.34", web(lambda asked: Answer(body=rss(*self.titles))))
         network.add("hook.test", "93.184.216.35", web(self._receive, self.arrived), 443)
-        self.pages: list[Asked] = []
+        self.pages: list[ReceivedRequest] = []
         network.add("pager.test", "93.184.216.36", web(lambda asked: Answer(200), self.pages), 443)
         self.listener = MemoryListener()
         entropy = random.Random("town").randbytes
@@ -52,7 +52,7 @@ class Town:
         """Open the disk again, as the next process does."""
         self.storage = InLoopStorage(self.disk, self.disk.start("test"))
 
-    def _receive(self, asked: Asked) -> Answer:
+    def _receive(self, asked: ReceivedRequest) -> Answer:
         return Answer(self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0])
 
     async def _listen(self, host: str, port: int) -> list[MemoryListener]:
@@ -137,7 +137,7 @@ async def test_in_an_envelope_of_cloudevents_both_signatures_verify_too(autojump
             assert json.loads(town.arrived[1].body)["title"] == "More news"
 
 
-async def both_verify(client: httpx.AsyncClient, secret: str, arrival: Asked) -> bool:
+async def both_verify(client: httpx.AsyncClient, secret: str, arrival: ReceivedRequest) -> bool:
     headers = arrival.headers
     mac = webhook.verify(
         [secret],

@@ -18,7 +18,7 @@ from tests.support.build import a_source_id, a_state
 from tests.support.disks import count
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.inline_jail import InlineJail
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, web
 
 ORDER = [
     "storage",
@@ -158,7 +158,7 @@ async def test_a_crash_of_the_log_restarts_all_that_depends_on_it(times: int, au
 
 
 async def test_signed_checks_are_signed_with_the_keys_that_are_published(autojump_clock: object) -> None:
-    seen: list[Asked] = []
+    seen: list[ReceivedRequest] = []
     async with trio.open_nursery() as nursery:
         network = MemoryNetwork(nursery)
         network.add("news.example", "93.184.216.34", web(lambda asked: Answer(200, b"<p>x"), seen), 443)

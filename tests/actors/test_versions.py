@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.content.changes.diff import Where, compare
-from actors.versions import Arrivals, Paragraph, Step, aligned, compared, undone
+from actors.content.changes.diff import DiffContexts, compare
+from actors.versions import Arrivals, DiffParagraph, Paragraph, aligned, compared, undone
 from storage.records.event import Context, Delta
 
 texts = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "g h"]), max_size=12)
 SEATS = Context("Plans", "Team", "Seats")
 
 
-def delta_of(before: list[str], after: list[str], where: Where | None = None) -> Delta:
+def delta_of(before: list[str], after: list[str], where: DiffContexts | None = None) -> Delta:
     return compare(before, after, where)[1]
 
 
@@ -43,15 +43,17 @@ def test_every_version_of_a_history_is_had_whole_by_taking_back_its_deltas(histo
 
 def test_two_edits_of_a_place_are_one_change_with_its_reported_place() -> None:
     first, second, third = (["Plans", f"{count} seats", "end"] for count in (5, 7, 9))
-    where = Where([Context(), SEATS, Context()], [Context(), SEATS, Context()])
+    where = DiffContexts([Context(), SEATS, Context()], [Context(), SEATS, Context()])
     newest = [Paragraph(text) for text in third]
     middle = undone(newest, delta_of(second, third, where))
     assert middle is not None
     oldest = undone(middle, delta_of(first, second, where))
     assert oldest is not None
     steps = compared(oldest, newest)
-    assert [step for step in steps if not step.same] == [Step("5 seats", "9 seats", SEATS)]
-    assert compared(oldest, oldest) == [Step(text, text, step.context) for text, step in zip(first, steps, strict=True)]
+    assert [step for step in steps if not step.same] == [DiffParagraph("5 seats", "9 seats", SEATS)]
+    assert compared(oldest, oldest) == [
+        DiffParagraph(text, text, step.context) for text, step in zip(first, steps, strict=True)
+    ]
 
 
 def test_reverted_and_moved_text_is_no_difference() -> None:
@@ -68,8 +70,8 @@ def test_reverted_and_moved_text_is_no_difference() -> None:
 def test_two_texts_without_events_between_them_are_compared_by_themselves() -> None:
     steps = compared(*aligned(["one", "it costs 19 now", "end"], ["one", "it costs 29 now", "more", "end"]))
     assert [step for step in steps if not step.same] == [
-        Step("it costs 19 now", "it costs 29 now"),
-        Step(None, "more"),
+        DiffParagraph("it costs 19 now", "it costs 29 now"),
+        DiffParagraph(None, "more"),
     ]
 
 

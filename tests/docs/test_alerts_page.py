@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from actors.query import Analysed, languages, matches, parse
+from actors.query import AnalysedText, languages, matches, parse
 from actors.query.syntax import MOST_CHARACTERS, MOST_NESTING, MOST_TERMS
 from actors.query.words import LONGEST
 from tests.rules.source_files import ROOT
@@ -18,8 +18,8 @@ ROWS = re.findall(r"^\| `(.+?)` \| (\w+) \| (.+?) \| (.+?) \|$", PAGE, re.M)
 @pytest.mark.parametrize(("query", "language", "finds", "not_this"), ROWS)
 def test_each_row_of_the_table_is_true(query: str, language: str, finds: str, not_this: str) -> None:
     parsed = parse(query, language)
-    assert matches(parsed, Analysed("", finds))
-    assert not matches(parsed, Analysed("", not_this))
+    assert matches(parsed, AnalysedText("", finds))
+    assert not matches(parsed, AnalysedText("", not_this))
 
 
 def test_the_table_is_there_and_every_language_is_named() -> None:

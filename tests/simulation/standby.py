@@ -24,11 +24,11 @@ import trio
 from extras.cluster.replica import shipping
 from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.log import put_into as put_whole
-from extras.cluster.replica.parts import Change
-from extras.cluster.replica.shipping import REPLICA, Begun, Origin, Shipping
+from extras.cluster.replica.parts import PageChange
+from extras.cluster.replica.shipping import REPLICA, ChainStart, Origin, Shipping
 from extras.cluster.standby import following as copying
 from extras.cluster.standby.following import Follower, StandbyCopy
-from extras.cluster.standby.taking_over import TakenOver, take_over
+from extras.cluster.standby.taking_over import Takeover, take_over
 from sanderling.data_folder import VARIABLE
 from storage.errors import ChainBroken
 from storage.records.identity import START, Millis, Seq
@@ -87,7 +87,7 @@ class SimShipping(Shipping):
         await trio.lowlevel.checkpoint()
         self._wanted, self._broken = True, ""
 
-    async def next(self) -> Begun | Change | None:
+    async def next(self) -> ChainStart | PageChange | None:
         await trio.lowlevel.checkpoint()
         if self._broken:
             raise ChainBroken(self._broken)
@@ -98,7 +98,7 @@ class SimShipping(Shipping):
             return None
         self._wanted = False
         self._shipped = self._copying = self._read()
-        return Begun(len(self._copying), len(STEPS))
+        return ChainStart(len(self._copying), len(STEPS))
 
     async def copy(self, offset: int, size: int) -> bytes:
         await trio.lowlevel.checkpoint()
@@ -129,12 +129,12 @@ class SimShipping(Shipping):
     async def give_way(self) -> None:
         await self._writer.submit(shipping._give_way)
 
-    def _change(self) -> Change | None:
+    def _change(self) -> PageChange | None:
         if self._shipped is None or self._writes == self._connection.total_changes:
             return None
         before, self._shipped = self._shipped, self._read()
         pages = _differing(before, self._shipped)
-        return Change(pages, len(self._shipped) // PAGE) if pages else None
+        return PageChange(pages, len(self._shipped) // PAGE) if pages else None
 
     def _read(self) -> bytes:
         self._writes = self._connection.total_changes
@@ -247,7 +247,7 @@ class Standby:
         newest = max((head for at, head in self.disk.commits if at < until), default=START)
         return frozenset(json.loads(event.body)["id"] for event in self.disk.events() if event.seq <= newest)
 
-    async def take_over(self, now: Millis) -> TakenOver:
+    async def take_over(self, now: Millis) -> Takeover:
         """Take over; the database is then in the data folder."""
         variables = {VARIABLE: written(bytes(range(SIZE)))}
         return await take_over(

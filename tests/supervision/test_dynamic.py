@@ -11,13 +11,13 @@ import trio
 
 from supervision import (
     Alarm,
-    Change,
     Child,
     ChildSpec,
     DynamicSupervisor,
     InvalidSpec,
     NoSuchChild,
     State,
+    StateChange,
     Supervisor,
 )
 
@@ -136,7 +136,7 @@ async def test_a_restarted_dynamic_supervisor_starts_with_no_children(
 async def test_a_dynamic_supervisor_is_a_child_with_the_path_of_one(
     chance: random.Random, autojump_clock: trio.testing.MockClock, nursery: trio.Nursery
 ) -> None:
-    changes: list[Change] = []
+    changes: list[StateChange] = []
     many = DynamicSupervisor("ignored", chance=chance)
     tree = Supervisor("root", [ChildSpec("all", many.run, ready_within=1)], chance=chance, on_change=changes.append)
     nursery.start_soon(tree.run)

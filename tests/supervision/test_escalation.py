@@ -10,12 +10,12 @@ import trio
 
 from supervision import (
     Backoff,
-    Change,
     Child,
     ChildSpec,
     Escalate,
     NoSuchChild,
     State,
+    StateChange,
     Supervisor,
 )
 
@@ -105,7 +105,7 @@ async def test_s4_two_levels_make_at_most_16_restarts(
 ) -> None:
     restarts = 0
 
-    def count(change: Change) -> None:
+    def count(change: StateChange) -> None:
         nonlocal restarts
         restarts += change.new is State.BACKOFF
 

@@ -10,12 +10,12 @@ import trio
 import trio.lowlevel
 
 from supervision import (
-    Change,
     Child,
     ChildSpec,
     DynamicSupervisor,
     NoSuchChild,
     State,
+    StateChange,
     Stopping,
     Strategy,
     Supervisor,
@@ -136,7 +136,7 @@ async def test_a_requested_restart_restarts_dependants_and_uses_no_budget(
     strategy: Strategy, expected: list[str], chance: random.Random, autojump_clock: object
 ) -> None:
     log: list[str] = []
-    seen: list[Change] = []
+    seen: list[StateChange] = []
     tree = Supervisor(
         "root",
         [ChildSpec(name, lives(log, name), ready_within=1) for name in "abc"],

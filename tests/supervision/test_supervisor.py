@@ -7,12 +7,12 @@ import pytest
 import trio
 
 from supervision import (
-    Change,
     Child,
     ChildSpec,
     DynamicSupervisor,
     InvalidSpec,
     State,
+    StateChange,
     Strategy,
     Supervisor,
 )
@@ -56,7 +56,7 @@ async def crash_after_a_second(child: Child) -> None:
 async def test_s1_a_child_is_one_task_named_by_its_path_and_every_change_is_reported(
     chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
-    changes: list[Change] = []
+    changes: list[StateChange] = []
     names: list[str] = []
 
     async def once(child: Child) -> None:
@@ -299,7 +299,7 @@ async def test_a_supervisor_can_be_run_again(chance: random.Random, autojump_clo
 async def test_a_listener_that_raises_harms_no_child(
     chance: random.Random, autojump_clock: trio.testing.MockClock
 ) -> None:
-    def broken(change: Change) -> None:
+    def broken(change: StateChange) -> None:
         raise Boom("listener")
 
     tree = Supervisor("root", [ChildSpec("a", idle)], chance=chance, on_change=broken)

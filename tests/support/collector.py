@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, web
 
 HOST = "collector.test"
 ENDPOINT = f"https://{HOST}"
@@ -47,7 +47,7 @@ class Collector:
     """answers: for the next requests, the last one for ever. raw: the decompressed bodies."""
 
     answers: list[Answer] = field(default_factory=lambda: [Answer(body=b"{}")])
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ReceivedRequest] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)
     spans: list[Seen] = field(default_factory=list)
     resources: list[Mapping[str, Any]] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Collector:
     def join(self, network: MemoryNetwork, port: int = 443) -> None:
         network.add(HOST, "93.184.216.99", web(self.take, self.asked), port)
 
-    def take(self, asked: Asked) -> Answer:
+    def take(self, asked: ReceivedRequest) -> Answer:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         try:
             spans, resource = self._read(asked)
@@ -83,7 +83,7 @@ class Collector:
         ids = [span.id for span in self.spans]
         return [id for id in set(ids) if ids.count(id) > 1]
 
-    def _read(self, asked: Asked) -> tuple[list[Seen], Mapping[str, Any]]:
+    def _read(self, asked: ReceivedRequest) -> tuple[list[Seen], Mapping[str, Any]]:
         assert (asked.method, asked.target) == ("POST", "/v1/traces")
         assert asked.headers["content-type"] == "application/json" and asked.headers["content-encoding"] == "gzip"
         body = zlib.decompress(asked.body, 31)

@@ -95,14 +95,14 @@ class Answer:
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     method: str
     target: str
     headers: dict[str, str]
     body: bytes = b""
 
 
-def web(answer: Callable[[Asked], Answer], seen: list[Asked] | None = None) -> Serve:
+def web(answer: Callable[[ReceivedRequest], Answer], seen: list[ReceivedRequest] | None = None) -> Serve:
     """An HTTP/1.1 server that answers each request by a function."""
 
     async def serve(stream: trio.abc.Stream) -> None:
@@ -124,15 +124,15 @@ def web(answer: Callable[[Asked], Answer], seen: list[Asked] | None = None) -> S
     return serve
 
 
-async def _read_request(connection: h11.Connection, stream: trio.abc.Stream) -> Asked | None:
-    asked: Asked | None = None
+async def _read_request(connection: h11.Connection, stream: trio.abc.Stream) -> ReceivedRequest | None:
+    asked: ReceivedRequest | None = None
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:
             connection.receive_data(await stream.receive_some(65536))
         elif isinstance(event, h11.Request):
             headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
-            asked = Asked(event.method.decode(), event.target.decode(), headers)
+            asked = ReceivedRequest(event.method.decode(), event.target.decode(), headers)
         elif isinstance(event, h11.Data):
             assert asked is not None
             asked.body += event.data
@@ -142,7 +142,7 @@ async def _read_request(connection: h11.Connection, stream: trio.abc.Stream) -> 
             return None
 
 
-async def _write(connection: h11.Connection, stream: trio.abc.Stream, asked: Asked, reply: Answer) -> bool:
+async def _write(connection: h11.Connection, stream: trio.abc.Stream, asked: ReceivedRequest, reply: Answer) -> bool:
     headers = {"content-length": str(len(reply.body)), **reply.headers}
     head = h11.Response(
         status_code=reply.status, headers=[(k.encode(), v.encode("latin-1")) for k, v in headers.items()]

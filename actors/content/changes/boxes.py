@@ -21,9 +21,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.content.changes.difference import Apart, Replacement
+from actors.content.changes.difference import Replacement, StateDifference
 from actors.content.changes.memory import SettledState
-from actors.content.changes.news import COPIES, COPY, SURE, Difference, Known, WeighedBlock
+from actors.content.changes.news import COPIES, COPY, SURE, KnownBlocks, WeighedBlock, WeighedDifference
 from actors.content.changes.weights import FIGURE, LETTERS, LONG, LONGEST_LABEL, NUMBER
 from actors.content.pages.traits import CELL, CONTROL, HEADING, ITEM, LINK, TOP
 from actors.content.pages.walls import titles_of
@@ -61,7 +61,7 @@ class BoxContext(Struct, frozen=True):
 
     before: SettledState
     now: SettledState
-    apart: Apart
+    apart: StateDifference
     title: str
     untold: frozenset[str]
     early: bool = False
@@ -113,7 +113,7 @@ def _heading(state: SettledState, title: str) -> int:
     return next((i for i, text in enumerate(state.texts) if text in named), 0)
 
 
-def weighed_boxes(difference: Difference, around: BoxContext, known: Known) -> Difference:
+def weighed_boxes(difference: WeighedDifference, around: BoxContext, known: KnownBlocks) -> WeighedDifference:
     rows = _RevisedBlocks(difference, around, known)
     rows.weigh_dates(difference.replaced)
     rows.hold_boxes()
@@ -127,7 +127,7 @@ def weighed_boxes(difference: Difference, around: BoxContext, known: Known) -> D
 class _RevisedBlocks:
     """The blocks of a difference while their weights are revised. Sides: before (False) and now (True)."""
 
-    def __init__(self, difference: Difference, around: BoxContext, known: Known) -> None:
+    def __init__(self, difference: WeighedDifference, around: BoxContext, known: KnownBlocks) -> None:
         self.blocks = list(difference.blocks)
         self._around, self._known, self._sides = around, known, (around.before, around.now)
         self._running, self._untold = (around.before.zone.text, around.now.zone.text), around.untold - known.aside

@@ -27,10 +27,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.changes import boxes, members, swaps, withheld
-from actors.content.changes.diff import Unsaid, Where, compare
+from actors.content.changes.diff import DiffContexts, OmittedTexts, compare
 from actors.content.changes.difference import (
-    Apart,
     StateContexts,
+    StateDifference,
     apart,
     nearly_restless,
     restless_places,
@@ -45,7 +45,7 @@ from actors.content.changes.memory import (
     HeldPage,
     PageIdentity,
     PageMemory,
-    Pending,
+    PendingDifferences,
     SettledState,
     pack,
     packed_recent,
@@ -58,8 +58,8 @@ from actors.content.changes.memory import (
     with_pending,
     with_state,
 )
-from actors.content.changes.news import OLD, Difference, Known, WeighedBlock, weighed
-from actors.content.changes.swaps import When, turn_of
+from actors.content.changes.news import OLD, KnownBlocks, WeighedBlock, WeighedDifference, weighed
+from actors.content.changes.swaps import CheckMoment, turn_of
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, PageRequest, Withheld
 from actors.content.pages.blocks import Blocks
@@ -82,7 +82,7 @@ FEW = 3
 """A chosen part with at most this many blocks, before and now, is all content."""
 
 
-class Verdict(Struct, frozen=True):
+class ChangeVerdict(Struct, frozen=True):
     """The verdict on a check. `diff` and `delta` are set for `changed` and `moved`, and are never empty.
 
     `memory`: the new memory. `reason`: a sentence for the check's trail. `withheld`: the differences left out.
@@ -106,23 +106,23 @@ class Verdict(Struct, frozen=True):
     moved_to: str = ""
 
 
-class _Look(Struct, frozen=True):
+class _CheckInput(Struct, frozen=True):
     """Input of a decision. recent: keys of earlier checks, oldest first. aside: keys of today's furniture."""
 
     reading: PageReading
     face: PageIdentity
     address: str
-    when: When
+    when: CheckMoment
     bar: float
     before: SettledState
     now: SettledState
-    apart: Apart
+    apart: StateDifference
     recent: tuple[str, ...]
     aside: tuple[str, ...]
-    pending: Pending
-    known: Known
+    pending: PendingDifferences
+    known: KnownBlocks
     narrowed: bool
-    made: members.Masked
+    made: members.MaskedStates
 
 
 def judge(
@@ -132,22 +132,24 @@ def judge(
     *,
     noise: Sequence[str] = (),
     bar: float = EMIT,
-    when: When = When(0, 0),  # noqa: B008  # frozen
+    when: CheckMoment = CheckMoment(0, 0),  # noqa: B008  # frozen
     address: str = "",
     chosen: bool = False,
-) -> Verdict:
+) -> ChangeVerdict:
     """Return the verdict on a check of a page, with its new memory.
 
     shared: keys of the host's furniture (`difference.shared_keys`). noise: keys that the user marked. Neither is
     reported. address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
     """
     if reading.trouble is not None:
-        return Verdict("held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True)
+        return ChangeVerdict(
+            "held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True
+        )
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys:
         now, aside = content_of(reading), _aside(reading)
         first = replace(pack(now, aside), face=face, told=when.number, began=when.at, told_at=when.at)
-        return Verdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
+        return ChangeVerdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
@@ -159,7 +161,7 @@ def judge(
         before = replace(settled_of(memory), json=reading.json)
         between = apart(before, now)
     few = chosen and 0 < len(now.keys) <= FEW and len(before.keys) <= FEW
-    made = members.Masked(before, now, memory.slots)
+    made = members.MaskedStates(before, now, memory.slots)
     if reading.json and not few:
         made = members.masked(memory, replace(before, places=placed(memory).places), now, between, when.number)
         before, now = made.before, made.now
@@ -168,7 +170,7 @@ def judge(
     recent = unpack_keys(memory.recent)
     came, went = between.came.positions, between.went.positions
     pending = pending_of(memory, (now.keys[i] for i in came), (before.keys[i] for i in went), when.number)
-    known = Known(
+    known = KnownBlocks(
         recent=frozenset(recent),
         aside=frozenset(aside),
         shared=frozenset(shared),
@@ -183,39 +185,43 @@ def judge(
         chosen=few or reading.json,
         age=OLD if memory.gone else when.number - memory.told,
     )
-    look = _Look(reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made)
+    look = _CheckInput(
+        reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made
+    )
     return _compared(memory, look)
 
 
-def _compared(memory: PageMemory, look: _Look) -> Verdict:
+def _compared(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:
     if memory.face.says and swaps.says(look.reading) == memory.face.says:
-        return Verdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
+        return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
     if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
         # Blocks beyond the depth or length limit are missing, but not necessarily gone.
         says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
         settled = replace(_grown(memory, look, ()), held=HeldPage(), doubts=0, slots=look.made.slots)
         why = _withheld(look, [])
         if look.made.waits:
-            churn = Verdict("churn", settled, None, None, 0.0, f"{withheld.MADE.capitalize()}.", why, unsettled=True)
+            churn = ChangeVerdict(
+                "churn", settled, None, None, 0.0, f"{withheld.MADE.capitalize()}.", why, unsettled=True
+            )
             return replace(churn, soon=look.made.soon)
-        return Verdict("unchanged", settled, None, None, 0.0, says, why)
+        return ChangeVerdict("unchanged", settled, None, None, 0.0, says, why)
     gone = frozenset(unpack_keys(memory.gone))
-    swap = swaps.Swap(look.before, look.now, memory.face, look.face, look.reading, gone)
+    swap = swaps.PageSwap(look.before, look.now, memory.face, look.face, look.reading, gone)
     if (look.narrowed and look.known.chosen) or not swap.is_one():
         return _decide(memory, look)
     match swap.stays(memory.held, look.when.at):
-        case swaps.Stay.WAITS:
+        case swaps.SwapReaction.WAITS:
             return _held(memory, look)
-        case swaps.Stay.FAILS:
+        case swaps.SwapReaction.FAILS:
             trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
-            return Verdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
-        case swaps.Stay.TELL:
+            return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
+        case swaps.SwapReaction.TELL:
             seen, address = look.reading.evidence, look.address if swap.moved() else ""
             target = seen.refresh_to if seen.leads_away else address
             return _as_moved(_decide(memory, _stayed(memory, look)), swap, target)
 
 
-def _stayed(memory: PageMemory, look: _Look) -> _Look:
+def _stayed(memory: PageMemory, look: _CheckInput) -> _CheckInput:
     """Treat a held page's differences as old: its blocks have lasted since, and the missing ones have been absent."""
     looks = max(memory.held.looks, memory.held.away)
     waits = {key: max(looks, stood) for key, stood in look.known.waits.items()}
@@ -223,7 +229,7 @@ def _stayed(memory: PageMemory, look: _Look) -> _Look:
     return replace(look, known=replace(look.known, waits=waits, absent=absent))
 
 
-def _as_moved(verdict: Verdict, swap: swaps.Swap, target: str) -> Verdict:
+def _as_moved(verdict: ChangeVerdict, swap: swaps.PageSwap, target: str) -> ChangeVerdict:
     """Return the verdict on another page that has stayed: at another address, or behind a login, it has moved."""
     if verdict.delta and swap.says == swaps.LOGIN:
         # The next checks fail, because a login is not the page; its return is reported.
@@ -262,16 +268,16 @@ def _aside(reading: PageReading) -> tuple[str, ...]:
     return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & FURNITURE and k not in content)
 
 
-def _held(memory: PageMemory, look: _Look) -> Verdict:
+def _held(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:
     difference = _weighed(look)
     blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
     held = swaps.once_more(memory.held, look.now, look.when.at)
     reason = "Another page has replaced this one: it is reported if it stays."
     why, soon = _withheld(look, blocks), held.looks < swaps.SOON
-    return Verdict("held", replace(memory, held=held), None, None, 0.0, reason, why, soon=soon, unsettled=True)
+    return ChangeVerdict("held", replace(memory, held=held), None, None, 0.0, reason, why, soon=soon, unsettled=True)
 
 
-def _decide(memory: PageMemory, look: _Look) -> Verdict:
+def _decide(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:
     difference = _weighed(look)
     blocks = difference.blocks
     score = sum(block.score for block in blocks)
@@ -290,14 +296,14 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
         if look.bar > sum(block.score for block in blocks if not block.doubted):
             return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)
         after = _told(look.before, look.now)
-        where = Where(StateContexts(placed(memory)), StateContexts(after))
+        where = DiffContexts(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_known_texts(look.before, after), after.texts, where, _unsaid(memory, look, blocks))
         if diff.added or diff.removed or diff.changed:
             slots = members.told(slots)
             remembered = replace(_settled(memory, look, after, difference, state), turns=turn.turns, slots=slots)
             why = _withheld(look, withheld.of_blocks(blocks, told=True))
             counted = withheld.counted(blocks)
-            return Verdict(
+            return ChangeVerdict(
                 "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
             )
         reason += ", with the same texts"
@@ -307,19 +313,21 @@ def _decide(memory: PageMemory, look: _Look) -> Verdict:
     grown = replace(_grown(memory, look, _shaped(look)), held=HeldPage(), slots=slots, turns=turns)
     unsettled = rotates or look.made.waits or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
-    return Verdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
+    return ChangeVerdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
 
-def _doubted(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Verdict:
+def _doubted(memory: PageMemory, look: _CheckInput, blocks: Sequence[WeighedBlock]) -> ChangeVerdict:
     instead = "a second check decides: a text replaced another"
     why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
     grown = replace(_grown(memory, look, _shaped(look)), held=HeldPage(), doubts=doubts)
     reason = "A text replaced another, as on pages that show one of many: another check follows soon."
-    return Verdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
+    return ChangeVerdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 
-def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: Difference, state: bytes) -> PageMemory:
+def _settled(
+    memory: PageMemory, look: _CheckInput, after: SettledState, difference: WeighedDifference, state: bytes
+) -> PageMemory:
     """Return the memory of a newly reported state; its blocks are no longer known as churn."""
     fresh = {block.key for block in difference.blocks if block.came}
     went = [block.key for block in difference.blocks if not block.came]
@@ -336,7 +344,7 @@ def _settled(memory: PageMemory, look: _Look, after: SettledState, difference: D
     )
 
 
-def _stood(look: _Look, difference: Difference) -> int:
+def _stood(look: _CheckInput, difference: WeighedDifference) -> int:
     """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there.
 
     A replacing text must last again from now: rotating texts also last for some checks.
@@ -347,7 +355,7 @@ def _stood(look: _Look, difference: Difference) -> int:
     return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)
 
 
-def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory:
+def _grown(memory: PageMemory, look: _CheckInput, shaped: Sequence[str]) -> PageMemory:
     """Return the memory after a check without a report: pending blocks wait; blocks that came and went are churn."""
     recent = _more(
         look.recent, look.aside if shaped or look.apart.came.positions else (), look.pending.flickered, shaped
@@ -356,11 +364,11 @@ def _grown(memory: PageMemory, look: _Look, shaped: Sequence[str]) -> PageMemory
     return grown if len(recent) == len(look.recent) else replace(grown, recent=packed_recent(recent))
 
 
-def _shaped(look: _Look) -> list[str]:
+def _shaped(look: _CheckInput) -> list[str]:
     return [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
 
 
-def _weighed(look: _Look) -> Difference:
+def _weighed(look: _CheckInput) -> WeighedDifference:
     difference = weighed(look.before, look.now, look.apart, look.known)
     if look.narrowed or look.reading.json:
         return difference
@@ -369,7 +377,7 @@ def _weighed(look: _Look) -> Difference:
     return boxes.weighed_boxes(difference, around, look.known)
 
 
-def _withheld(look: _Look, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
+def _withheld(look: _CheckInput, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
     reading = look.reading
     known = frozenset(look.recent).union(look.before.keys)
     furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
@@ -395,13 +403,13 @@ def _told(before: SettledState, now: SettledState) -> SettledState:
     return replace(now, texts=texts)
 
 
-def _unsaid(memory: PageMemory, look: _Look, blocks: Sequence[WeighedBlock]) -> Unsaid:
+def _unsaid(memory: PageMemory, look: _CheckInput, blocks: Sequence[WeighedBlock]) -> OmittedTexts:
     """Return the texts without weight, hidden from readers, and those with a new owner."""
     weighty = {(block.text, block.came) for block in blocks if block.score}
     silent = {(block.text, block.came) for block in blocks} - weighty
     moved = steps_of(placed(memory), look.now, look.apart) if any(look.apart.moved) else ()
     went, came = (frozenset(text for text, has_come in silent if has_come == side) for side in (False, True))
-    return Unsaid(went, came, moved)
+    return OmittedTexts(went, came, moved)
 
 
 def _known_texts(before: SettledState, after: SettledState) -> list[str]:
@@ -411,7 +419,7 @@ def _known_texts(before: SettledState, after: SettledState) -> list[str]:
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]
 
 
-def recognised(memory: PageMemory | None, opened: OpenedPage, number: int) -> Verdict | None:
+def recognised(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
     """Return the verdict on a page already seen, None if it must be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
@@ -422,10 +430,10 @@ def recognised(memory: PageMemory | None, opened: OpenedPage, number: int) -> Ve
             return None
         if _is_due(memory, number):
             memory = replace(memory, rough=opened.rough, seen_at=number or memory.looks)
-    return Verdict("unchanged", memory, None, None, 0.0, UNCHANGED)
+    return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED)
 
 
-def recognisable(verdict: Verdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
+def recognisable(verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
     """Return the memory after a judged check, with its digests if the page may be recognised again."""
     memory = verdict.memory
     if not _at_rest(memory) or not memory.keys or blocks.partial or verdict.kind in {"churn", "held"}:

@@ -33,14 +33,14 @@ _ALIKE = 0.4
 _NOWHERE = Context()
 
 
-class Where(Struct, frozen=True):
+class DiffContexts(Struct, frozen=True):
     """The context of each paragraph of both sides; those missing at the end are unknown."""
 
     before: Sequence[Context] = ()
     after: Sequence[Context] = ()
 
 
-class Unsaid(Struct, frozen=True):
+class OmittedTexts(Struct, frozen=True):
     """Texts that a diff omits: removed or added without weight, and moved; `moved` has the steps shown instead."""
 
     went: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class Unsaid(Struct, frozen=True):
 
 
 def compare(
-    before: Sequence[str], after: Sequence[str], where: Where | None = None, unsaid: Unsaid | None = None
+    before: Sequence[str], after: Sequence[str], where: DiffContexts | None = None, unsaid: OmittedTexts | None = None
 ) -> tuple[Diff, Delta]:
     """Return the diff and the delta. Applied to `before`, the delta gives `after` unless it is truncated."""
     ops = ops_of(before, after, where)
@@ -57,13 +57,13 @@ def compare(
     added, removed, changed = counts["insert"], counts["delete"], counts["replace"]
     stats = DeltaStats(added, removed, changed, len(before) - removed - changed)
     kept, cut = _capped(ops)
-    unsaid = unsaid or Unsaid()
+    unsaid = unsaid or OmittedTexts()
     return _diff(_said(ops, unsaid), unsaid.moved), Delta(tuple(kept), stats, truncated=cut)
 
 
-def ops_of(before: Sequence[str], after: Sequence[str], where: Where | None = None) -> list[Op]:
+def ops_of(before: Sequence[str], after: Sequence[str], where: DiffContexts | None = None) -> list[Op]:
     ops: list[Op] = []
-    where = where or Where()
+    where = where or DiffContexts()
     for gap in gaps(before, after):
         a, b, c, d = gap
         matched = _pair(before[a:b], after[c:d], where.before[a:b], where.after[c:d])
@@ -123,7 +123,9 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / max(1, one.total() + other.total())
 
 
-def _ops(before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: Where) -> list[Op]:
+def _ops(
+    before: Sequence[str], after: Sequence[str], gap: Gap, pairs: list[tuple[int, int]], where: DiffContexts
+) -> list[Op]:
     a, b, c, d = gap
     ops: list[Op] = []
     i, j = a, c
@@ -158,7 +160,7 @@ def _cut(op: Op) -> Op:
     return replace(op, text=str(op.text)[:_SHOWN])
 
 
-def _said(ops: list[Op], unsaid: Unsaid) -> list[Op]:
+def _said(ops: list[Op], unsaid: OmittedTexts) -> list[Op]:
     """Return the steps a reader sees; of a replacement, the side that counts."""
     moved = {text for op in unsaid.moved for text in (op.text, op.before, op.after)}
     found = []
@@ -185,7 +187,7 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     arrived = set(moved.values())
     came = [*(op for op in came if op not in arrived), *(op for op in elsewhere if op.op == "insert")]
     went = [*(op for op in went if op not in moved), *(op for op in elsewhere if op.op == "delete")]
-    shown = _Shown()
+    shown = _DiffBudget()
     altered = [op for op in (*ops, *elsewhere) if op.op == "replace"]
     altered += [
         Op("replace", new.para, before=old.text, after=new.text, context=new.context) for old, new in moved.items()
@@ -228,12 +230,12 @@ def _by_row(ops: Sequence[Op]) -> dict[tuple[str, str], list[Op]]:
     return {place: ones for place, ones in found.items() if len(ones) <= _WINDOW}
 
 
-def _change(op: Op, shown: _Shown) -> Change:
+def _change(op: Op, shown: _DiffBudget) -> Change:
     before, after = shown.cut(str(op.before)), shown.cut(str(op.after))
     return Change(before, after, op.context, spans_of(before, after) or UNSET)
 
 
-class _Shown:
+class _DiffBudget:
     """The space left in a diff, and whether anything did not fit."""
 
     def __init__(self) -> None:
@@ -262,7 +264,7 @@ RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\
 _LTR, _FIRST_STRONG, _POP = "\u2066", "\u2068", "\u2069"
 
 
-class Entry(NamedTuple):
+class SummaryCandidate(NamedTuple):
     """A candidate for the summary. before, after: None for added and removed texts."""
 
     before: str | None
@@ -294,14 +296,14 @@ def of_change(diff: Diff, weighed: Sequence[Withheld], title: str) -> str:
     return _summary(max(entries, key=lambda entry: _weight(entry, weights)), len(entries), title)
 
 
-def summarised(summary: str, diff: Diff, title: str) -> Entry | None:
+def summarised(summary: str, diff: Diff, title: str) -> SummaryCandidate | None:
     """Return the change that a summary tells; None if it tells another thing, such as where a page has moved."""
     entries = list(islice(_entries(diff), MOST_SOUGHT))
     count = len(diff.changed) + len(diff.added) + len(diff.removed)
     return next((one for one in entries if _summary(one, count, title) == summary), None)
 
 
-def _summary(entry: Entry, count: int, title: str) -> str:
+def _summary(entry: SummaryCandidate, count: int, title: str) -> str:
     more = f" (+{count - 1} more)" if count > 1 else ""
     label = _label(entry.context, title)
     isolates = RIGHT_TO_LEFT.search("".join((label, entry.before or "", entry.after or ""))) is not None
@@ -309,14 +311,14 @@ def _summary(entry: Entry, count: int, title: str) -> str:
     return f"{isolated(label, isolates)}{entry.said(room, isolates=isolates)}{more}"
 
 
-def _entries(diff: Diff) -> Iterator[Entry]:
+def _entries(diff: Diff) -> Iterator[SummaryCandidate]:
     for change in diff.changed:
-        yield Entry(change.before, change.after, change.context, change.spans)
+        yield SummaryCandidate(change.before, change.after, change.context, change.spans)
     for came, text, context in diff.singles():
-        yield Entry(None, text, context) if came else Entry(text, None, context)
+        yield SummaryCandidate(None, text, context) if came else SummaryCandidate(text, None, context)
 
 
-def _weight(entry: Entry, weights: dict[tuple[bool, str], float]) -> float:
+def _weight(entry: SummaryCandidate, weights: dict[tuple[bool, str], float]) -> float:
     came = weights.get((True, entry.after[:LONGEST_TEXT]), 0.0) if entry.after is not None else 0.0
     went = weights.get((False, entry.before[:LONGEST_TEXT]), 0.0) if entry.before is not None else 0.0
     return came + went

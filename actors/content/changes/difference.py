@@ -49,7 +49,7 @@ NO_ADDRESS = "email protected"
 """The text in place of an address hidden from robots."""
 
 
-class Side(Struct, frozen=True):
+class StateSide(Struct, frozen=True):
     """Blocks in only one of two states: their positions there, and their canonical texts."""
 
     positions: tuple[int, ...]
@@ -59,19 +59,19 @@ class Side(Struct, frozen=True):
         return dict(zip(self.positions, self.canonicals, strict=True))
 
 
-class Apart(Struct, frozen=True):
+class StateDifference(Struct, frozen=True):
     """The difference of two states: blocks that came, blocks that went, and the gaps between unchanged runs.
 
     moved: positions, now and before, of texts that are on both sides with different owners.
     """
 
-    came: Side
-    went: Side
+    came: StateSide
+    went: StateSide
     spans: tuple[Gap, ...]
     moved: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
 
 
-def apart(before: SettledState, now: SettledState) -> Apart:
+def apart(before: SettledState, now: SettledState) -> StateDifference:
     """Return the added and removed blocks.
 
     Blocks are counted, so a moved block is neither. Of several copies, the one in a gap counts. Blocks without a stored
@@ -79,14 +79,14 @@ def apart(before: SettledState, now: SettledState) -> Apart:
     """
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
     if not found:
-        return Apart(Side((), ()), Side((), ()), ())
+        return StateDifference(StateSide((), ()), StateSide((), ()), ())
     old, new = Counter(before.keys), Counter(now.keys)
     came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
     went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
-    return Apart(came, went, found)
+    return StateDifference(came, went, found)
 
 
-def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> Side:
+def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> StateSide:
     moved = [i for span in within for i in span]
     positions = []
     for i in reversed(moved):
@@ -97,25 +97,25 @@ def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> S
     return side_of(one, positions[::-1])
 
 
-def side_of(state: SettledState, positions: Sequence[int]) -> Side:
+def side_of(state: SettledState, positions: Sequence[int]) -> StateSide:
     texts = ((form(state.texts[i]) if state.json else state.texts[i], state.traits[i]) for i in positions)
     canonicals = (canonical(text, cell=bool(trait & CELL)) for text, trait in texts)
-    return Side(tuple(positions), tuple(canonicals))
+    return StateSide(tuple(positions), tuple(canonicals))
 
 
-def shapes(state: SettledState, side: Side) -> list[str]:
+def shapes(state: SettledState, side: StateSide) -> list[str]:
     rows = zip(side.positions, side.canonicals, strict=True)
     found = (ticker_shape(state.texts[i], text, state.traits[i]) for i, text in rows)
     return [digest16(shape) for shape in found if shape]
 
 
-def labels(side: Side) -> set[str]:
+def labels(side: StateSide) -> set[str]:
     """Return the short texts that have a figure, with 0 for each."""
     found = (NUMBER.subn("0", text) for text in side.canonicals if words_in(text) <= LONG)
     return {text for text, figures in found if figures}
 
 
-def bags(state: SettledState, side: Side, hidden: bool) -> list[str]:
+def bags(state: SettledState, side: StateSide, hidden: bool) -> list[str]:
     texts: Iterable[str] = side.canonicals
     if hidden:
         texts = (canonical(_ADDRESS.sub(NO_ADDRESS, state.texts[i])) for i in side.positions)
@@ -311,7 +311,9 @@ class _Owners:
         return any(True for _ in availability_in(text.lower()))
 
 
-def with_assigned(apart: Apart, memory: PageMemory, before: SettledState, now: SettledState) -> Apart:
+def with_assigned(
+    apart: StateDifference, memory: PageMemory, before: SettledState, now: SettledState
+) -> StateDifference:
     """Add blocks with a new owner to a difference, as removed from the old owner and added to the new one.
 
     before: the reported state; if it has no places, the memory supplies them.
@@ -365,7 +367,7 @@ def _beyond_assigned(own: dict[int, _Owner], others: dict[int, _Owner], sides: t
     return found
 
 
-def steps_of(before: SettledState, after: SettledState, apart: Apart) -> tuple[Op, ...]:
+def steps_of(before: SettledState, after: SettledState, apart: StateDifference) -> tuple[Op, ...]:
     """Return the visible steps of moved texts: a cell's or label's old and new text, or an insertion and a deletion."""
     came, went = apart.moved
     now, was = _Owners(after), _Owners(before)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from actors.content.changes.difference import Apart, Side
+from actors.content.changes.difference import StateDifference, StateSide
 from actors.content.changes.memory import PageMemory, SettledState, Slot, states_in
 from actors.content.values.amounts import Writing
 from actors.content.values.reading import values_in
@@ -37,7 +37,7 @@ _ITEM: Final = re.compile(r"\[[^\]]*\]")
 _MASK: Final = "⟨made⟩"
 
 
-class Masked(NamedTuple):
+class MaskedStates(NamedTuple):
     """Both states with keys that ignore masked values. waits: a masked value differs from the reported one. soon: it
     does so for the first time, and another check settles it.
     """
@@ -49,7 +49,9 @@ class Masked(NamedTuple):
     soon: bool = False
 
 
-def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: Apart, number: int) -> Masked:
+def masked(
+    memory: PageMemory, before: SettledState, now: SettledState, apart: StateDifference, number: int
+) -> MaskedStates:
     """Mask the values that change on each request, at the check with this number.
 
     before: the reported state, with places. apart: the difference of the two states.
@@ -72,7 +74,7 @@ def masked(memory: PageMemory, before: SettledState, now: SettledState, apart: A
         seen |= unproven
         masks -= unproven.keys()
     back = (replace(slot, since=number, value="") if slot.value else slot for slot in slots.values())
-    return Masked(
+    return MaskedStates(
         _without(before, apart.went, masks),
         _without(now, apart.came, masks),
         (*back, *seen.values())[-_MOST_SLOTS:],
@@ -119,7 +121,7 @@ def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     return tuple(replace(slot, value="") for slot in slots)
 
 
-def _members(state: SettledState, side: Side) -> dict[str, str]:
+def _members(state: SettledState, side: StateSide) -> dict[str, str]:
     """Return the values of these lines in comparable form; of places with equal names, the last."""
     return {path: value for i in side.positions for path, value in _values(state, i)}
 
@@ -164,7 +166,7 @@ def _limit(name: str, said: str) -> int:
     return 2 if _LIKELY.fullmatch(bare) else 1
 
 
-def _without(state: SettledState, side: Side, masks: Collection[str]) -> SettledState:
+def _without(state: SettledState, side: StateSide, masks: Collection[str]) -> SettledState:
     """Return the state with keys that ignore the masked values in these lines."""
     keys = list(state.keys)
     for i in side.positions:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.changes.weights import Zone, entries_of, zone_of
-from actors.content.pages.places import Place, pack_places, unpack_places
+from actors.content.pages.places import CellLabels, pack_places, unpack_places
 from actors.content.pages.traits import CELL, CONTROL, STORED
 from actors.content.wording.canonical import KnownKeys
 from actors.content.wording.spans import Gap
@@ -130,7 +130,7 @@ class SettledState(Struct, frozen=True, dict=True):
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     traits: tuple[int, ...]
-    places: tuple[Place | None, ...] = ()
+    places: tuple[CellLabels | None, ...] = ()
     json: bool = False
 
     @cached_property
@@ -146,7 +146,7 @@ class SettledState(Struct, frozen=True, dict=True):
         return entries_of(self.texts, self.traits)
 
 
-class Pending(Struct, frozen=True):
+class PendingDifferences(Struct, frozen=True):
     """Unreported differences from the reported state.
 
     came: keys of blocks on the page, with the number of the check that found them. missing: reported keys not on the
@@ -226,17 +226,17 @@ def known_keys(memory: PageMemory) -> KnownKeys:
     return known
 
 
-def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], number: int) -> Pending:
+def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], number: int) -> PendingDifferences:
     """Return the pending blocks of this check. came, missing: keys. number: of the check."""
     before = dict(zip(unpack_keys(memory.pending), memory.since, strict=True))
     absent = dict(zip(unpack_keys(memory.missing), memory.absent, strict=True))
     here = {block: before.get(block, number) for block in came}
     left = {block: absent.get(block, number) for block in missing}
     back = (*(block for block in before if block not in here), *(block for block in absent if block not in left))
-    return Pending(here, left, back)
+    return PendingDifferences(here, left, back)
 
 
-def with_pending(memory: PageMemory, pending: Pending) -> PageMemory:
+def with_pending(memory: PageMemory, pending: PendingDifferences) -> PageMemory:
     return replace(
         memory,
         pending=packed(pending.came),

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from actors.content.changes.difference import (
     NO_ADDRESS,
-    Apart,
     Replacement,
-    Side,
+    StateDifference,
+    StateSide,
     bags,
     labels,
     replacements,
@@ -118,7 +118,7 @@ NULL = "a null says as much as no member"
 _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES, NULL})
 
 
-class Known(Struct, frozen=True):
+class KnownBlocks(Struct, frozen=True):
     """Known keys and places that are not worth reporting.
 
     Keys of earlier checks, of today's furniture, of the host's shared parts and of marked noise; `restless` places
@@ -165,14 +165,14 @@ class WeighedBlock(Struct, frozen=True):
 Rows: TypeAlias = dict[int, WeighedBlock]
 
 
-class Difference(Struct, frozen=True):
+class WeighedDifference(Struct, frozen=True):
     """All added and removed blocks with weights, in page order, added first; and the replacements."""
 
     blocks: tuple[WeighedBlock, ...]
     replaced: tuple[Replacement, ...]
 
 
-def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known) -> Difference:
+def weighed(before: SettledState, now: SettledState, apart: StateDifference, known: KnownBlocks) -> WeighedDifference:
     came, went = apart.came, apart.went
     lost, found = f" {' '.join(went.canonicals)} ", f" {' '.join(came.canonicals)} "
     hidden = NO_ADDRESS in lost or NO_ADDRESS in found
@@ -182,8 +182,8 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
     pairs = replacements(before, now, apart.spans, went.by_position(), came.by_position())
     # A text that was there before the other one left has not replaced it, as in a shuffled list.
     replaced = tuple(one for one in pairs if known.waits.get(one.key, 0) <= known.absent.get(before.keys[one.old], 0))
-    arrivals = _Scales(now, came, came_bags, _Across(lost, shuffled, figured, apart.moved[0]), known)
-    departures = _Scales(before, went, went_bags, _Across(found, shuffled, figured, apart.moved[1]), known)
+    arrivals = _Scales(now, came, came_bags, _OtherState(lost, shuffled, figured, apart.moved[0]), known)
+    departures = _Scales(before, went, went_bags, _OtherState(found, shuffled, figured, apart.moved[1]), known)
     told, left = frozenset(before.keys), frozenset(now.keys) | known.aside
     arrived = arrivals.came(told, {one.new for one in replaced if one.what != "words"})
     departed = departures.went(left, {one.old for one in replaced if one.what != "words"})
@@ -207,10 +207,12 @@ def weighed(before: SettledState, now: SettledState, apart: Apart, known: Known)
         if slot_of(before, i) in known.restless:
             departed[i] = replace(departed[i], score=0.0, rule=RESTLESS)
     blocks = (*arrived.values(), *departed.values())
-    return Difference(_unshifted(blocks, replaced, before), replaced)
+    return WeighedDifference(_unshifted(blocks, replaced, before), replaced)
 
 
-def _without_furniture(arrived: Rows, departed: Rows, apart: Apart, known: Known, before: SettledState) -> None:
+def _without_furniture(
+    arrived: Rows, departed: Rows, apart: StateDifference, known: KnownBlocks, before: SettledState
+) -> None:
     """Set the weight to 0 for blocks in a group of furniture, and for those a redesign brings."""
     went = (_widened(range(gap[0], gap[1]), before.keys, known.aside) for gap in apart.spans)
     for i in _amid(arrived, (range(gap[2], gap[3]) for gap in apart.spans), known.recent):
@@ -239,7 +241,7 @@ def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Seq
             yield from found
 
 
-def _redressed(arrived: Rows, departed: Rows, known: Known) -> Iterator[int]:
+def _redressed(arrived: Rows, departed: Rows, known: KnownBlocks) -> Iterator[int]:
     """Yield the positions of short blocks that came with a redesign: nothing is missing, and half of the new blocks
     were known, mostly as furniture. They regain weight if they stay.
     """
@@ -255,7 +257,7 @@ def _in_place(
     one: Replacement,
     pair: tuple[WeighedBlock, WeighedBlock],
     scales: tuple[_Scales, _Scales],
-    known: Known,
+    known: KnownBlocks,
     *,
     alone: bool,
 ) -> tuple[WeighedBlock, WeighedBlock]:
@@ -306,8 +308,8 @@ def _exchanged(
     replaced: Sequence[Replacement],
     scales: tuple[_Scales, _Scales],
     sides: tuple[Rows, Rows],
-    apart: Apart,
-    known: Known,
+    apart: StateDifference,
+    known: KnownBlocks,
     *,
     alone: bool,
 ) -> list[tuple[Rows, set[int]]]:
@@ -368,7 +370,7 @@ def _unshifted(
     return tuple(replace(block, score=0.0, rule=rule) if block.key in keys else block for block in blocks)
 
 
-class _Across(Struct, frozen=True):
+class _OtherState(Struct, frozen=True):
     """The other side of a difference. words: in order. bags: words of blocks on both sides, sorted. labels: on both
     sides, with 0 for figures. moved: positions of texts with a new owner."""
 
@@ -381,7 +383,9 @@ class _Across(Struct, frozen=True):
 class _Scales:
     """One side of a difference, with the methods that weigh its blocks."""
 
-    def __init__(self, state: SettledState, side: Side, bags: Sequence[str], across: _Across, known: Known) -> None:
+    def __init__(
+        self, state: SettledState, side: StateSide, bags: Sequence[str], across: _OtherState, known: KnownBlocks
+    ) -> None:
         self._state, self._rows = state, list(zip(side.positions, side.canonicals, bags, strict=True))
         self._across, self._known = across, known
         self._zone: Zone = replace(state.zone, today=known.today)

@@ -66,7 +66,7 @@ _SEVERAL, _FEW = 3, 4
 _REDIRECT, LOGIN = "redirect", "login"
 
 
-class Stay(Enum):
+class SwapReaction(Enum):
     """Reaction to another page: wait, report it, or fail the source."""
 
     WAITS = 1
@@ -74,7 +74,7 @@ class Stay(Enum):
     FAILS = 3
 
 
-class Swap(Struct, frozen=True, dict=True):
+class PageSwap(Struct, frozen=True, dict=True):
     """Two states of a page, each with its identity: the reported one, and the current one from `reading`.
 
     gone: keys of blocks removed in earlier reports; a page that was reported once may return at any time.
@@ -109,19 +109,19 @@ class Swap(Struct, frozen=True, dict=True):
             return False
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
-    def stays(self, held: HeldPage, at: int) -> Stay:
+    def stays(self, held: HeldPage, at: int) -> SwapReaction:
         """Decide about the page in this one's place, by how long it has stayed.
 
         at: the time of this check in milliseconds; 0 if unknown, and only checks count then.
         """
         if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
-            return Stay.TELL
+            return SwapReaction.TELL
         if self.says and self.says != _REDIRECT:
-            return Stay.FAILS if held.away >= _LOOKS_WITH_WORDS else Stay.WAITS
+            return SwapReaction.FAILS if held.away >= _LOOKS_WITH_WORDS else SwapReaction.WAITS
         if held.away >= MOST_LOOKS:
-            return Stay.TELL
+            return SwapReaction.TELL
         if not alike(unpack_keys(held.keys), self.now.keys):
-            return Stay.WAITS
+            return SwapReaction.WAITS
         held = once_more(held, self.now, at)
         if self.says:
             stands = held.spaced >= _LOOKS_WITH_WORDS
@@ -129,7 +129,7 @@ class Swap(Struct, frozen=True, dict=True):
             stands = held.spaced >= _LOOKS and (not at or at - held.since >= _FOR)
         else:
             stands = held.looks >= _LOOKS_SAME_FACE
-        return Stay.TELL if stands else Stay.WAITS
+        return SwapReaction.TELL if stands else SwapReaction.WAITS
 
     def _announces_error(self, told: set[str]) -> bool:
         """Whether a few blocks replaced many, and announce an error or are still loading."""
@@ -232,14 +232,14 @@ _TAKEN = 0.2
 """The highest share of added weight in a difference that takes something back; a rotation adds more."""
 
 
-class When(Struct, frozen=True):
+class CheckMoment(Struct, frozen=True):
     """The number of a check, and its time in milliseconds; a time of 0 is unknown, and only numbers count."""
 
     number: int
     at: int
 
 
-class Turn(Struct, frozen=True):
+class ReturnCheck(Struct, frozen=True):
     """A check seen as a return. reverted: it goes back to a reported state. rotates: it is part of a rotation. turns:
     times of returns after a brief stay, for the memory (milliseconds).
     """
@@ -256,8 +256,8 @@ def turn_of(
     stood: Mapping[str, int],
     *,
     state: bytes,
-    when: When,
-) -> Turn:
+    when: CheckMoment,
+) -> ReturnCheck:
     """Classify a check. state: its digest. successors: the key of the replacement, by the removed block's key.
 
     stood: for each added or removed block, the number of earlier checks that had it, or missed it.
@@ -274,7 +274,7 @@ def turn_of(
     if not counted or not (was_told or (came and all(block.key in gone for block in came))):
         quick = any(block.came and block.key in gone and not stood.get(block.key) for block in blocks)
         # A return that weighs nothing, since the text was there just now, shows that it continues.
-        return Turn(False, False, (*memory.turns[:-1], when.at) if memory.turns and quick else memory.turns)
+        return ReturnCheck(False, False, (*memory.turns[:-1], when.at) if memory.turns and quick else memory.turns)
     taken = sum(block.score for block in came) < _TAKEN * sum(block.score for block in counted)
     once = not came or (taken and not memory.turns)
     prose = any(words_in(block.text) >= MIDDLE for block in came or counted)
@@ -287,4 +287,4 @@ def turn_of(
     if not any(waited) and (when.number - memory.told <= BRIEF or len(turns) > most):
         turns = (*turns, when.at)[-_MOST_TURNS:]
     lasts = _LASTS << max(0, len(turns) - most - 1)
-    return Turn(True, len(turns) > most and min(waited) < lasts, turns)
+    return ReturnCheck(True, len(turns) > most and min(waited) < lasts, turns)

@@ -28,7 +28,7 @@ _LONGEST = 2048
 _NAMES = {"loc": "loc", "lastmod": "lastmod", "title": "title", "publication_date": "published"}
 
 
-class Address(Struct, frozen=True):
+class SitemapEntry(Struct, frozen=True):
     """One address of a sitemap. modified: its date as written. title, published_at: from a news sitemap."""
 
     url: str
@@ -41,7 +41,7 @@ class Sitemap(Struct, frozen=True):
     """A sitemap, or an index of its files. partial: it has more addresses than the limit."""
 
     is_index: bool
-    addresses: tuple[Address, ...]
+    addresses: tuple[SitemapEntry, ...]
     partial: bool = False
 
 
@@ -57,7 +57,7 @@ def read_sitemap(body: bytes) -> Sitemap:
     found = _BEGINS.search(_head(body))
     if found is None:
         raise ContentError("This is not a sitemap: it has no <urlset> and no <sitemapindex>.")
-    addresses: list[Address] = []
+    addresses: list[SitemapEntry] = []
     for address in _addresses(body):
         if len(addresses) >= MOST_ADDRESSES:
             return Sitemap(found[1] == b"sitemapindex", tuple(addresses), partial=True)
@@ -65,7 +65,7 @@ def read_sitemap(body: bytes) -> Sitemap:
     return Sitemap(found[1] == b"sitemapindex", tuple(addresses))
 
 
-def _addresses(body: bytes) -> Iterator[Address]:
+def _addresses(body: bytes) -> Iterator[SitemapEntry]:
     parser = etree.XMLPullParser(
         events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True
     )
@@ -86,9 +86,9 @@ def _addresses(body: bytes) -> Iterator[Address]:
                 _drop(element)
 
 
-def _address(said: dict[str, str]) -> Address:
+def _address(said: dict[str, str]) -> SitemapEntry:
     published = said.get("published")
-    return Address(
+    return SitemapEntry(
         said["loc"], said.get("lastmod", "")[:40], said.get("title", ""), moment(published) if published else None
     )
 

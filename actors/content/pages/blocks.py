@@ -28,7 +28,7 @@ from msgspec import Struct
 
 from actors.content.bodies import markup
 from actors.content.errors import ContentError
-from actors.content.pages.places import MARKED, PLACING, Place, Tables
+from actors.content.pages.places import MARKED, PLACING, CellLabels, Tables
 from actors.content.pages.traits import (
     CELL,
     CONTROL,
@@ -302,7 +302,7 @@ class Blocks(Struct, frozen=True):
     traits: tuple[int, ...]
     linked: tuple[int, ...]
     partial: bool
-    places: tuple[Place | None, ...] = ()
+    places: tuple[CellLabels | None, ...] = ()
     json: tuple[bool, ...] = ()
 
 

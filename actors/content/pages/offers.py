@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.places import Place
+from actors.content.pages.places import CellLabels
 from actors.content.pages.traits import CELL, TOP
 from actors.content.values.amounts import Writing
 from actors.content.values.reading import availability_in, values_in
@@ -82,7 +82,7 @@ def with_offers(blocks: Blocks, offers: Sequence[Offer]) -> Blocks:
     return inserted(blocks, rows, CELL)
 
 
-def inserted(blocks: Blocks, rows: Sequence[tuple[str, Place | None]], trait: int) -> Blocks:
+def inserted(blocks: Blocks, rows: Sequence[tuple[str, CellLabels | None]], trait: int) -> Blocks:
     if not rows:
         return blocks
     at = place_of_offers(blocks)
@@ -107,7 +107,7 @@ def keys_of(offers: Sequence[Offer]) -> list[str]:
     return [key(text, cell=True) for text in texts]
 
 
-def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, Place]]:
+def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, CellLabels]]:
     # Most blocks cannot match: they lack every price's digits, so their values need no reading.
     wholes = {offer.price.partition(".")[0] for offer in offers if offer.price}
     near = (text for text in blocks.texts if any(whole in _SEPARATORS.sub("", text) for whole in wholes))
@@ -115,12 +115,12 @@ def _unshown(blocks: Blocks, offers: Sequence[Offer]) -> list[tuple[str, Place]]
     shown = {value.meaning()[:2] for value in values if isinstance(value.number, int)}
     labels = (text for text in blocks.texts if len(text) <= _LONGEST_LABEL and any(offer.state for offer in offers))
     has_state = any(True for text in labels for _ in availability_in(text.lower()))
-    rows: list[tuple[str, Place]] = []
+    rows: list[tuple[str, CellLabels]] = []
     for offer in offers:
         if offer.price and _amount(offer) not in shown:
-            rows.append((_written(offer), Place(offer.name, PRICE_COLUMN)))
+            rows.append((_written(offer), CellLabels(offer.name, PRICE_COLUMN)))
         if offer.state and not has_state:
-            rows.append((offer.state, Place(offer.name, STATE_COLUMN)))
+            rows.append((offer.state, CellLabels(offer.name, STATE_COLUMN)))
     return rows
 
 

@@ -23,7 +23,7 @@ from actors.content.pages.blocks import Blocks, WalkedTree, blocks_of, digest, r
 from actors.content.pages.event_text import code_of, event_text
 from actors.content.pages.listing import items_of
 from actors.content.pages.offers import Offer, inserted, offers_of, with_offers
-from actors.content.pages.places import Place
+from actors.content.pages.places import CellLabels
 from actors.content.pages.plain import (
     ROOT,
     Plain,
@@ -35,7 +35,7 @@ from actors.content.pages.plain import (
     root_of,
     unwatchable,
 )
-from actors.content.pages.selectors import Stand, stands_of, written
+from actors.content.pages.selectors import BlockPlace, stands_of, written
 from actors.content.pages.traits import ASIDE, CELL, CONTROL, FURNITURE, HEADING, TOP
 from actors.content.pages.walls import LITTLE, NO_EVIDENCE, Evidence, evidence_of, kind_of, parts_of_title, trouble_of
 from actors.content.values.amounts import Writing
@@ -105,7 +105,7 @@ class PageReading(Struct, frozen=True):
     traits: tuple[int, ...] = ()
     partial: bool = False
     evidence: Evidence = NO_EVIDENCE
-    places: tuple[Place | None, ...] = ()
+    places: tuple[CellLabels | None, ...] = ()
     json: bool = False
 
 
@@ -259,7 +259,7 @@ def is_one_value(blocks: Blocks) -> bool:
     return not kind_of(values[0])
 
 
-class Head(Struct, frozen=True):
+class PageMetadata(Struct, frozen=True):
     """A page's metadata; written: its raw title."""
 
     written: str
@@ -268,12 +268,12 @@ class Head(Struct, frozen=True):
     published_at: Millis | None
 
 
-def head_of(root: markup.Element) -> Head:
+def head_of(root: markup.Element) -> PageMetadata:
     named = _metas(root)
     title = _first(named, _TITLE_NAMES) or " ".join((root.findtext(".//title") or "").split())
     author = _first(named, _AUTHOR_NAMES)
     author = "" if author.startswith(("http://", "https://")) else normalise(author)[:_MOST_LABEL]
-    return Head(title, normalise(title)[:_MOST_LABEL], author, _published(root, named))
+    return PageMetadata(title, normalise(title)[:_MOST_LABEL], author, _published(root, named))
 
 
 def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[list[str], list[str]]:
@@ -374,8 +374,8 @@ def labels_of(format: str, blocks: Blocks) -> tuple[str, ...]:
     if kinds[:1] != ("path",):
         return ()
     stands = stands_of(format, blocks)
-    headings = [Stand(stand.heading) for stand in stands if stand.heading]
-    rows = [Stand(row=stand.row) for stand in stands if stand.row]
+    headings = [BlockPlace(stand.heading) for stand in stands if stand.heading]
+    rows = [BlockPlace(row=stand.row) for stand in stands if stand.row]
     return tuple(dict.fromkeys(map(written, dict.fromkeys((*headings, *rows)))))[:_MOST_HINTS]
 
 

@@ -41,7 +41,7 @@ _COLUMN_SCOPES = frozenset({"col", "colgroup"})
 _ROW_SCOPES = frozenset({"row", "rowgroup"})
 
 
-class Place(NamedTuple):
+class CellLabels(NamedTuple):
     """The label of a block's row and the head of its column; "" if missing, never both."""
 
     row: str = ""
@@ -178,7 +178,7 @@ class Tables:
                 self._end_row(self._tables.pop())
             self.at = self._left.pop()
 
-    def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[Place | None, ...]:
+    def places(self, cells: Mapping[int, int], texts: Sequence[str]) -> tuple[CellLabels | None, ...]:
         """Return the place of each block, given its cell by block number; () if there are none."""
         if not cells:
             return ()
@@ -187,11 +187,11 @@ class Tables:
             if cell not in first:
                 first[cell] = texts[block]
         labels = _Labels(first)
-        places: list[Place | None] = [None] * len(texts)
+        places: list[CellLabels | None] = [None] * len(texts)
         for block, cell in cells.items():
             row, column = labels[self._rows[cell]], labels[self._columns[cell]]
             if row or column:
-                places[block] = Place(row, column)
+                places[block] = CellLabels(row, column)
         return tuple(places) if any(places) else ()
 
     def _enter_cell(self, table: _Table, tag: str, named: Mapping[str, str]) -> None:
@@ -255,7 +255,7 @@ class _Packed(Struct, array_like=True):
     """For each block: none, or the number of the column plus 1."""
 
 
-def pack_places(places: Sequence[Place | None], texts: bytes) -> bytes:
+def pack_places(places: Sequence[CellLabels | None], texts: bytes) -> bytes:
     """Pack places, b"" for none. texts: the same that `unpack_places` will get."""
     if not any(places):
         return b""
@@ -264,7 +264,7 @@ def pack_places(places: Sequence[Place | None], texts: bytes) -> bytes:
     row_steps, column_steps = [], []
     last, room = -1, MOST_LABELS
     for place in places:
-        row, column = place or Place()
+        row, column = place or CellLabels()
         room -= (0 if row in rows else len(row)) + (0 if column in columns else len(column))
         if room < 0:
             break
@@ -281,7 +281,7 @@ def pack_places(places: Sequence[Place | None], texts: bytes) -> bytes:
     return deflating.compress(packed) + deflating.flush()
 
 
-def unpack_places(packed: bytes, texts: bytes) -> tuple[Place | None, ...]:
+def unpack_places(packed: bytes, texts: bytes) -> tuple[CellLabels | None, ...]:
     """Return the places of the first blocks; () if there are none or the data is damaged."""
     if not packed:
         return ()
@@ -293,8 +293,8 @@ def unpack_places(packed: bytes, texts: bytes) -> tuple[Place | None, ...]:
         return ()
 
 
-def _places(found: _Packed) -> list[Place | None]:
-    places: list[Place | None] = []
+def _places(found: _Packed) -> list[CellLabels | None]:
+    places: list[CellLabels | None] = []
     last = newest = -1
     for row_step, column_step in zip(found.row_steps, found.column_steps, strict=True):
         row = ""
@@ -304,5 +304,5 @@ def _places(found: _Packed) -> list[Place | None]:
             last = last if row_step == _SAME else newest if row_step == _NEXT else row_step - _KNOWN
             row = found.rows[last]
         column = found.columns[column_step - 1] if column_step else ""
-        places.append(Place(row, column) if row or column else None)
+        places.append(CellLabels(row, column) if row or column else None)
     return places

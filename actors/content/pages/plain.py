@@ -40,7 +40,7 @@ from actors.content.feeds.feeds import feed_root
 from actors.content.messages.readings import FILE, not_chosen_by, selector_kind
 from actors.content.pages import selectors
 from actors.content.pages.blocks import MOST_BLOCKS, MOST_CHARACTERS, Blocks, read_blocks
-from actors.content.pages.places import Place
+from actors.content.pages.places import CellLabels
 from actors.content.pages.selectors import chosen_by, stands_of
 from actors.content.pages.traits import CELL, HEADING, ITEM
 from actors.content.wording import json_text
@@ -99,7 +99,7 @@ def read_file(body: bytes) -> Plain | None:
     if blocks.partial or len(blocks.texts) > MOST_BLOCKS:  # joined blocks have no place
         labels = (*labels[: min(len(blocks.texts), MOST_BLOCKS)], *[""] * (len(blocks.texts) - MOST_BLOCKS))
     if any(labels) and len(labels) == len(blocks.texts):
-        blocks = replace(blocks, places=tuple(Place(label) if label else None for label in labels))
+        blocks = replace(blocks, places=tuple(CellLabels(label) if label else None for label in labels))
     return Plain(found.format, found.says, replace(blocks, partial=blocks.partial or found.partial))
 
 
@@ -145,7 +145,7 @@ def _read_lines(text: str, was: str, named: str = "plain text") -> Plain:
     return _made("text", says, list(_paragraphs(text)) or [(text.strip(), 0)])
 
 
-class Part(NamedTuple):
+class DocumentSection(NamedTuple):
     """A part of a document, None if nothing was chosen. matched: the number of places that the selector chose, None
     without one. removed: the number each of `ignore` removed.
     """
@@ -155,7 +155,7 @@ class Part(NamedTuple):
     removed: tuple[int, ...]
 
 
-def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
+def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:
     """Return the part of a document without HTML elements that the selectors choose.
 
     Raises NoParts if they can never apply to this format, ContentError for a selector that cannot be used.
@@ -180,7 +180,7 @@ def _by_path(*wanted: str | None) -> bool:
     return any(selector is not None and selector_kind(selector) == "path" for selector in wanted)
 
 
-def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ...]) -> Part:
+def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:
     """Apply paths and regular expressions to blocks; `lines:` counts the blocks."""
     blocks, stands = document.blocks, stands_of(document.format, document.blocks)
     texts = dict(enumerate(blocks.texts, 1))
@@ -198,7 +198,7 @@ def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ..
         blocks.partial,
         tuple(blocks.places[at - 1] for at in left) if blocks.places else (),
     )
-    return Part(replace(document, blocks=some) if left else None, matched, removed)
+    return DocumentSection(replace(document, blocks=some) if left else None, matched, removed)
 
 
 def _found_in(texts: Mapping[int, str], selector: str) -> dict[int, str]:
@@ -228,14 +228,14 @@ class TableCell(NamedTuple):
     at: int
     number: int
     text: str
-    place: Place
+    place: CellLabels
 
 
 def cells_of(text: str) -> list[TableCell]:
     """Return the non-empty cells of a CSV table; the first row has the column heads."""
     heads, *rows = _table(text, known=True) or [[]]
     return [
-        TableCell(at, number, cell, Place(row[0] if number > 1 else "", head))
+        TableCell(at, number, cell, CellLabels(row[0] if number > 1 else "", head))
         for at, row in enumerate(rows, 1)
         for number, (cell, head) in enumerate(zip_longest(row[:MOST_COLUMNS], heads[:MOST_COLUMNS], fillvalue=""), 1)
         if cell
@@ -287,7 +287,7 @@ def _made(
         if partial := len(texts) >= MOST_BLOCKS or characters >= MOST_CHARACTERS:
             break
     says = f"{says}, {_count(len(texts), counted)}" if counted else says
-    places = tuple(Place(label) if label else None for label in labels) if any(labels) else ()
+    places = tuple(CellLabels(label) if label else None for label in labels) if any(labels) else ()
     blocks = Blocks(tuple(texts), tuple(traits), (0,) * len(texts), partial, places, tuple(json))
     return Plain(format, says, blocks)
 
@@ -310,7 +310,7 @@ def _describe_json(value: Any) -> str:
     return f"JSON, a list of {_count(len(value), 'item')}"
 
 
-def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> Part:
+def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:
     removed = []
     for unwanted in ignore:
         found = selectors.find_in_json(value, unwanted)
@@ -320,21 +320,23 @@ def _part_of_json(value: Any, selector: str | None, ignore: tuple[str, ...]) -> 
             with suppress(KeyError, IndexError, TypeError):
                 del json_text.at(value, location[:-1])[location[-1]]
     if selector is None:
-        return Part(_made("json", _describe_json(value), _json_lines(json_text.lines(value))), None, tuple(removed))
+        return DocumentSection(
+            _made("json", _describe_json(value), _json_lines(json_text.lines(value))), None, tuple(removed)
+        )
     chosen = selectors.find_in_json(value, selector)
     lines = (line for location in chosen for line in _chosen_json(value, location))
     part = _made("json", f"{_describe_json(value)}, {_count(len(chosen), 'place')} of it", _json_lines(lines))
-    return Part(part if part.blocks.texts else None, len(chosen), tuple(removed))
+    return DocumentSection(part if part.blocks.texts else None, len(chosen), tuple(removed))
 
 
-def _json_lines(lines: Iterable[json_text.Line]) -> Iterator[tuple[str, int, str, bool]]:
+def _json_lines(lines: Iterable[json_text.JsonUnit]) -> Iterator[tuple[str, int, str, bool]]:
     return ((line.text, CELL, line.place, not line.is_text) for line in lines)
 
 
-def _chosen_json(value: Any, location: Location) -> Iterator[json_text.Line]:
+def _chosen_json(value: Any, location: Location) -> Iterator[json_text.JsonUnit]:
     found, place = json_text.at(value, location), json_text.written(value, location)
     if isinstance(found, str):
-        yield json_text.Line(found, place, is_text=not isinstance(found, json_text.Number))
+        yield json_text.JsonUnit(found, place, is_text=not isinstance(found, json_text.Number))
     else:
         yield from json_text.lines(found, place)
 
@@ -355,16 +357,18 @@ def _xml(text: str) -> Element | None:
     return root
 
 
-def _part_of_xml(root: Element, selector: str | None, ignore: tuple[str, ...]) -> Part:
+def _part_of_xml(root: Element, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:
     _without_name_spaces(root)
     removed = tuple(selectors.remove(root, unwanted) for unwanted in ignore)
     says = f"XML (root element <{_name(root)}>)"
     if selector is None:
-        return Part(_made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line"), None, removed)
+        return DocumentSection(
+            _made("xml", says, ((line, CELL) for line in _xml_lines(root)), counted="line"), None, removed
+        )
     chosen = selectors.select(root, selector)
     lines = ((line, CELL) for element in chosen for line in _chosen_lines(element))
     part = _made("xml", f"{says}, {_count(len(chosen), 'place')} of it", lines)
-    return Part(part if part.blocks.texts else None, len(chosen), removed)
+    return DocumentSection(part if part.blocks.texts else None, len(chosen), removed)
 
 
 def _chosen_lines(element: Element) -> Iterator[str]:
@@ -441,11 +445,11 @@ def _elements(element: Element) -> list[Element]:
     return [child for child in element if isinstance(child.tag, str)]
 
 
-def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[str, ...]) -> Part:
+def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:
     lines = dict(enumerate(text.lstrip("\ufeff").splitlines(), 1))
     left, matched, removed = _left(lines, lambda chosen: _found_in(lines, chosen), selector, ignore)
     part = "\n".join(left.values())
-    return Part(_read_lines(part, format) if part.strip() else None, matched, removed)
+    return DocumentSection(_read_lines(part, format) if part.strip() else None, matched, removed)
 
 
 # --- tables of characters --------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ _ENDED: Final = re.compile(r"[.,;:!?…]$")
 _HOW: Final = "write it as a difference does: path:Heading › Row · Column, or path:Heading › #2"
 
 
-class Stand(NamedTuple):
+class BlockPlace(NamedTuple):
     """The place of a block; "" if unknown."""
 
     heading: str = ""
@@ -66,7 +66,7 @@ class Path(NamedTuple):
     either: str | None = None
     nth: int = 0
 
-    def fits(self, stand: Stand) -> bool:
+    def fits(self, stand: BlockPlace) -> bool:
         wanted = ((self.heading, stand.heading), (self.row, stand.row), (self.column, stand.column))
         if any(label is not None and label != _same(there) for label, there in wanted):
             return False
@@ -104,10 +104,10 @@ def _same(label: str) -> str:
     return normalise(label).casefold().strip()
 
 
-def written(stand: Stand, nth: int = 0) -> str:
+def written(stand: BlockPlace, nth: int = 0) -> str:
     """Return the path to the blocks at a place.
 
-    >>> written(Stand("Prices", "Team", "Fee")), written(Stand("Prices"), 2), written(Stand(row="a > b"))
+    >>> written(BlockPlace("Prices", "Team", "Fee")), written(BlockPlace("Prices"), 2), written(BlockPlace(row="a > b"))
     ('path:Prices › Team · Fee', 'path:Prices › #2', 'path:"a > b"')
     """
     heading = f"{_quoted(stand.heading)} ›" if stand.heading else ""
@@ -126,18 +126,18 @@ def _tokens(label: str) -> list[tuple[str | None, ...]]:
     return [token.groups() for token in _PATH_TOKEN.finditer(label)]
 
 
-def chosen_by(selector: str, stands: Sequence[Stand]) -> list[int]:
+def chosen_by(selector: str, stands: Sequence[BlockPlace]) -> list[int]:
     """Return the indices of the blocks a path chooses. Raises ContentError."""
     path = path_of(selector)
     found = [at for at, stand in enumerate(stands) if path.fits(stand)]
     return found[path.nth - 1 : path.nth] if path.nth else found
 
 
-def stands_of(format: str, blocks: Blocks) -> list[Stand]:
+def stands_of(format: str, blocks: Blocks) -> list[BlockPlace]:
     return list(_stands(format, blocks))
 
 
-def _stands(format: str, blocks: Blocks) -> Iterator[Stand]:
+def _stands(format: str, blocks: Blocks) -> Iterator[BlockPlace]:
     heading = ""
     for at, (text, trait) in enumerate(zip(blocks.texts, blocks.traits, strict=True)):
         place = blocks.places[at] if blocks.places else None
@@ -147,9 +147,9 @@ def _stands(format: str, blocks: Blocks) -> Iterator[Stand]:
             row = next((part for part in text.split(" | ") if not _WHEN.match(part)), "")
         if trait & (HEADING | TOP) or (format == "pdf" and _reads_like_heading(text, trait)):
             heading = heading_of(text) if format == "text" else text
-            yield Stand("", row, column)
+            yield BlockPlace("", row, column)
         else:
-            yield Stand(heading, row, column)
+            yield BlockPlace(heading, row, column)
 
 
 def heading_of(text: str) -> str:

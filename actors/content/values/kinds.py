@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from actors.content.values.amounts import Writing
 from actors.content.values.names import names_in, same_wording
-from actors.content.values.reading import Found, has_prices, is_price, values_in
+from actors.content.values.reading import ValueSpan, has_prices, is_price, values_in
 from actors.content.wording import json_text
 from actors.content.wording.canonical import spelled, stripped
 from actors.content.wording.spans import cut, line, surplus
@@ -40,14 +40,14 @@ from storage.records.event import (
 )
 
 
-class Side(NamedTuple):
+class MemberSide(NamedTuple):
     """A member on one side: its text, with its values. parts: for a list of plain values, the end and path of each."""
 
-    noted: Noted
+    noted: AnnotatedText
     path: str
     parts: tuple[tuple[int, str], ...] = ()
 
-    def path_of(self, found: Found | None) -> str:
+    def path_of(self, found: ValueSpan | None) -> str:
         return next((path for end, path in self.parts if found is not None and found.end <= end), self.path)
 
 
@@ -55,11 +55,11 @@ class MemberPair(NamedTuple):
     """A member before and after; None on the side that lacks it."""
 
     path: str
-    before: Side | None
-    after: Side | None
+    before: MemberSide | None
+    after: MemberSide | None
 
 
-def paired(before: Noted, after: Noted, row: str) -> tuple[MemberPair, ...]:
+def paired(before: AnnotatedText, after: AnnotatedText, row: str) -> tuple[MemberPair, ...]:
     """Pair the members of a changed block; () if a side is not JSON. row: its place, "" for the top."""
     olds, news = (_sides(noted, members_of(noted.text, row)) for noted in (before, after))
     if not olds or not news:
@@ -67,14 +67,14 @@ def paired(before: Noted, after: Noted, row: str) -> tuple[MemberPair, ...]:
     return tuple(MemberPair(path, olds.get(path), news.get(path)) for path in dict.fromkeys((*news, *olds)))
 
 
-def _sides(noted: Noted, members: Sequence[Member]) -> Mapping[str, Side]:
-    groups: dict[str, list[Member]] = {}
+def _sides(noted: AnnotatedText, members: Sequence[MemberSpan]) -> Mapping[str, MemberSide]:
+    groups: dict[str, list[MemberSpan]] = {}
     for one in members:
         groups.setdefault(one.group, []).append(one)
     return {path: _side(noted, path, own) for path, own in groups.items()}
 
 
-def _side(noted: Noted, path: str, members: Sequence[Member]) -> Side:
+def _side(noted: AnnotatedText, path: str, members: Sequence[MemberSpan]) -> MemberSide:
     start, end = members[0].start, members[-1].end
     is_quoted = len(members) == 1 and noted.text[start] == '"'
     own = [one for one in noted.values if start < one.end <= end]
@@ -82,7 +82,7 @@ def _side(noted: Noted, path: str, members: Sequence[Member]) -> Side:
     text = noted.text[start:end]
     values = tuple(one._replace(start=max(0, one.start - start), end=min(one.end, end) - start) for one in own)
     parts = tuple((one.end - start, one.path) for one in members) if members[0].path != path else ()
-    return Side(noted_with(text, values), path, parts)
+    return MemberSide(noted_with(text, values), path, parts)
 
 
 _KINDS: dict[ValueType, ChangeKind] = {
@@ -131,7 +131,7 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
         writing = Writing(exact=text.startswith(("{", "[")))
         if not _ANY.search(text) or not has_prices(text, writing):
             continue
-        noted = Noted(text, tuple(values_in(text, writing)), "")
+        noted = AnnotatedText(text, tuple(values_in(text, writing)), "")
         told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
         if told:
             return tuple(
@@ -204,7 +204,7 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
         yield TypedChange(kind, label_of(context), path, Value(short(old_text)), Value(short(new_text)))
 
 
-def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: str) -> TypedChange:
+def _of_pair(old: ValueSpan | None, new: ValueSpan | None, text: str, label: str, path: str) -> TypedChange:
     """Return the change of a value. text: around the new value, or the old one if there is none."""
     first = new or old
     assert first is not None
@@ -217,7 +217,7 @@ def _of_pair(old: Found | None, new: Found | None, text: str, label: str, path: 
 def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
     """Yield the changes of a JSON member, labelled by its path."""
     before, after = pair.before, pair.after
-    olds, news = (side.noted if side else Noted("", (), "") for side in (before, after))
+    olds, news = (side.noted if side else AnnotatedText("", (), "") for side in (before, after))
     told = False
     for old, new, _ in _pairs(olds, news):
         side = after if new else before
@@ -237,7 +237,7 @@ def _of_member(pair: MemberPair, writing: Writing) -> Iterator[TypedChange]:
         yield _sided(one, Value(short(news.text or olds.text)), fitting(path), path, came=after is not None)
 
 
-def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | None, str]]:
+def _pairs(before: AnnotatedText, after: AnnotatedText) -> Iterator[tuple[ValueSpan | None, ValueSpan | None, str]]:
     """Yield the values that differ, each with its counterpart and the words around it."""
     types = [one.value.type for one in before.values], [one.value.type for one in after.values]
     if before.around == after.around and types[0] == types[1]:
@@ -256,7 +256,9 @@ def _pairs(before: Noted, after: Noted) -> Iterator[tuple[Found | None, Found | 
             yield old, new, label
 
 
-def _words_kind(before: Noted, after: Noted, writing: Writing, *, told: bool) -> tuple[ChangeKind, str, str] | None:
+def _words_kind(
+    before: AnnotatedText, after: AnnotatedText, writing: Writing, *, told: bool
+) -> tuple[ChangeKind, str, str] | None:
     """Return the kind of the non-value difference, with both sides' words; None if only punctuation differs."""
     old, new = before.around.replace(HOLE, " "), after.around.replace(HOLE, " ")
     if old.split() == new.split():
@@ -320,7 +322,7 @@ def _of_text(text: str, block: int, context: Context, writing: Writing) -> Itera
 ROOT: Final = "$"
 
 
-class Member(NamedTuple):
+class MemberSpan(NamedTuple):
     """A value without members, from `start` to `end` of a text. group: the path of its list if that holds only such
     values, else its own.
     """
@@ -353,7 +355,7 @@ def path_of_block(text: str, row: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def members_of(text: str, row: str) -> tuple[Member, ...]:
+def members_of(text: str, row: str) -> tuple[MemberSpan, ...]:
     """Return the values of a block in order; () if it is a part of one, or no JSON.
 
     >>> [(one.path, '{"a": 1, "b": [2, 3]}'[one.start : one.end]) for one in members_of('{"a": 1, "b": [2, 3]}', "x")]
@@ -369,12 +371,12 @@ def members_of(text: str, row: str) -> tuple[Member, ...]:
         return ()
 
 
-def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterator[Member]:
+def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterator[MemberSpan]:
     if not isinstance(value, (dict, list)) or not value:
         end = at + len(json_text.on_one_line(value))
         if text[at:end] != json_text.on_one_line(value):
             raise _OtherHand
-        yield Member(at, end, path, group or path)
+        yield MemberSpan(at, end, path, group or path)
         return
     at += 1
     is_plain = isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value)
@@ -399,29 +401,29 @@ HOLE: Final = "\u2205"
 _WORDS_OF_LABEL: Final = 48
 
 
-class Noted(NamedTuple):
+class AnnotatedText(NamedTuple):
     """A text for comparison: its values, and its words with a hole for each value."""
 
     text: str
-    values: tuple[Found, ...]
+    values: tuple[ValueSpan, ...]
     around: str
 
 
-def as_noted(text: str, writing: Writing, context: Context | None) -> Noted:
+def as_noted(text: str, writing: Writing, context: Context | None) -> AnnotatedText:
     cell = "" if context is None else f"{context.row} {context.column}".strip()
     return noted_with(text, tuple(values_in(text, writing, cell)))
 
 
-def noted_with(text: str, values: tuple[Found, ...]) -> Noted:
+def noted_with(text: str, values: tuple[ValueSpan, ...]) -> AnnotatedText:
     """Prepare a text with known values for comparison."""
     parts, at = [], 0
     for one in values:
         parts += [text[at : one.start], f" {HOLE} "]
         at = one.end
-    return Noted(text, values, stripped(spelled("".join((*parts, text[at:])))))
+    return AnnotatedText(text, values, stripped(spelled("".join((*parts, text[at:])))))
 
 
-def around(noted: Noted, i: int) -> str:
+def around(noted: AnnotatedText, i: int) -> str:
     """Return the words around a value, with dots in its place: "Team … per month"."""
     one = noted.values[i]
     start = noted.values[i - 1].end if i else 0
@@ -444,7 +446,7 @@ def label_of(context: Context | None) -> str:
     return labelled(context) or (fitting(line(context.heading)) if context and context.heading else "")
 
 
-def path_of(text: str, context: Context | None, found: Found | None, writing: Writing) -> str:
+def path_of(text: str, context: Context | None, found: ValueSpan | None, writing: Writing) -> str:
     if not writing.exact:
         return ""
     row = context.row if context else ""

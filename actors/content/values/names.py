@@ -39,7 +39,7 @@ class _Rating(IntEnum):
     SURE = 2
 
 
-class _Stretch(NamedTuple):
+class _WordDifference(NamedTuple):
     """Words that differ, with their neighbours in the same sentence, or "".
 
     begins: both sides begin a sentence. figures: they contain some. ends: it ends like a sentence.
@@ -72,7 +72,7 @@ def same_wording(before: str, after: str) -> bool:
     return all(one.old == one.new for _, _, one in _stretches(before, after))
 
 
-def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _Stretch]]:
+def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _WordDifference]]:
     olds, news = words_of(before), words_of(after)
     for a, b, c, d in gaps([before[i:j] for i, j in olds], [after[i:j] for i, j in news]):
         old = before[olds[a][0] : olds[b - 1][1]] if a < b else ""
@@ -82,7 +82,7 @@ def _stretches(before: str, after: str) -> Iterator[tuple[str, str, _Stretch]]:
         figures = bool(_FIGURES.search(old) or _FIGURES.search(new))
         ends = (old or new).rstrip()[-1:] in _ENDS
         beside = _beside(text, spans, first, first - 1), _beside(text, spans, last, last)
-        yield old, new, _Stretch(_named(old), _named(new), *beside, begins, figures, ends)
+        yield old, new, _WordDifference(_named(old), _named(new), *beside, begins, figures, ends)
 
 
 def _beside(text: str, spans: Sequence[tuple[int, int]], gap: int, word: int) -> str:
@@ -112,7 +112,7 @@ def _letters(words: Sequence[str]) -> str:
     return "".join(sign for word in words for sign in word.casefold() if sign.isalnum())
 
 
-def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Rating:
+def _likely(one: _WordDifference, before: str, after: str, writing: Writing) -> _Rating:
     text = after if len(after) >= len(before) else before
     if one.behind.rstrip(".") in _FORMS and 0 < max(len(one.old), len(one.new)) <= _MOST_WORDS:
         return _Rating.SURE
@@ -139,7 +139,7 @@ def _likely(one: _Stretch, before: str, after: str, writing: Writing) -> _Rating
     )
 
 
-def _one_sided(one: _Stretch, text: str, writing: Writing) -> _Rating:
+def _one_sided(one: _WordDifference, text: str, writing: Writing) -> _Rating:
     """Rate words that only one side has; a heading before a text is no name."""
     words = one.old or one.new
     if not words or one.ends or text.isupper() or not _is_name(words, _MOST_IN_SENTENCE):

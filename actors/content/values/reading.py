@@ -68,7 +68,7 @@ _MONTH_FIRST = frozenset({"en", "en-us", "en-ph", "fil"})
 _HOUR_OF_NOON = 12
 
 
-class Found(NamedTuple):
+class ValueSpan(NamedTuple):
     """A value from `start` to `end` of a text."""
 
     start: int
@@ -76,7 +76,7 @@ class Found(NamedTuple):
     value: Value
 
 
-def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
+def values_in(text: str, writing: Writing, label: str = "") -> list[ValueSpan]:
     """Return the values of a text in order. label: its row and column labels, if it is a cell.
 
     >>> [found.value.number for found in values_in("from 1.099,00 € to 12,5 %", Writing("de"))]
@@ -87,7 +87,7 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[Found]:
     lowered = flat.lower()
     if len(lowered) != len(flat):
         lowered = flat
-    said = [Found(at.start, at.end, _named(text, at.start, at.end, at.state)) for at in availability_in(lowered)]
+    said = [ValueSpan(at.start, at.end, _named(text, at.start, at.end, at.state)) for at in availability_in(lowered)]
     found = _apart(
         [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
     )
@@ -102,20 +102,20 @@ def has_prices(text: str, writing: Writing) -> bool:
     return "%" in flat or _Numbers(text, flat, writing, "").has_money() or bool(_VERSION.search(flat.lower()))
 
 
-def is_price(found: Found, text: str) -> bool:
+def is_price(found: ValueSpan, text: str) -> bool:
     """Whether a value of a text is a price, not a discount."""
     return found.value.type == "money" and not _SAVED.search(text[max(0, found.start - 24) : found.start])
 
 
-def _apart(found: Sequence[Found]) -> list[Found]:
-    kept: list[Found] = []
+def _apart(found: Sequence[ValueSpan]) -> list[ValueSpan]:
+    kept: list[ValueSpan] = []
     for one in sorted(found, key=lambda at: (at.start, -at.end)):
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return kept
 
 
-def _taken(found: Sequence[Found]) -> set[int]:
+def _taken(found: Sequence[ValueSpan]) -> set[int]:
     return {at for one in found for at in range(one.start, one.end)}
 
 
@@ -127,10 +127,10 @@ def _named(text: str, start: int, end: int, state: str) -> Value:
     return Value(_cut(text, start, end), "availability", value=state)
 
 
-def _dates(text: str, lowered: str, writing: Writing) -> Iterator[Found]:
+def _dates(text: str, lowered: str, writing: Writing) -> Iterator[ValueSpan]:
     for at in dates_in(lowered):
         if said := _date(at, writing):
-            yield Found(at.start, at.end, Value(_cut(text, at.start, at.end), "date", value=said))
+            yield ValueSpan(at.start, at.end, Value(_cut(text, at.start, at.end), "date", value=said))
 
 
 def _date(at: DateSpan, writing: Writing) -> str:
@@ -143,22 +143,24 @@ def _date(at: DateSpan, writing: Writing) -> str:
     return "-".join(parts)
 
 
-def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[Found]:
+def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[ValueSpan]:
     for at in _CLOCK.finditer(lowered):
         if at[0][len(at[1])] == "." and not at[3]:
             continue  # as likely a number with two decimals
         hour = int(at[1])
         if at[3] and hour <= _HOUR_OF_NOON:
             hour = hour % _HOUR_OF_NOON + (_HOUR_OF_NOON if at[3] == "p" else 0)
-        yield Found(at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "time", value=f"{hour:02}:{at[2]}"))
+        yield ValueSpan(
+            at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "time", value=f"{hour:02}:{at[2]}")
+        )
 
 
-def _versions(text: str, lowered: str) -> Iterator[Found]:
+def _versions(text: str, lowered: str) -> Iterator[ValueSpan]:
     for at in _VERSION.finditer(lowered):
         bare = next(group for group in at.groups() if group)
         if not at[1] and at[2] and read(bare, Writing()) is not None:
             continue  # 1.234.567 is a number
-        yield Found(at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "version", value=bare))
+        yield ValueSpan(at.start(), at.end(), Value(_cut(text, at.start(), at.end()), "version", value=bare))
 
 
 class _Numbers:
@@ -167,9 +169,9 @@ class _Numbers:
     def __init__(self, text: str, flat: str, writing: Writing, label: str) -> None:
         self._text, self._flat, self._writing, self._label = text, flat, writing, label
 
-    def read(self, taken: set[int]) -> list[Found]:
+    def read(self, taken: set[int]) -> list[ValueSpan]:
         """Return the numbers outside the `taken` positions; both ends of a range share its currency."""
-        found: list[Found] = []
+        found: list[ValueSpan] = []
         for at in self._candidates():
             if at.start() in taken or at.end() - 1 in taken or (one := self._one(at)) is None:
                 continue
@@ -204,11 +206,11 @@ class _Numbers:
         times = _TIMES_AFTER.match(flat, end)
         return currency, (_AFTER.match(flat, times.end()) if times else None) or _AFTER.match(flat, end), times
 
-    def _is_range(self, first: Found, second: Found) -> bool:
+    def _is_range(self, first: ValueSpan, second: ValueSpan) -> bool:
         between = self._flat[first.end : second.start].strip(" \u00a0")
         return between == "-" and "" in {first.value.unit, second.value.unit}
 
-    def _one(self, at: re.Match[str]) -> Found | None:
+    def _one(self, at: re.Match[str]) -> ValueSpan | None:
         flat, writing = self._flat, self._writing
         start, end = at.span()
         before = flat[max(0, start - _LONGEST_BEFORE) : start]
@@ -238,7 +240,7 @@ class _Numbers:
             sign = sign or _sign_before(flat, start)
         start -= bool(_sign_before(flat, start)) if sign else 0
         number = -amount.number if sign else amount.number
-        return Found(start, end, Value(_cut(self._text, start, end), "money", number, amount.scale, code))
+        return ValueSpan(start, end, Value(_cut(self._text, start, end), "money", number, amount.scale, code))
 
     def _code(self, start: int, currency: re.Match[str] | None, after: re.Match[str] | None) -> str | None:
         if after is not None and (currency is None or (after[1].isupper() and after[1].isalpha())):
@@ -260,7 +262,7 @@ class _Numbers:
         key = _KEY.search(self._flat[max(0, start - _LONGEST_KEY) : start])
         return key[1] if key is not None else self._label.rstrip("]'\" ").rpartition(".")[2]
 
-    def _plain(self, at: re.Match[str], sign: str) -> Found | None:
+    def _plain(self, at: re.Match[str], sign: str) -> ValueSpan | None:
         start, end = at.span()
         amount = None if "e" in at[0].lower() else read(at[0], self._writing)
         if amount is None:
@@ -275,7 +277,7 @@ class _Numbers:
             measured = _UNIT.match(self._flat, end)
             type, end, unit = "number", measured.end() if measured else end, measured[1] if measured else ""
         number = -amount.number if sign else amount.number
-        return Found(start, end, Value(_cut(self._text, start, end), type, number, amount.scale, unit))
+        return ValueSpan(start, end, Value(_cut(self._text, start, end), type, number, amount.scale, unit))
 
 
 def _signed(before: str) -> tuple[str, str]:

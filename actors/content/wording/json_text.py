@@ -41,7 +41,7 @@ class Number(str):
     __slots__ = ()
 
 
-class Line(NamedTuple):
+class JsonUnit(NamedTuple):
     """One unit, with the place of its container ("" for the document). at: its own. is_text: a text without quotes."""
 
     text: str
@@ -104,7 +104,7 @@ def form_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def lines(value: Any, place: str = "") -> Iterator[Line]:
+def lines(value: Any, place: str = "") -> Iterator[JsonUnit]:
     """Yield a value line by line: one line if it fits, else one for each member or item. place: of the value."""
     yield from _lines(value, "", place, place, ())
 
@@ -142,7 +142,7 @@ def on_one_line(value: Any) -> str:
 
 def _lines(  # noqa: PLR0917
     value: Any, name: str, place: str, above: str, at: Location, in_list: bool = False
-) -> Iterator[Line]:
+) -> Iterator[JsonUnit]:
     """Yield the lines of a value. name: the start of the line. above: the container's place. at: the way to the value.
     in_list: whether it is inside a list item.
     """
@@ -152,10 +152,10 @@ def _lines(  # noqa: PLR0917
         short = None
     if short is not None or not is_group or len(at) > _DEEPEST:
         whole = json.dumps(value, ensure_ascii=False)[: 2 * LONGEST] if short is None else short
-        yield Line(f"{name}{whole}", place if is_group or not name else above, at)
+        yield JsonUnit(f"{name}{whole}", place if is_group or not name else above, at)
         return
     if name:
-        yield Line(name.rstrip(), above, at)
+        yield JsonUnit(name.rstrip(), above, at)
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _lines(item, f"{_quoted(key)}: ", member(place, key), place, (*at, key), in_list)

@@ -42,7 +42,7 @@ _PAGE = re.compile(r"(?:/amp|/index\.\w+)?/*$")
 _NUMBERED = re.compile(r"[^=~]*\d[^=~]*")
 
 
-class Piece:
+class NewsItem:
     """A piece of news. url: "" if it has no own link. title: "" if it is not the piece's own."""
 
     def __init__(self, url: str, title: str, text: str) -> None:
@@ -60,7 +60,7 @@ class Piece:
     def text(self) -> list[str]:
         return _words(self._text[:_READ])
 
-    def equals(self, other: Piece) -> bool:
+    def equals(self, other: NewsItem) -> bool:
         """Whether another piece has the same title and long text: most copies are exact."""
         text = self._text[:_READ]
         return text == other._text[:_READ] and self._title == other._title and len(text.split()) > 2 * _SHORT
@@ -100,7 +100,7 @@ def canonical_link(url: str) -> str:
     return f"{host}:{'' if port in (80, 443) else port or ''}{path}?{'&'.join(query)}#{part}"
 
 
-def same_story(one: Piece, other: Piece) -> bool:
+def same_story(one: NewsItem, other: NewsItem) -> bool:
     """Whether two pieces from different sources tell the same story."""
     if one.equals(other):
         return True
@@ -147,7 +147,7 @@ def _folded(words: list[str]) -> list[str]:
     return [word.casefold() for word in words]
 
 
-def _differ(one: Piece, other: Piece) -> bool:
+def _differ(one: NewsItem, other: NewsItem) -> bool:
     """Whether the pieces have different numbers or names in the same place."""
     title, text = _swaps(one.title, other.title), _swaps(one.text, other.text)
     return (
@@ -176,7 +176,7 @@ def _names(words: list[str]) -> set[str]:
     return {word for word in words if word[0].isupper()}
 
 
-def _is_special(piece: Piece) -> bool:
+def _is_special(piece: NewsItem) -> bool:
     """Whether a short piece is specific: a notice without a name or number fits every service."""
     words = [*piece.title[1:], *piece.text]
     return any(word[0].isdigit() or word[0].isupper() or _UNSPACED_WORD.match(word) for word in words)

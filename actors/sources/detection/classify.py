@@ -24,14 +24,14 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
-from actors.egress.hosts import ASKED, Ticket
+from actors.egress.hosts import ASKED, TurnRequest
 from actors.egress.http import FetchedResponse, StreamFound
 from actors.egress.stream_lines import SPOKEN, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
 from actors.sources.detection.handshake import Greeting, shake_hands
-from actors.sources.looks.access import SHUT_OUT, Access, Opened, Renewal, access_to, asks_password, shelved_as
+from actors.sources.looks.access import SHUT_OUT, Access, Renewal, RequestAccess, access_to, asks_password, shelved_as
 from actors.sources.looks.fetch import fetch
 from actors.sources.looks.looking import RECENT, shown_as
 from actors.sources.looks.reading import in_jail, patience
@@ -125,19 +125,19 @@ class ClassifyRequest(Struct, frozen=True):
         return f"ClassifyRequest({self.type})"
 
 
-class Look(NamedTuple):
+class FetchContext(NamedTuple):
     """The context of a fetch: its turn at the host, whether a body of the last minute will do, the user's headers.
 
     renewal: tracks renewed cookies.
     """
 
-    claim: Ticket
+    claim: TurnRequest
     recent: bool
     headers: str | None
     access: Access
     renewal: Renewal
 
-    def after(self, fetched: FetchedResponse) -> Look:
+    def after(self, fetched: FetchedResponse) -> FetchContext:
         """Return the context of the next fetch, with the cookies that a response renewed."""
         return self._replace(access=self.access.kept(fetched.cookies))
 
@@ -181,7 +181,9 @@ async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Ren
         raise refused(failure, url.text) from failure
 
 
-async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket, renewal: Renewal) -> Classification:
+async def found_out(
+    ports: Ports, url: Url, wanted: ClassifyRequest, claim: TurnRequest, renewal: Renewal
+) -> Classification:
     """Classify a URL on a given turn. Raises as `classify`, but LookFailed for a failed check."""
     if url.scheme in SOCKETS and wanted.type not in (None, "push"):
         raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
@@ -190,7 +192,7 @@ async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Tick
         if access.body is not None:
             raise Unprocessable("headers: a stream takes no POST", "body.headers")
         return await _greeted(ports, url, wanted, claim, renewal)
-    look = Look(claim, wanted.recent, wanted.headers, access, renewal)
+    look = FetchContext(claim, wanted.recent, wanted.headers, access, renewal)
     try:
         fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
     except StreamFound as stream:
@@ -212,7 +214,7 @@ async def found_out(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Tick
     return await _as_page(ports, url, wanted, look, (fetched, finding, at))
 
 
-async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
+async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: FetchContext, seen: Seen) -> Classification:
     """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page.
 
     Without a browser an empty page is refused, or watched as it is if it has some text.
@@ -244,7 +246,7 @@ async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look,
     return Classification("html", detection, url.text, shown, at, robots, rendering=rendering)
 
 
-async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) -> tuple[FetchedResponse, Millis]:
+async def _show(ports: Ports, text: str, look: FetchContext, wanted: ClassifyRequest) -> tuple[FetchedResponse, Millis]:
     """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
     name = shelved_as(text, look.headers, shown_as(wanted.wait_for))
     if look.recent and (kept := ports.shelf.find(name, RECENT)) is not None:
@@ -264,7 +266,7 @@ async def _show(ports: Ports, text: str, look: Look, wanted: ClassifyRequest) ->
     return shown, at
 
 
-async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, seen: Seen) -> Classification:
+async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: FetchContext, seen: Seen) -> Classification:
     """Classify a page: as itself, or as a feed that it advertises."""
     fetched, finding, at = seen
     robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
@@ -284,7 +286,7 @@ async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: Look, 
     return Classification("html", found, url.text, fetched, at, robots)
 
 
-async def _look(ports: Ports, text: str, look: Look, *, declared: bool = False) -> Seen:
+async def _look(ports: Ports, text: str, look: FetchContext, *, declared: bool = False) -> Seen:
     """Return a body, its classification and its time. declared: as a page. Raises LookFailed, UrlRefused."""
     name = shelved_as(text, look.headers)
     kept = ports.shelf.find(name, RECENT) if look.recent else None
@@ -308,7 +310,7 @@ async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
 
 
 async def _follow(
-    ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, look: Look
+    ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, look: FetchContext
 ) -> tuple[Classification | None, str]:
     """Return the first advertised feed that works, and why earlier ones did not."""
     dead: list[str] = []
@@ -343,7 +345,7 @@ async def _follow(
     return None, "; ".join(dead)
 
 
-async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: Ticket) -> RobotsVerdict:
+async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: TurnRequest) -> RobotsVerdict:
     """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
     verdict = await ports.egress.robots.verdict(parse_url(text), claim)
     if verdict.blame is Blame.REMOTE_TRANSIENT:
@@ -354,8 +356,10 @@ async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim
     return RobotsVerdict(True, verdict.crawl_delay, verdict.why)
 
 
-async def _greeted(ports: Ports, url: Url, wanted: ClassifyRequest, claim: Ticket, renewal: Renewal) -> Classification:
-    opened = Opened(ports, url, access_to(url, wanted.headers), renewal)
+async def _greeted(
+    ports: Ports, url: Url, wanted: ClassifyRequest, claim: TurnRequest, renewal: Renewal
+) -> Classification:
+    opened = RequestAccess(ports, url, access_to(url, wanted.headers), renewal)
     try:
         greeting = await shake_hands(ports, claim, opened, wanted.listen, wanted.subprotocols)
     except LookFailed as failure:

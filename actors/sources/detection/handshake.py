@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from actors.egress.event_stream import EventStream, open_stream
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.hosts import Ticket
-from actors.egress.http import MOST_REDIRECTS, Elsewhere
+from actors.egress.hosts import TurnRequest
+from actors.egress.http import MOST_REDIRECTS, RedirectElsewhere
 from actors.egress.websocket import Frames, open_websocket
-from actors.sources.looks.access import Opened
+from actors.sources.looks.access import RequestAccess
 from actors.sources.looks.fetch import at_host
 from actors.sources.ports import Ports
 from storage.records.tiers import SOCKETS
@@ -38,8 +38,8 @@ class Greeting(Struct, frozen=True):
 async def join(  # noqa: PLR0917  # where, how, and whose turn
     ports: Ports,
     stack: AsyncExitStack,
-    claim: Ticket,
-    opened: Opened,
+    claim: TurnRequest,
+    opened: RequestAccess,
     subprotocols: Sequence[str] = (),
     last_id: str = "",
 ) -> Frames | EventStream:
@@ -58,13 +58,13 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
                 sign = ports.egress.http.sign
                 stream = open_stream(url, *around, last_id=last_id, given=given, heard=opened.take, sign=sign)
                 return await stack.enter_async_context(stream)
-        except Elsewhere as redirect:
+        except RedirectElsewhere as redirect:
             url = redirect.url
     raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
 
 
 async def shake_hands(
-    ports: Ports, claim: Ticket, opened: Opened, listen: float, subprotocols: Sequence[str] = ()
+    ports: Ports, claim: TurnRequest, opened: RequestAccess, listen: float, subprotocols: Sequence[str] = ()
 ) -> Greeting:
     """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
     frames: list[str] = []

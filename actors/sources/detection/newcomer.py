@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.hosts import Ticket
+from actors.egress.hosts import TurnRequest
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable
 from actors.sources.detection.classify import Classification, ClassifyRequest, found_out
@@ -81,7 +81,7 @@ def welcomed(hot: SourceRuntime) -> SourceRuntime:
     return replace(hot, health=Health())
 
 
-async def find_out(ports: Ports, source: Source, claim: Ticket, renewal: Renewal) -> Classification:
+async def find_out(ports: Ports, source: Source, claim: TurnRequest, renewal: Renewal) -> Classification:
     """Classify a URL on the source's own turn. renewal: tracks its cookies. Raises LookFailed, also for a URL that
     can't be watched.
     """

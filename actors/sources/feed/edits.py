@@ -30,7 +30,7 @@ _MOST_FURNITURE = 200 * _LINE
 _FORMERS = 3 * _HEAD
 
 
-class Turns(Struct, frozen=True, array_like=True):
+class EditHistory(Struct, frozen=True, array_like=True):
     """The history of an entry's text. at: the check of the last change. formers: prints reported before.
 
     brief: consecutive replacements of one line. turns: how often a former text returned. waiting: the print of a held
@@ -51,7 +51,7 @@ class Edit(NamedTuple):
     was: bytes
     lines: bytes
     prints: bytes
-    turns: Turns | None
+    turns: EditHistory | None
 
     def difference(self) -> frozenset[bytes]:
         return _lines(self.lines) ^ _lines(self.prints[_HEAD:])
@@ -65,17 +65,17 @@ class Edit(NamedTuple):
         return len(before - now) == len(now - before) == 1 < len(before) and not self.is_retitled()
 
 
-class Verdict(NamedTuple):
+class EditVerdict(NamedTuple):
     """Whether to report an edit. waits: report it if it stays."""
 
     told: bool
     waits: bool
-    turns: Turns | None
+    turns: EditHistory | None
 
 
 def judge(
     edits: Mapping[int, Edit], compared: int, back: int, number: int, furniture: bytes
-) -> tuple[dict[int, Verdict], bytes]:
+) -> tuple[dict[int, EditVerdict], bytes]:
     """Return the verdicts on one document's edits, and the furniture's lines, updated.
 
     compared: the known entries in it. back: held entries that returned to the reported text. number: of the check.
@@ -87,13 +87,13 @@ def judge(
     at_once = back + sum(bool(edit.lines) for at, edit in edits.items() if at not in quiet)
     doubted = at_once >= max(_FEWEST_AT_ONCE, _NEARLY_ALL * compared)
     verdicts = {
-        at: Verdict(False, False, edit.turns) if at in quiet else _judged(edit, number, doubted=doubted)
+        at: EditVerdict(False, False, edit.turns) if at in quiet else _judged(edit, number, doubted=doubted)
         for at, edit in edits.items()
     }
     return verdicts, furniture[-_MOST_FURNITURE:]
 
 
-def settled(turns: Turns, number: int) -> Turns:
+def settled(turns: EditHistory, number: int) -> EditHistory:
     """Return the turns of an entry that returned to its reported text."""
     return replace(turns, at=number, waiting=b"") if turns.waiting else turns
 
@@ -106,9 +106,9 @@ def _in_most(rows: Mapping[int, frozenset[bytes]], compared: int) -> frozenset[b
     return frozenset.union(*common) if is_most else frozenset()
 
 
-def _judged(edit: Edit, number: int, *, doubted: bool) -> Verdict:
+def _judged(edit: Edit, number: int, *, doubted: bool) -> EditVerdict:
     print_ = edit.prints[:_HEAD]
-    last = edit.turns or Turns(at=-BRIEF - 1)
+    last = edit.turns or EditHistory(at=-BRIEF - 1)
     is_change = print_ != last.waiting
     brief = number - last.at <= BRIEF
     formers = [last.formers[at : at + _HEAD] for at in range(0, len(last.formers), _HEAD)]
@@ -117,12 +117,12 @@ def _judged(edit: Edit, number: int, *, doubted: bool) -> Verdict:
     in_a_row = last.brief
     if is_change:
         in_a_row = last.brief + 1 if brief and edit.replaces_one_line() else 0
-    now = Turns(number if is_change else last.at, last.formers, in_a_row, turns)
+    now = EditHistory(number if is_change else last.at, last.formers, in_a_row, turns)
     since = number if is_change else last.since
     waits = doubted or is_back or in_a_row > MOST_BRIEF or not is_change
     if waits and number - since < _LASTS << max(0, turns - 1):
-        return Verdict(False, True, replace(now, waiting=print_, since=since))
-    return Verdict(True, False, replace(now, formers=(last.formers + edit.was)[-_FORMERS:]))
+        return EditVerdict(False, True, replace(now, waiting=print_, since=since))
+    return EditVerdict(True, False, replace(now, formers=(last.formers + edit.was)[-_FORMERS:]))
 
 
 def _lines(prints: bytes) -> frozenset[bytes]:

@@ -26,8 +26,8 @@ from actors.notices import draft
 from actors.sources.explanation import THERE
 from actors.sources.feed.seen import (
     Comparison,
+    EntryFingerprint,
     Manner,
-    Mark,
     compare,
     manner_of,
     was_empty,
@@ -35,7 +35,7 @@ from actors.sources.feed.seen import (
     with_manner,
 )
 from actors.sources.looks.drafts import draft_of
-from actors.sources.looks.reading import BodyCheck, Reading, in_jail, loss, patience
+from actors.sources.looks.reading import BodyCheck, BodyReading, in_jail, loss, patience
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
 from storage.records.event import NEW as NEW_ENTRY
@@ -59,7 +59,13 @@ def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
 
 
 def turn_note(
-    check: BodyCheck, feed: FeedReading, turn: Turn, *, new: int, edited: Sequence[Entry], quiet: Sequence[Entry]
+    check: BodyCheck,
+    feed: FeedReading,
+    turn: NewEntriesDecision,
+    *,
+    new: int,
+    edited: Sequence[Entry],
+    quiet: Sequence[Entry],
 ) -> Note:
     """Return the note on a later check. new: entries that were unknown. quiet: edited ones that are not reported."""
     rows = [*_parts(turn.told, NEW, told=True), *_parts(edited, EDITED, told=True)]
@@ -107,7 +113,7 @@ _PLAIN = re.compile(r"(?:an )?(?:unknown |internal |server )?error(?: has)?(?: o
 _MOST_REPORTS = 3
 
 
-class Turn(Struct, frozen=True):
+class NewEntriesDecision(Struct, frozen=True):
     """The decision on unknown and renamed entries: `told` are reported; `held` are not, and a notice names them."""
 
     told: tuple[Entry, ...]
@@ -123,19 +129,19 @@ def turn_of(
     *,
     moved: Sequence[Entry] = (),
     was_empty: bool = False,
-) -> Turn:
+) -> NewEntriesDecision:
     """Decide on the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
     if moved and 2 * len(moved) >= count - len(new):
         held = () if before is Manner.RENAMED else tuple(moved)
-        return Turn(tuple(new), held, Manner.RENAMED)
+        return NewEntriesDecision(tuple(new), held, Manner.RENAMED)
     if count < FEWEST_ENTRIES or len(new) < count or was_empty:
-        return Turn(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
+        return NewEntriesDecision(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
     later = tuple(entry for entry in new if is_later(entry, newest))
     if len(later) >= len(new) / 2:
-        return Turn(tuple(new), (), before)
+        return NewEntriesDecision(tuple(new), (), before)
     if before in (Manner.HELD, Manner.TURNS_OVER):
-        return Turn(tuple(new), (), Manner.TURNS_OVER)
-    return Turn(later, tuple(entry for entry in new if not is_later(entry, newest)), Manner.HELD)
+        return NewEntriesDecision(tuple(new), (), Manner.TURNS_OVER)
+    return NewEntriesDecision(later, tuple(entry for entry in new if not is_later(entry, newest)), Manner.HELD)
 
 
 def error_report(feed: FeedReading) -> str | None:
@@ -166,7 +172,7 @@ class FeedReader:
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
 
-    async def read(self, jail: Jail, check: BodyCheck) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
         """Return drafts of the new and edited entries; at the first check, of the newest `backfill` only.
 
         The entries of a feed that has moved are held: no alert gets them, and one notice reports that.
@@ -175,7 +181,7 @@ class FeedReader:
         """
         return reading_of(check, await self.document(jail, check.fetched))
 
-    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> Reading:
+    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
         """Return the first reading, reusing the classification's if there is one."""
         if known is None:
             return await self.read(jail, check)
@@ -203,7 +209,7 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
     return replace(feed, entries=tuple(e for e in feed.entries if not _REPORT.fullmatch(e.title.strip())))
 
 
-def reading_of(check: BodyCheck, feed: FeedReading) -> Reading:
+def reading_of(check: BodyCheck, feed: FeedReading) -> BodyReading:
     """Return the reading of a feed, compared with the memory of the last check (see `FeedReader.read`)."""
     marks = [mark_of(entry) for entry in feed.entries]
     found = compare(check.base, marks, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry)
@@ -213,14 +219,14 @@ def reading_of(check: BodyCheck, feed: FeedReading) -> Reading:
     return replace(reading, title=feed.title, hints=hints_of(feed, check.fetched), unsettled=unsettled, remark=left_out)
 
 
-def _compared(check: BodyCheck, feed: FeedReading, found: Comparison) -> Reading:
+def _compared(check: BodyCheck, feed: FeedReading, found: Comparison) -> BodyReading:
     source, base, _, at, since, _ = check
     new = [feed.entries[i] for i in found.new]
     if not base:
         chosen = oldest_first([(entry, NEW_ENTRY) for entry in new])[max(0, len(new) - source.backfill) :]
         told = tuple(draft_of(source, entry, NEW_ENTRY, at) for entry, _ in chosen)
         note = baseline_note(feed, [entry for entry, _ in reversed(chosen)], at)
-        return Reading(told, found.memory, False, Hints(), times=times_of(new), note=note)
+        return BodyReading(told, found.memory, False, Hints(), times=times_of(new), note=note)
     moved = [feed.entries[i] for i in found.moved]
     count = len({entry.key for i, entry in enumerate(feed.entries) if i != found.left_out})
     turn = turn_of(count, new, manner_of(base), found.newest or since, moved=moved, was_empty=was_empty(base))
@@ -236,7 +242,7 @@ def _compared(check: BodyCheck, feed: FeedReading, found: Comparison) -> Reading
     memory = with_emptiness(base if found.memory is None else found.memory, empty=not feed.entries)
     memory = memory if found.memory is None else with_manner(memory, turn.manner)
     changed, kept = bool(turn.told or edited), None if memory == base else memory
-    return Reading(drafts, kept, changed, Hints(), times=times_of(turn.told), note=note)
+    return BodyReading(drafts, kept, changed, Hints(), times=times_of(turn.told), note=note)
 
 
 async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
@@ -246,8 +252,8 @@ async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> Lo
     return await loss(jail, fetched, "feed") or failure
 
 
-def mark_of(entry: Entry) -> Mark:
-    return Mark(
+def mark_of(entry: Entry) -> EntryFingerprint:
+    return EntryFingerprint(
         entry.key,
         entry.fingerprint,
         link_form(entry.url),
@@ -262,7 +268,7 @@ def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
-def _reset(source: Source, turn: Turn, moved: int, at: Millis) -> Draft:
+def _reset(source: Source, turn: NewEntriesDecision, moved: int, at: Millis) -> Draft:
     held = len(turn.held)
     if moved:
         says = f"{held} entries of {source.watch_url} have other ids and links: the feed has moved. "

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from actors.sources.feed.edits import Edit, Turns, judge, settled
+from actors.sources.feed.edits import Edit, EditHistory, judge, settled
 from storage.records.identity import Millis
 
 KEPT = 1_000
@@ -66,7 +66,7 @@ _OLD_MANNERS = {4: Manner.PLAIN, 5: Manner.HELD, 6: Manner.TURNS_OVER}
 """The manners in memories of `_OLD_RECORD`."""
 
 
-class Mark(NamedTuple):
+class EntryFingerprint(NamedTuple):
     """The compared parts of an entry. fingerprint: 16 hex digits; prints: see `Entry`.
 
     has_id: it has an id that is no link.
@@ -98,7 +98,7 @@ class Comparison(NamedTuple):
     left_out: int | None = None
 
 
-class _Known(NamedTuple):
+class _KnownEntry(NamedTuple):
     link: bytes
     place: bytes
     title: bytes
@@ -109,11 +109,11 @@ class _Known(NamedTuple):
 class _Row(NamedTuple):
     position: int
     key: bytes
-    now: _Known
-    mark: Mark
+    now: _KnownEntry
+    mark: EntryFingerprint
     prints: bytes
 
-    def says(self, known: _Known) -> bool:
+    def says(self, known: _KnownEntry) -> bool:
         """Return whether the entry has the same title and text as a known one."""
         if known.date == _OLD:
             return known.title + known.text == bytes.fromhex(self.mark.fingerprint)
@@ -128,7 +128,7 @@ class _Memory(Struct, array_like=True):
 
     records: bytes = b""
     lines: dict[bytes, bytes] = {}
-    turns: dict[bytes, Turns] = {}
+    turns: dict[bytes, EditHistory] = {}
     cut: bytes = b""
     is_part: bool = False
     furniture: bytes = b""
@@ -137,7 +137,7 @@ class _Memory(Struct, array_like=True):
 
 def compare(
     memory: bytes,
-    entries: Sequence[Mark],
+    entries: Sequence[EntryFingerprint],
     *,
     number: int = 0,
     now: Millis | None = None,
@@ -192,7 +192,9 @@ def compare(
     return after._replace(memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(then))
 
 
-def _new(document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _Known], kept: _Memory) -> Iterator[int]:
+def _new(
+    document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _KnownEntry], kept: _Memory
+) -> Iterator[int]:
     """Yield the places of new entries, except those that an older memory, or one of a cut document, can't know."""
     last = max(known, default=-1) if kept.is_part else math.inf
     for row in document.rows:
@@ -202,7 +204,7 @@ def _new(document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _
             yield row.position
 
 
-def _is_moved(row: _Row, found: Mapping[int, bytes], seen: Mapping[bytes, _Known]) -> bool:
+def _is_moved(row: _Row, found: Mapping[int, bytes], seen: Mapping[bytes, _KnownEntry]) -> bool:
     """Return whether an entry has another id and another link; without an id, whether its link is elsewhere."""
     if row.position not in found:
         return False
@@ -210,7 +212,7 @@ def _is_moved(row: _Row, found: Mapping[int, bytes], seen: Mapping[bytes, _Known
     return known.link != row.now.link if row.mark.has_id else known.place != row.now.place
 
 
-def _newest(seen: Mapping[bytes, _Known], now: Millis | None) -> Millis | None:
+def _newest(seen: Mapping[bytes, _KnownEntry], now: Millis | None) -> Millis | None:
     latest = _OLD if now is None else now // _MINUTE + _DAY
     newest = max((known.date for known in seen.values() if known.date < latest), default=0)
     return Millis(newest * _MINUTE) if newest else None
@@ -219,8 +221,8 @@ def _newest(seen: Mapping[bytes, _Known], now: Millis | None) -> Millis | None:
 class _Document:
     """The hashed entries of a document: the first with each key, without the cut one (`partial`)."""
 
-    def __init__(self, entries: Sequence[Mark], partial: int | None) -> None:
-        self.present: dict[bytes, _Known] = {}
+    def __init__(self, entries: Sequence[EntryFingerprint], partial: int | None) -> None:
+        self.present: dict[bytes, _KnownEntry] = {}
         self.rows: list[_Row] = []
         for position, entry in enumerate(entries):
             key = _key(entry.key)
@@ -228,7 +230,7 @@ class _Document:
                 prints = entry.prints or _NONE + _hash(entry.fingerprint)
                 place = entry.link.partition("?")[0].partition(";")[0]
                 date = 0 if entry.date is None else min(max(entry.date // _MINUTE, 1), _LAST_DATE)
-                known = _Known(_hash(entry.link), _hash(place), prints[:4], prints[4:_HEAD], date)
+                known = _KnownEntry(_hash(entry.link), _hash(place), prints[:4], prints[4:_HEAD], date)
                 self.present[key] = known
                 self.rows.append(_Row(position, key, known, entry, prints))
         links = Counter(known.link for known in self.present.values())
@@ -247,7 +249,7 @@ class _Finder:
     Only entries that have left the document are candidates, each once; the most reliable rule goes first.
     """
 
-    def __init__(self, seen: Mapping[bytes, _Known], document: _Document, newest: Millis | None) -> None:
+    def __init__(self, seen: Mapping[bytes, _KnownEntry], document: _Document, newest: Millis | None) -> None:
         self._seen = seen
         self._document = document
         self._free = dict.fromkeys(key for key in seen if key not in document.present)
@@ -334,7 +336,7 @@ class _Finder:
         return free
 
 
-def _names(known: _Known) -> Iterator[tuple[object, ...]]:
+def _names(known: _KnownEntry) -> Iterator[tuple[object, ...]]:
     yield "link", known.link
     yield "place", known.place
     if known.date != _OLD:
@@ -346,7 +348,7 @@ def _names(known: _Known) -> Iterator[tuple[object, ...]]:
         yield "worded", known.text, known.date
 
 
-def _dates(now: _Known) -> tuple[int, ...]:
+def _dates(now: _KnownEntry) -> tuple[int, ...]:
     """Return the dates that count as equal; none for an entry without a date."""
     return (now.date, now.date - 1, now.date + 1) if now.date else ()
 
@@ -384,18 +386,22 @@ def _hash(form: str) -> bytes:
     return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=4).digest() if form else _NONE
 
 
-def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _Known]]:
+def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _KnownEntry]]:
     if not memory:
         return _Memory(), {}
     manner_of(memory)
     if memory[0] & ~_EMPTY in _OLD_MANNERS:
         old = _OLD_RECORD.iter_unpack(memory[1:])
-        return _Memory(is_old=True), {key: _Known(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old}
+        return _Memory(is_old=True), {
+            key: _KnownEntry(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old
+        }
     kept = msgspec.msgpack.decode(memory[1:], type=_Memory)
-    return kept, {key: _Known(*rest) for key, *rest in _RECORD.iter_unpack(kept.records)}
+    return kept, {key: _KnownEntry(*rest) for key, *rest in _RECORD.iter_unpack(kept.records)}
 
 
-def _pack(seen: Mapping[bytes, _Known], document: _Document, known: Container[bytes], half: Mark | None) -> bytes:
+def _pack(
+    seen: Mapping[bytes, _KnownEntry], document: _Document, known: Container[bytes], half: EntryFingerprint | None
+) -> bytes:
     """Return the records of a document and of the entries that left it. half: its cut entry, which has not left."""
     present = document.present
     absent = {key: one for key, one in seen.items() if key not in present and key not in known}

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.messages.views import HealthPart
-from actors.sources.schedule.silence import WINDOW, Pulse, silence
+from actors.sources.schedule.silence import WINDOW, SilenceState, silence
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
 from storage.records.states import RANK, Flag, Health
@@ -61,7 +61,9 @@ def yield_of(chance: float) -> float:
     return min(1.0, max(0.0, math.log(max(chance, 1e-300) / UNTHINKABLE) / math.log(LIKELY / UNTHINKABLE)))
 
 
-def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str = "") -> tuple[Health, Pulse]:
+def after_look(
+    health: Health, pulse: SilenceState, remark: str | None = "", why: str = ""
+) -> tuple[Health, SilenceState]:
     """Return the health and its memory after a successful check.
 
     remark: a fact about the page that costs nothing, "" for none; None keeps the previous one. why: the answer was
@@ -80,8 +82,8 @@ def after_look(health: Health, pulse: Pulse, remark: str | None = "", why: str =
 
 
 def after_failure(  # noqa: PLR0917  # what, how, when and why
-    health: Health, pulse: Pulse, blame: Blame, failures: int, now: Millis, why: str
-) -> tuple[Health, Pulse]:
+    health: Health, pulse: SilenceState, blame: Blame, failures: int, now: Millis, why: str
+) -> tuple[Health, SilenceState]:
     """Return the health and its memory after the `failures`-th failed check in a row, this one for `why`."""
     if blame is Blame.LOCAL:
         return health, pulse
@@ -119,8 +121,8 @@ def flag_of(score: float, before: Flag) -> Flag:
 
 
 def _judged(
-    health: Health, pulse: Pulse, penalties: list[HealthPart], otherwise: Message, down_since: Millis | None
-) -> tuple[Health, Pulse]:
+    health: Health, pulse: SilenceState, penalties: list[HealthPart], otherwise: Message, down_since: Millis | None
+) -> tuple[Health, SilenceState]:
     """Combine the penalties. The most severe one gives the reason."""
     worst = min(penalties, key=lambda penalty: penalty.left)
     whole = min(penalty.left for penalty in penalties if penalty.cause != "partial")
@@ -142,7 +144,7 @@ def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | 
     return (wanted, None) if same_way else (flag, wanted)
 
 
-def silent(pulse: Pulse) -> HealthPart:
+def silent(pulse: SilenceState) -> HealthPart:
     chance = silence(pulse)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
@@ -152,7 +154,7 @@ def silent(pulse: Pulse) -> HealthPart:
     return HealthPart("yield", left, says)
 
 
-def defective(pulse: Pulse, why: str) -> HealthPart:
+def defective(pulse: SilenceState, why: str) -> HealthPart:
     """Return the penalty for unreadable answers; `why`: the last one's reason."""
     bad = pulse.defects.bit_count()
     reason = message("%(bad)s of the last %(all)s answers could not be read.", bad=bad, all=WINDOW)
@@ -162,7 +164,7 @@ def defective(pulse: Pulse, why: str) -> HealthPart:
     return HealthPart("partial", 1 - 0.5 * pulse.partial, reason)
 
 
-def stuck(pulse: Pulse, now: Millis, why: str) -> HealthPart:
+def stuck(pulse: SilenceState, now: Millis, why: str) -> HealthPart:
     lasts = (now - pulse.stuck_since) / 1000
     is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
     says = "It needs a person: %(looks)s checks in %(span)s failed: %(reason)s"
@@ -170,7 +172,7 @@ def stuck(pulse: Pulse, now: Millis, why: str) -> HealthPart:
     return HealthPart("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
 
 
-def _confirmed(pulse: Pulse, now: Millis) -> Pulse:
+def _confirmed(pulse: SilenceState, now: Millis) -> SilenceState:
     since = pulse.stuck_since if pulse.confirmed else now
     return replace(pulse, confirmed=min(255, pulse.confirmed + 1), stuck_since=min(now, since))
 

@@ -27,7 +27,7 @@ from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.headers import given_request
 from actors.egress.url import Url, parse_url
 from actors.sources.kept_cookies import KeptCookies
-from actors.sources.lending import Borrowed
+from actors.sources.lending import EffectiveSource
 from actors.sources.ports import Ports
 from storage.records.source import Source
 
@@ -207,12 +207,12 @@ class Renewal:
         self._left = self.now
 
 
-def renewal_of(ports: Ports, seen: Borrowed) -> Renewal:
+def renewal_of(ports: Ports, seen: EffectiveSource) -> Renewal:
     return Renewal(ports, seen.source.headers, seen.cookies)
 
 
 @dataclass(slots=True)
-class Opened:
+class RequestAccess:
     """The access of a request, as renewed so far by responses.
 
     passing: by origin, cookies that the check received where the user gave none; discarded with the check.

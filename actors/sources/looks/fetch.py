@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from actors.egress.cookies import Jar
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.hosts import Ticket
-from actors.egress.http import Elsewhere, FetchedResponse, FetchRequest
+from actors.egress.hosts import TurnRequest
+from actors.egress.http import FetchedResponse, FetchRequest, RedirectElsewhere
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.practice import DOCUMENTS, named
-from actors.sources.looks.access import Access, Opened, Renewal
+from actors.sources.looks.access import Access, Renewal, RequestAccess
 from actors.sources.ports import Ports
 from storage.records.source import Validators
 
@@ -22,7 +22,7 @@ NO_VALIDATORS = Validators()
 
 async def fetch(
     ports: Ports,
-    claim: Ticket,
+    claim: TurnRequest,
     text: str,
     *,
     accept: str,
@@ -42,7 +42,7 @@ async def fetch(
     while True:
         if robots:
             await ask_robots(ports, claim, url)
-        opened = Opened(ports, url, access, renewal, passing)
+        opened = RequestAccess(ports, url, access, renewal, passing)
         try:
             async with at_host(ports, claim, url, asked=claim.asked), ports.looks:
                 access = opened.begin()
@@ -58,7 +58,7 @@ async def fetch(
                     heard=opened.take,
                 )
                 fetched = await ports.egress.http.get(request, hops)
-        except Elsewhere as redirect:
+        except RedirectElsewhere as redirect:
             access = opened.access
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # validators identify the requester, and may be of another origin
@@ -68,7 +68,7 @@ async def fetch(
 
 
 @asynccontextmanager
-async def at_host(ports: Ports, claim: Ticket, url: Url, *, asked: bool) -> AsyncIterator[None]:
+async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) -> AsyncIterator[None]:
     """Run a block with one request in the host's turn. Raises HostOpen, and the block's LookFailed as the uplink
     monitor reads it.
 
@@ -81,7 +81,7 @@ async def at_host(ports: Ports, claim: Ticket, url: Url, *, asked: bool) -> Asyn
             failure = ports.egress.line.failed(url.host, error, asked=asked)
             _report_to_host(ports, url, claim.name, failure)
             raise failure from None
-        except Elsewhere:
+        except RedirectElsewhere:
             _answered(ports, url)
             raise
         _answered(ports, url)
@@ -105,7 +105,7 @@ def refusal(error: UrlRefused) -> LookFailed:
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
-async def ask_robots(ports: Ports, claim: Ticket, url: Url) -> None:
+async def ask_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
     """Raise LookFailed if robots.txt forbids a check or is unavailable; pass its crawl delay to the host."""
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:

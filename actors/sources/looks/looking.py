@@ -10,11 +10,11 @@ import trio
 
 from actors.egress.cookies import over_since
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.hosts import Ticket
+from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.messages.previews import PacePreview
 from actors.sources.body_cache import CachedBody
-from actors.sources.lending import Borrowed
+from actors.sources.lending import EffectiveSource
 from actors.sources.looks import progress
 from actors.sources.looks.access import (
     SHUT_OUT,
@@ -43,8 +43,8 @@ SIGNED_OUT = "signed out: the page asks for a password now; give the source new 
 
 async def look_at(
     ports: Ports,
-    claim: Ticket,
-    seen: Borrowed,
+    claim: TurnRequest,
+    seen: EffectiveSource,
     tier: BodyReader,
     renewal: Renewal,
     *,
@@ -96,7 +96,7 @@ async def look_at(
 
 
 async def look_for_user(
-    ports: Ports, live: LiveSource, claim: Ticket, tier: BodyReader, begin: Callable[[], object]
+    ports: Ports, live: LiveSource, claim: TurnRequest, tier: BodyReader, begin: Callable[[], object]
 ) -> CachedBody:
     """Return a source's body for a waiting user: of the last minute, or else fetched. begin: called before a fetch.
 
@@ -122,7 +122,7 @@ def _why(says: str, access: Access, lender: str, now: int) -> str:
 
 async def _unless_empty(
     ports: Ports,
-    claim: Ticket,
+    claim: TurnRequest,
     source: Source,
     plain: FetchedResponse,
     access: Access,
@@ -149,7 +149,7 @@ async def _unless_empty(
 
 
 async def _show(
-    ports: Ports, claim: Ticket, source: Source, access: Access, url: str, *, robots: bool, renewal: Renewal
+    ports: Ports, claim: TurnRequest, source: Source, access: Access, url: str, *, robots: bool, renewal: Renewal
 ) -> FetchedResponse:
     """Return a source's rendered page. url: after redirects. Raises LookFailed."""
     picture = source.screenshots

@@ -29,7 +29,7 @@ _ORDINARY = 1 << 20
 """Bytes. A feed of this size takes up to half a second of a shared core."""
 
 
-class Reading(Struct, frozen=True):
+class BodyReading(Struct, frozen=True):
     """The content of a body. `drafts` are oldest first; `base` None: the memory stays as it is.
 
     `changed` feeds the cadence; `again_soon` requests another check at the floor; after an `unsettled` one the next
@@ -73,10 +73,10 @@ class BodyReader(Protocol):
     accept: str
     robots: bool
 
-    async def read(self, jail: Jail, check: BodyCheck) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
         """Read a body. Raises LookFailed."""
 
-    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> Reading:
+    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
         """Read the body that classified a source; `known` is the reading from detection. Raises LookFailed."""
 
     def forget(self, source: SourceId) -> None:

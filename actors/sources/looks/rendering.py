@@ -22,13 +22,13 @@ from actors.content.messages.requests import BodyRequest
 from actors.egress.cookies import SetCookies
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, failure
 from actors.egress.headers import user_agent
-from actors.egress.hosts import Ticket
+from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.sources.looks.access import Access, Opened, Renewal
+from actors.sources.looks.access import Access, Renewal, RequestAccess
 from actors.sources.looks.fetch import ask_robots, at_host
-from actors.sources.looks.reading import Reading, in_jail, page_patience
+from actors.sources.looks.reading import BodyReading, in_jail, page_patience
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
 from storage.records.event import Draft
@@ -76,7 +76,7 @@ def may_be_shell(body: bytes) -> bool:
 
 async def show(
     ports: Ports,
-    claim: Ticket,
+    claim: TurnRequest,
     text: str,
     access: Access,
     wait_for: str | None,
@@ -98,7 +98,7 @@ async def show(
     # A browser's failure to reach a host does not count against our uplink: a faulty browser would put all checks on
     # hold. But while other checks show that the uplink is down, the failure is ours.
     async with at_host(ports, claim, url, asked=True):
-        opened = Opened(ports, url, access, renewal)
+        opened = RequestAccess(ports, url, access, renewal)
         with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
             rendered = await _render(opened, wait_for, screenshot=screenshot)
     await _check_where(ports, claim, url, rendered)
@@ -118,7 +118,7 @@ async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
     return msgspec.msgpack.decode(answer, type=Finding).shell
 
 
-async def _render(opened: Opened, wait_for: str | None, *, screenshot: bool) -> Rendered:
+async def _render(opened: RequestAccess, wait_for: str | None, *, screenshot: bool) -> Rendered:
     """Render a page. Its cookies are taken even if its status is a failure. Raises LookFailed."""
     ports, url, access = opened.ports, opened.url, opened.begin()
     browser, deadline = ports.world.browser, ports.settings.look_timeout
@@ -158,7 +158,7 @@ def _blamed(error: RenderFailed) -> LookFailed:
     return NotRendered(Blame.REMOTE_TRANSIENT, error.reason, status=error.status)
 
 
-async def _check_where(ports: Ports, claim: Ticket, url: Url, rendered: Rendered) -> None:
+async def _check_where(ports: Ports, claim: TurnRequest, url: Url, rendered: Rendered) -> None:
     """Raise LookFailed if the browser followed a redirect that a check must not follow."""
     try:
         there = parse_url(rendered.url, schemes=("http", "https"))
@@ -191,7 +191,7 @@ def without_validators(fetched: FetchedResponse) -> FetchedResponse:
 
 
 def picture_to_keep(
-    source: Source, fetched: FetchedResponse, reading: Reading | None, drafts: Sequence[Draft], at: Millis
+    source: Source, fetched: FetchedResponse, reading: BodyReading | None, drafts: Sequence[Draft], at: Millis
 ) -> Picture | None:
     """Return the picture to commit with a check: of a reported change, or of the first check.
 

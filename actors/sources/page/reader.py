@@ -29,7 +29,7 @@ from actors.messages.views import ToldBlock, ToldPage
 from actors.sources.following import drafts_of, note_of
 from actors.sources.looks.reading import (
     BodyCheck,
-    Reading,
+    BodyReading,
     body_hints,
     in_jail,
     loss,
@@ -50,7 +50,7 @@ class ListReader:
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
 
-    async def read(self, jail: Jail, check: BodyCheck, was: str) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck, was: str) -> BodyReading:
         """Return drafts of the new items, oldest first. Raises LookFailed. was: the original format."""
         source, base, fetched, at, since, _ = check
         request = ListRequest(
@@ -62,7 +62,7 @@ class ListReader:
         if look.trouble is not None:
             raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
         drafts = drafts_of(source, look, at)
-        return Reading(
+        return BodyReading(
             drafts,
             look.memory,
             changed=bool(look.new or look.bulk),
@@ -88,14 +88,14 @@ class PageReader:
         self._neighbours, self._deadline = Neighbours(), deadline
         self._lists = ListReader(deadline)
 
-    async def read(self, jail: Jail, check: BodyCheck) -> Reading:
+    async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
 
         If the source follows, the page is a list: one draft for each new item.
         """
         return await (self._read_page if check.source.follow == "none" else self._read_list)(jail, check)
 
-    async def _read_page(self, jail: Jail, check: BodyCheck) -> Reading:
+    async def _read_page(self, jail: Jail, check: BodyCheck) -> BodyReading:
         source, base, fetched, at, since, number = check
         request = PageRequest(
             fetched.body,
@@ -129,7 +129,7 @@ class PageReader:
         if memory is not None and source.selector is None:
             self._neighbours.learn(_host(source), source.id, memory)
         note = None if look.kind == "unchanged" else _note(source, look, at, since)
-        return Reading(
+        return BodyReading(
             drafts,
             memory,
             changed,
@@ -143,7 +143,7 @@ class PageReader:
             began=began_at(look.memory) if changed else 0,
         )
 
-    async def _read_list(self, jail: Jail, check: BodyCheck) -> Reading:
+    async def _read_list(self, jail: Jail, check: BodyCheck) -> BodyReading:
         try:
             return await self._lists.read(jail, check, _was(check.source) if check.base else "")
         except LookFailed as failure:
@@ -151,7 +151,7 @@ class PageReader:
                 await _fail_if_lost(jail, check.source, check.fetched)
             raise
 
-    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> Reading:
+    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
         return await self.read(jail, check._replace(number=1))
 
     def forget(self, source: SourceId) -> None:

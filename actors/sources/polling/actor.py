@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from actors import series
 from actors.coverage.shifts import Steps
 from actors.egress.failures import Blame, LookFailed, NotRendered
-from actors.egress.hosts import HostOpen, Ticket
+from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
@@ -27,13 +27,13 @@ from actors.messages.workers import Record, SaveStates
 from actors.observer import CheckSteps
 from actors.sources.detection import classify, newcomer
 from actors.sources.health.notices import TroubleTimer
-from actors.sources.lending import Borrowed
+from actors.sources.lending import EffectiveSource
 from actors.sources.looks import progress
 from actors.sources.looks.access import Renewal, renewal_of
 from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
 from actors.sources.looks.looking import look_at
 from actors.sources.looks.progress import LookResult
-from actors.sources.looks.reading import BodyCheck, BodyReader, Reading
+from actors.sources.looks.reading import BodyCheck, BodyReader, BodyReading
 from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.polling.hops import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
@@ -196,10 +196,10 @@ class PolledSource:
             live.hot = replace(live.hot, validators=Validators())
         before, seen = live.hot, ports.lenders.borrowed(live)
         same = before.lent is bool(seen.lender)
-        claim = Ticket(live.source.id, before.last_look_at or 0, asked, steps, own=True)
+        claim = TurnRequest(live.source.id, before.last_look_at or 0, asked, steps, own=True)
         tier, renewal = self._readers[live.source.type], renewal_of(ports, seen)
         source = live.effective
-        reading: Reading | None
+        reading: BodyReading | None
         told: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
@@ -261,8 +261,8 @@ class PolledSource:
         await self._settle(_trailed(after, row), now, base=await self._noted(failure, now))
 
     async def _find_out(
-        self, claim: Ticket, seen: Borrowed, renewal: Renewal
-    ) -> tuple[FetchedResponse, Millis, Reading]:
+        self, claim: TurnRequest, seen: EffectiveSource, renewal: Renewal
+    ) -> tuple[FetchedResponse, Millis, BodyReading]:
         """Classify a source that has never answered, and read the same body for the baseline.
 
         A crash after that leaves a classified source without a check: its next check is the first.
@@ -338,7 +338,7 @@ class PolledSource:
 
     async def _read(
         self, source: Source, fetched: FetchedResponse, at: Millis, steps: CheckSteps, *, lent: bool
-    ) -> tuple[Reading | None, tuple[Draft, ...]]:
+    ) -> tuple[BodyReading | None, tuple[Draft, ...]]:
         """Read a body; None if it equals the last one byte for byte. The base is ready to store.
 
         Also return the drafts to report at once: if the source follows, new items wait for their pages.
@@ -429,14 +429,14 @@ def _trailed(hot: SourceRuntime, row: Row) -> SourceRuntime:
     return replace(hot, trail=noted(hot.trail, row))
 
 
-def _row(fetched: FetchedResponse, reading: Reading | None, at: Millis) -> Row:
+def _row(fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> Row:
     verdict = Verdict.UNCHANGED
     if reading is not None:
         verdict = Verdict.CHANGED if reading.drafts else Verdict.NOTHING_TO_TELL
     return look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
 
 
-def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: Reading | None, at: Millis) -> LookResult:
+def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> LookResult:
     if reading is None:
         kept = before.validators
         validators = confirmed(kept, fetched) if fetched.status == 304 else validators_of(fetched, lies=kept.lies)
@@ -496,7 +496,9 @@ async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None
         )
 
 
-def first_state(fetched: FetchedResponse, reading: Reading, at: Millis, ports: Ports, live: LiveSource) -> SourceState:
+def first_state(
+    fetched: FetchedResponse, reading: BodyReading, at: Millis, ports: Ports, live: LiveSource
+) -> SourceState:
     """Return the state of a source after its first check, which also detected it."""
     seen = ports.lenders.borrowed(live)
     limits = limits_of(live.effective, ports.settings)

@@ -20,15 +20,15 @@ from msgspec.structs import replace
 from actors.content.messages.requests import ItemPage, ListLook, ListRequest, PageRequest
 from actors.content.values.kinds import values_of_entry
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.hosts import Ticket
+from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.observer import CheckSteps
 from actors.sources import following as items
-from actors.sources.following import Following, Waiting, drafts_of, in_words, note_of
+from actors.sources.following import FollowQueue, WaitingItem, drafts_of, in_words, note_of
 from actors.sources.looks.access import SHUT_OUT, access_of, asks_password, renewal_of
 from actors.sources.looks.fetch import fetch, refusal
-from actors.sources.looks.reading import Reading, in_jail, page_patience, patience
+from actors.sources.looks.reading import BodyReading, in_jail, page_patience, patience
 from actors.sources.ports import LiveSource, Ports
 from storage.records import trail
 from storage.records.event import Draft
@@ -44,14 +44,16 @@ _FOR_GOOD: Final = frozenset({Blame.REMOTE_PERMANENT, Blame.CONTENT})
 Commit = Callable[[tuple[Draft, ...], bytes, int], Awaitable[None]]
 
 
-class Stored(Struct, frozen=True):
+class HopResult(Struct, frozen=True):
     """Drafts to report at once, and the base to store (None: unchanged)."""
 
     told: tuple[Draft, ...]
     base: bytes | None
 
 
-def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, *, first: bool = False) -> Stored:
+def stored_of(
+    source: Source, kept: StoredMemory, reading: BodyReading, at: Millis, *, first: bool = False
+) -> HopResult:
     """Return a reading in stored form: if the source follows, new items wait for their pages.
 
     first: the first check, whose backfill uses the feed's entries as they are.
@@ -63,7 +65,7 @@ def stored_of(source: Source, kept: StoredMemory, reading: Reading, at: Millis, 
     said = reading.note
     if said is not None and not first:
         said = replace(said, reason=said.reason + in_words(found.elsewhere, found.left))
-    return Stored(told, trail.after(kept, reading.base, said, waiting))
+    return HopResult(told, trail.after(kept, reading.base, said, waiting))
 
 
 class Hops:
@@ -114,7 +116,7 @@ class Hops:
         finally:
             steps.end()
 
-    async def _hop(self, kept: StoredMemory, spent: Following, one: Waiting, steps: CheckSteps) -> None:
+    async def _hop(self, kept: StoredMemory, spent: FollowQueue, one: WaitingItem, steps: CheckSteps) -> None:
         try:
             if one.file:
                 fetched = await _fetched(self._ports, self._live, one, _FILE, steps)
@@ -130,7 +132,7 @@ class Hops:
             steps.hopped(self._live.source, one.url, self._ports.world.now(), failure)
             await self._failed(kept, spent, one, failure)
 
-    async def _after_file(self, kept: StoredMemory, following: Following, one: Waiting, look: ListLook) -> None:
+    async def _after_file(self, kept: StoredMemory, following: FollowQueue, one: WaitingItem, look: ListLook) -> None:
         source, now = self._live.source, self._ports.world.now()
         found = items.found(items.without(following, one), source, drafts_of(source, look, now), now)
         after = items.with_turn(found.following, look.next_file, now)
@@ -139,7 +141,7 @@ class Hops:
         base = trail.after(kept, tier, said, items.packed(after))
         await self._send(found.told, base, len(look.new))
 
-    async def _failed(self, kept: StoredMemory, following: Following, one: Waiting, failure: LookFailed) -> None:
+    async def _failed(self, kept: StoredMemory, following: FollowQueue, one: WaitingItem, failure: LookFailed) -> None:
         """Retry later, or report the item without its page. Only the page's own failures count as attempts."""
         now, for_good = self._ports.world.now(), failure.blame in _FOR_GOOD
         why = f"Its page could not be read: {failure.reason}"
@@ -165,7 +167,7 @@ class Hops:
             await self._done((draft,), kept, items.without(following, one), said)
 
     async def _done(
-        self, drafts: tuple[Draft, ...], kept: StoredMemory, after: Following, said: Note | None = None
+        self, drafts: tuple[Draft, ...], kept: StoredMemory, after: FollowQueue, said: Note | None = None
     ) -> None:
         await self._send(drafts, trail.after(kept, kept.tier, said, items.packed(after)), 0)
 
@@ -174,7 +176,7 @@ class Hops:
         self.know(base)
         await self._commit(drafts, base, found)
 
-    def _due(self, following: Following) -> Millis | None:
+    def _due(self, following: FollowQueue) -> Millis | None:
         return items.due_at(following, self._ports.settings.follow_per_hour)
 
     def _in(self, seconds: float) -> Millis:
@@ -185,7 +187,7 @@ _PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
 _FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
 
 
-async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: CheckSteps) -> Draft:
+async def page_of(ports: Ports, live: LiveSource, one: WaitingItem, steps: CheckSteps) -> Draft:
     """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
     assert one.draft is not None
     fetched = await _fetched(ports, live, one, _PAGE, steps)
@@ -199,16 +201,16 @@ async def page_of(ports: Ports, live: LiveSource, one: Waiting, steps: CheckStep
     return _told(one.draft, page, ports)
 
 
-async def _read_file(ports: Ports, one: Waiting, memory: bytes, body: bytes) -> ListLook:
+async def _read_file(ports: Ports, one: WaitingItem, memory: bytes, body: bytes) -> ListLook:
     request = ListRequest(body, "", one.file, memory=memory, file=one.file)
     deadline = patience(ports.settings.parse_deadline, body)
     answer = await in_jail(ports.world.jail, "look_list", msgspec.msgpack.encode(request), deadline=deadline)
     return msgspec.msgpack.decode(answer, type=ListLook)
 
 
-async def _fetched(ports: Ports, live: LiveSource, one: Waiting, accept: str, steps: CheckSteps) -> FetchedResponse:
+async def _fetched(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
     """Fetch a page in the host's turn, with the user's access to its own origin; never posts."""
-    claim = Ticket(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
+    claim = TurnRequest(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
     seen = ports.lenders.borrowed(live)
     renewal = renewal_of(ports, seen)
     access = access_of(seen.source, renewal.now)._replace(body=None)

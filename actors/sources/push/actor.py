@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from actors.egress.event_stream import EventStream
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.hosts import HostOpen, Ticket
+from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.stream_lines import kind_of
 from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames, SessionOver
@@ -32,9 +32,9 @@ from actors.sources.detection import newcomer
 from actors.sources.detection.classify import Classification, found_by_handshake, found_stream
 from actors.sources.detection.handshake import join
 from actors.sources.health.notices import TroubleTimer
-from actors.sources.lending import Borrowed
+from actors.sources.lending import EffectiveSource
 from actors.sources.looks import progress
-from actors.sources.looks.access import SHUT_OUT, Opened, access_of, renewal_of
+from actors.sources.looks.access import SHUT_OUT, RequestAccess, access_of, renewal_of
 from actors.sources.looks.fetch import host_of, refusal
 from actors.sources.looks.looking import REFUSED
 from actors.sources.ports import LiveSource, Ports, limits_of
@@ -58,7 +58,7 @@ STOPPED: Final = 86_400.0
 """Seconds before reconnecting to a stream that asked us to stop (204)."""
 
 
-def _told(seen: Borrowed, error: LookFailed) -> LookFailed:
+def _told(seen: EffectiveSource, error: LookFailed) -> LookFailed:
     """Return a failed handshake with its reason; for rejected headers the reason says only that."""
     if seen.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
         return error
@@ -163,8 +163,8 @@ class PushSource:
         """Shake hands. That takes one request's turn at the host; the open connection holds none."""
         ports, source, seen = self._ports, self._live.source, self._ports.lenders.borrowed(self._live)
         renewal = renewal_of(ports, seen)
-        opened = Opened(ports, url, access_of(seen.source, renewal.now), renewal)
-        window, claim = self._intake.window, Ticket(source.id, self._live.hot.last_look_at or 0)
+        opened = RequestAccess(ports, url, access_of(seen.source, renewal.now), renewal)
+        window, claim = self._intake.window, TurnRequest(source.id, self._live.hot.last_look_at or 0)
         last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.place
         began = trio.current_time()
         try:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from actors.egress.failures import LookFailed
-from actors.egress.hosts import Ticket
+from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import TooSoon, Unprocessable
@@ -143,7 +143,7 @@ class Previewer:
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
-        claim, shelf = Ticket(live.source.id, asked=True), self.ports.shelf
+        claim, shelf = TurnRequest(live.source.id, asked=True), self.ports.shelf
         reader = self._table.readers["html"]
         try:
             kept = await look_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))

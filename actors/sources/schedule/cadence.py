@@ -110,7 +110,7 @@ class Rhythm(Struct, frozen=True):
         return self.events / self.seconds
 
 
-class Ahead(Struct, frozen=True):
+class PredictedRate(Struct, frozen=True):
     """The predicted rate from `since` on: a base by the hour, and two decaying bursts, in changes a second.
 
     `base` holds the rates at the middles of the hours, starting with the one before `since`; it is linear in between.
@@ -204,7 +204,7 @@ def _with_changes(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
     )
 
 
-def ahead(rhythm: Rhythm, now: float) -> Ahead:
+def ahead(rhythm: Rhythm, now: float) -> PredictedRate:
     """Return the predicted rate for the hour after `now`."""
     branching = branching_of(rhythm)
     seen = sum(rhythm.days)
@@ -221,7 +221,7 @@ def ahead(rhythm: Rhythm, now: float) -> Ahead:
     )
     quick, slow = _burst(rhythm, branching)
     turns = tuple((EVEN_AGE + came) / (EVEN_AGE + due) for came, due in zip(rhythm.came, rhythm.awaited, strict=True))
-    return Ahead(now, levels, quick, slow, now - rhythm.last, turns)
+    return PredictedRate(now, levels, quick, slow, now - rhythm.last, turns)
 
 
 def branching_of(rhythm: Rhythm) -> float:
@@ -291,7 +291,7 @@ def interval_of(rhythm: Rhythm, now: float, price: Price, limits: Limits, cost: 
     return balance(ahead(rhythm, now), worth, limits.floor, limits.ceiling)
 
 
-def balance(rates: Ahead, worth: float, floor: float, ceiling: float) -> float:
+def balance(rates: PredictedRate, worth: float, floor: float, ceiling: float) -> float:
     """Return the wait after which the expected changes outweigh those of the following wait."""
     start = rates.since / HOUR - 0.5
     start -= math.floor(start)

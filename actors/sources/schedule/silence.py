@@ -45,7 +45,7 @@ _FLAGS: Final[tuple[Flag, ...]] = ("ok", "degraded", "rotten")
 _NUMBERS: Final = struct.Struct("<BBBBId6f")
 
 
-class Pulse(Struct, frozen=True):
+class SilenceState(Struct, frozen=True):
     """Spans are seconds of being watched. `gaps` are the newest `KEPT`, and `peaks` the newest that were long when
     they ended, both oldest first; of `seen` gaps `above` were long.
 
@@ -73,16 +73,16 @@ class Pulse(Struct, frozen=True):
         return self.defects.bit_count() / WINDOW
 
     def __repr__(self) -> str:
-        return f"<Pulse {len(self.gaps)} gaps, silent {self.age:.0f} s of {self.watched:.0f} s watched>"
+        return f"<SilenceState {len(self.gaps)} gaps, silent {self.age:.0f} s of {self.watched:.0f} s watched>"
 
 
-def decode(memory: bytes) -> Pulse:
+def decode(memory: bytes) -> SilenceState:
     """Return the memory from the bytes of `encode`; a fresh one for any other bytes."""
     if len(memory) < _NUMBERS.size or memory[0] != VERSION or (len(memory) - _NUMBERS.size) % 2:
-        return Pulse()
+        return SilenceState()
     _, confirmed, flag, count, defects, stuck, seen, above, age, watched, longest, before = _NUMBERS.unpack_from(memory)
     codes = struct.unpack_from(f"<{(len(memory) - _NUMBERS.size) // 2}H", memory, _NUMBERS.size)
-    return Pulse(
+    return SilenceState(
         codes[:count],
         codes[count:],
         seen,
@@ -98,7 +98,7 @@ def decode(memory: bytes) -> Pulse:
     )
 
 
-def encode(pulse: Pulse) -> bytes:
+def encode(pulse: SilenceState) -> bytes:
     flag = 0 if pulse.waiting is None else 1 + _FLAGS.index(pulse.waiting)
     codes = (*pulse.gaps, *pulse.peaks)
     spans = (pulse.seen, pulse.above, pulse.age, pulse.watched, pulse.longest, pulse.longest_before)
@@ -106,7 +106,7 @@ def encode(pulse: Pulse) -> bytes:
     return numbers + struct.pack(f"<{len(codes)}H", *codes)
 
 
-def passed(pulse: Pulse, seconds: float, *, defect: bool) -> Pulse:
+def passed(pulse: SilenceState, seconds: float, *, defect: bool) -> SilenceState:
     """Return the memory after `seconds` of being watched, up to a check that reached the source."""
     watched = pulse.watched + seconds
     longest, before = pulse.longest, pulse.longest_before
@@ -122,7 +122,7 @@ def passed(pulse: Pulse, seconds: float, *, defect: bool) -> Pulse:
     )
 
 
-def yielded(pulse: Pulse) -> Pulse:
+def yielded(pulse: SilenceState) -> SilenceState:
     """Return the memory after a check with a change: the silence has ended and becomes a known gap."""
     if pulse.watched == 0.0:
         return pulse
@@ -140,7 +140,7 @@ def yielded(pulse: Pulse) -> Pulse:
     )
 
 
-def silence(pulse: Pulse) -> float:
+def silence(pulse: SilenceState) -> float:
     """Return S, the chance of a silence as long as the current one if nothing has changed."""
     gaps = pulse.gaps
     if len(gaps) < FEWEST_GAPS or pulse.watched < WATCHED_LEAST:

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from actors.errors import NotFound
 from actors.language.speaking import noted, say
 from api.dashboard.account.passwords import check_password
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
 from api.nouns import destinations
@@ -83,12 +83,12 @@ async def set_up(visit: Visit) -> Reply:
     storage, world = visit.context.storage, visit.context.world
     link = _good(await storage.people.link(), visit.now)
     if link is None or hashed(form.code.rpartition("#")[2].strip()) != link.sha256:
-        raise Wrong(code=say(_NOT_GOOD))
+        raise InvalidForm(code=say(_NOT_GOOD))
     password = Password(await world.passwords.hash(form.password), visit.now)
     sessions = Sessions.of_context(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await storage.people.settle(password, session, link=link.sha256):
-        raise Wrong(code=say(_NOT_GOOD))
+        raise InvalidForm(code=say(_NOT_GOOD))
     world.log("dashboard.set_up", address=visit.address)
     visit.attempts.succeeded(visit.address)
     return Go("/", cookies=(cookie, sessions.remember(password)))
@@ -116,10 +116,10 @@ async def sign_in(visit: Visit) -> Reply:
         fits = password is not None and await world.passwords.fits(form.password, password.hashed)
     if password is None or not fits:
         world.log("dashboard.sign_in_refused", level="warning", address=visit.address)
-        raise Wrong(password=say("Wrong password."))
+        raise InvalidForm(password=say("Wrong password."))
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
     if not await people.sign_in(session, password):
-        raise Wrong(password=say("The password has just been changed."))
+        raise InvalidForm(password=say("The password has just been changed."))
     if visit.session is not None:
         await people.sign_out(visit.session.id)
     world.log("dashboard.signed_in", address=visit.address)
@@ -134,7 +134,7 @@ async def sign_out(visit: Visit) -> Reply:
 
 
 async def check_again(visit: Visit, field: str, given: str) -> Password:
-    """Check the password again in an open session; `field` gets the error. Raises Wrong, Refusal (429).
+    """Check the password again in an open session; `field` gets the error. Raises InvalidForm, Refusal (429).
 
     Strangers who try to sign in do not block it.
     """
@@ -143,14 +143,14 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
     present = await visit.context.storage.people.password()
     if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
         visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
-        raise Wrong(**{field: say("Wrong password.")})
+        raise InvalidForm(**{field: say("Wrong password.")})
     return present
 
 
 MAIL_PATH = "/mail/{id}/{secret}"
 
 
-class Wish(Form, frozen=True, kw_only=True):
+class SubscriptionForm(Form, frozen=True, kw_only=True):
     """The choice. `one_click`: a mail service unsubscribes the reader."""
 
     wish: Literal["", "agree", "stop"] = ""
@@ -162,7 +162,7 @@ async def show_mail(visit: Visit) -> Page:
 
 
 async def take_wish(visit: Visit) -> Page:
-    wish: Wish = visit.form
+    wish: SubscriptionForm = visit.form
     id, secret = visit.path["id"], visit.path["secret"]
     try:
         if wish.wish == "agree":
@@ -196,5 +196,5 @@ SCREENS: tuple[Screen, ...] = (
     post("/sign-in", sign_in, SignIn, show_sign_in, access="anyone"),
     post("/sign-out", sign_out, Form),
     Screen(path=MAIL_PATH, run=show_mail, access="link"),
-    post(MAIL_PATH, take_wish, Wish, show_mail, access="link"),
+    post(MAIL_PATH, take_wish, SubscriptionForm, show_mail, access="link"),
 )

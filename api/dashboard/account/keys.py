@@ -11,7 +11,7 @@ from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from api.dashboard.account.entry import check_again
-from api.dashboard.forms import Confirm, Form, Wrong
+from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.nouns import keys as acts
 from storage.records.key import ApiKey
@@ -68,16 +68,16 @@ async def create(visit: Visit) -> Reply:
     form: NewKey = visit.form
     channels = [f"{CHANNEL_SCOPE}{name}" for name in form.channels.replace(",", " ").split()]
     if not form.scopes and not channels:
-        raise Wrong(scopes=say("Choose at least one: a key without any can do nothing."))
+        raise InvalidForm(scopes=say("Choose at least one: a key without any can do nothing."))
     scopes = (*form.scopes, *channels)
     if not _is_fresh(visit):
         if not form.present:
-            raise Wrong(present=say("You signed in a while ago. Enter the password again."))
+            raise InvalidForm(present=say("You signed in a while ago. Enter the password again."))
         await check_again(visit, "present", form.present)
     try:
         plaintext, key = await acts.make(visit, form.name, scopes, rate=form.rate, burst=form.burst)
     except KeyRefused as error:
-        raise Wrong(
+        raise InvalidForm(
             **{"channels" if channels and error.field == "scopes" else error.field: translated(str(error))}
         ) from None
     says = say("Copy it now: the service stores only its hash.")

@@ -15,7 +15,7 @@ from typing import Final
 from unicodedata import combining, normalize
 
 from actors.language.speaking import say
-from api.dashboard.forms import Wrong
+from api.dashboard.forms import InvalidForm
 
 WORDS: Final = frozenset(files("api.dashboard").joinpath("account", "common_words.txt").read_text("utf-8").split())
 """Common words in passwords, compiled by hand for this project: English, each language of the dashboard (without
@@ -41,23 +41,23 @@ _YEAR_FORM = re.compile("(?:19|20)[0-9]{2}")
 
 
 def check_password(password: str, again: str) -> None:
-    """Refuse a password that is easy to guess, or whose repetition differs. Raises Wrong."""
+    """Refuse a password that is easy to guess, or whose repetition differs. Raises InvalidForm."""
     if len(password) < SHORTEST:
-        raise Wrong(
+        raise InvalidForm(
             password=say(
                 "At least %(count)s characters. A sentence of four words or more is strong and easy to remember.",
                 count=SHORTEST,
             )
         )
     if len(password) > LONGEST:
-        raise Wrong(password=say("At most %(count)s characters.", count=LONGEST))
+        raise InvalidForm(password=say("At most %(count)s characters.", count=LONGEST))
     if len(set(password)) < FEWEST_KINDS:
-        raise Wrong(password=say("Too few different characters."))
+        raise InvalidForm(password=say("Too few different characters."))
     if is_common(password):
         says = say("Too easy to guess: common words, names, digits or neighbouring keys.")
-        raise Wrong(password=f"{says} {say('Four or more unrelated words make a strong password.')}")
+        raise InvalidForm(password=f"{says} {say('Four or more unrelated words make a strong password.')}")
     if password != again:
-        raise Wrong(again=say("The two passwords differ."))
+        raise InvalidForm(again=say("The two passwords differ."))
 
 
 def is_common(password: str) -> bool:

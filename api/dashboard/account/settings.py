@@ -15,7 +15,7 @@ from actors.language.speaking import each_said, noted, say, speak
 from api.dashboard.account.entry import check_again
 from api.dashboard.account.passwords import check_password
 from api.dashboard.drawing.figures import is_zone, zone_of
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Density, Preferences, Sessions, Theme, spoken_to
 from storage.records.key import Password
@@ -92,9 +92,9 @@ async def show(visit: Visit) -> Page:
 async def wish(visit: Visit) -> Reply:
     form: Wishes = visit.form
     if form.language and form.language not in languages():
-        raise Wrong(language=say("Choose one from the list."))
+        raise InvalidForm(language=say("Choose one from the list."))
     if form.zone and not is_zone(form.zone):
-        raise Wrong(zone=say("There is no such time zone. Write a name such as Europe/Stockholm."))
+        raise InvalidForm(zone=say("There is no such time zone. Write a name such as Europe/Stockholm."))
     sessions = Sessions.of_context(visit.context)
     kept = Preferences(form.language, form.theme, form.density, form.zone)
     speak(spoken_to(kept, parse_accept_header(visit.headers.get("Accept-Language", ""), LanguageAccept)))

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from actors.language.speaking import say
-from actors.versions import Step
+from actors.versions import DiffParagraph
 from storage.records.event import ChangeKind, Delta, Diff, Event, Span, Spans, TypedChange, Value
 
 MOST_WORDS: Final = 600
@@ -21,32 +21,32 @@ LIKE: Final = 0.5
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class Piece(NamedTuple):
+class LinePiece(NamedTuple):
     """A stretch of a line. marked: the other side differs here."""
 
     text: str
     marked: bool = False
 
 
-class Line(NamedTuple):
+class DifferenceLine(NamedTuple):
     """An added ("+"), removed ("-") or unchanged ("=") line, or a remark about the others (" ").
 
     where: its place on the page, "" if unknown or the same as the previous line's.
     """
 
     sign: Literal["+", "-", "=", " "]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LinePiece, ...]
     where: str = ""
 
 
-class Changed(Struct, frozen=True):
+class EventChange(Struct, frozen=True):
     """The fields of an event that describe the change."""
 
     diff: Diff | None = None
     delta: Delta | None = None
 
 
-def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
+def lines_of(changed: EventChange, most: int | None = None) -> list[DifferenceLine]:
     """Return the lines of a difference, `most` at most. The delta has every counter, and only gives the order."""
     lines = list(_each_place_once(_in_order(changed.diff or Diff((), (), ()), changed.delta)))
     shown = lines[:most]
@@ -57,7 +57,7 @@ def lines_of(changed: Changed, most: int | None = None) -> list[Line]:
     return shown
 
 
-def in_the_text(content: str, changed: Changed) -> list[Line]:
+def in_the_text(content: str, changed: EventChange) -> list[DifferenceLine]:
     """Return a text line by line, with additions and changes marked in place; removals come last.
 
     A changed line has its old wording right above it.
@@ -65,7 +65,7 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
     diff = changed.diff or Diff((), (), ())
     came = Counter(diff.added)
     altered_to = {pair.after: pair for pair in diff.changed}
-    lines: list[Line] = []
+    lines: list[DifferenceLine] = []
     for text in content.split("\n"):
         pair = altered_to.pop(text, None)
         if pair is not None:
@@ -74,7 +74,7 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
             came[text] -= 1
             lines.append(_whole("+", text))
         elif text.strip():
-            lines.append(Line("=", (Piece(text),)))
+            lines.append(DifferenceLine("=", (LinePiece(text),)))
     # Show changes too that are not on a line of their own in the text.
     for pair in altered_to.values():
         lines += _pair(pair.before, pair.after, pair.spans, str(pair.context or ""))
@@ -83,16 +83,16 @@ def in_the_text(content: str, changed: Changed) -> list[Line]:
     return lines
 
 
-def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
+def of_steps(steps: Sequence[DiffParagraph], most: int) -> list[DifferenceLine]:
     """Return the lines of a comparison of two versions. Steps beyond `most` are only counted."""
-    lines: list[Line] = []
+    lines: list[DifferenceLine] = []
     for step in steps[:most]:
         where = str(step.context)
         if step.before is None or step.after is None:
             came = step.before is None
             lines.append(_whole("+" if came else "-", step.after if came else step.before, where))
         elif step.same:
-            lines.append(Line("=", (Piece(step.after),)))
+            lines.append(DifferenceLine("=", (LinePiece(step.after),)))
         else:
             lines += _pair(step.before, step.after, step.spans or Spans((), ()), where)
     lines = list(_each_place_once(lines))
@@ -101,14 +101,14 @@ def of_steps(steps: Sequence[Step], most: int) -> list[Line]:
     return lines
 
 
-def _each_place_once(lines: Iterable[Line]) -> Iterator[Line]:
+def _each_place_once(lines: Iterable[DifferenceLine]) -> Iterator[DifferenceLine]:
     last = ""
     for line in lines:
         yield line if line.where != last else line._replace(where="")
         last = line.where
 
 
-def _in_order(diff: Diff, delta: Delta | None) -> Iterator[Line]:
+def _in_order(diff: Diff, delta: Delta | None) -> Iterator[DifferenceLine]:
     ops = delta.ops if delta is not None else ()
     at = {text: n for n, op in enumerate(ops) for text in (op.before, op.text, op.after) if text}
     found = [
@@ -120,27 +120,30 @@ def _in_order(diff: Diff, delta: Delta | None) -> Iterator[Line]:
         yield from lines
 
 
-def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iterator[Line]:
+def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iterator[DifferenceLine]:
     if spans is UNSET:
         gone, came = altered(before, after)
     else:
-        gone, came = Line("-", _marked(before, spans.before)), Line("+", _marked(after, spans.after))
+        gone, came = (
+            DifferenceLine("-", _marked(before, spans.before)),
+            DifferenceLine("+", _marked(after, spans.after)),
+        )
     yield from (gone._replace(where=where), came._replace(where=where))
 
 
-def _marked(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
+def _marked(text: str, spans: Sequence[Span]) -> tuple[LinePiece, ...]:
     """Split a text into pieces, with the spans marked. Skip invalid spans."""
-    pieces: list[Piece] = []
+    pieces: list[LinePiece] = []
     done = 0
     for start, end in spans:
         if done <= start < end <= len(text):
-            pieces += [Piece(text[done:start])] if start > done else []
-            pieces.append(Piece(text[start:end], marked=True))
+            pieces += [LinePiece(text[done:start])] if start > done else []
+            pieces.append(LinePiece(text[start:end], marked=True))
             done = end
-    return (*pieces, Piece(text[done:])) if done < len(text) or not pieces else tuple(pieces)
+    return (*pieces, LinePiece(text[done:])) if done < len(text) or not pieces else tuple(pieces)
 
 
-def altered(before: str, after: str) -> tuple[Line, Line]:
+def altered(before: str, after: str) -> tuple[DifferenceLine, DifferenceLine]:
     """Return the old and the new line, with the differing words marked.
 
     >>> [[piece.text for piece in line.pieces if piece.marked] for line in altered("costs 19 euros", "costs 29 euros")]
@@ -155,19 +158,19 @@ def altered(before: str, after: str) -> tuple[Line, Line]:
     steps = matcher.get_opcodes()
     gone = _pieces(old, [(start, end, sort != "equal") for sort, start, end, _, _ in steps])
     came = _pieces(new, [(start, end, sort != "equal") for sort, _, _, start, end in steps])
-    return Line("-", gone), Line("+", came)
+    return DifferenceLine("-", gone), DifferenceLine("+", came)
 
 
-def _pieces(words: Sequence[str], spans: Sequence[tuple[int, int, bool]]) -> tuple[Piece, ...]:
-    return tuple(Piece("".join(words[start:end]), marked) for start, end, marked in spans if end > start)
+def _pieces(words: Sequence[str], spans: Sequence[tuple[int, int, bool]]) -> tuple[LinePiece, ...]:
+    return tuple(LinePiece("".join(words[start:end]), marked) for start, end, marked in spans if end > start)
 
 
-def _whole(sign: Literal["+", "-"], text: object, where: str = "") -> Line:
-    return Line(sign, (Piece(text if isinstance(text, str) else ""),), where)
+def _whole(sign: Literal["+", "-"], text: object, where: str = "") -> DifferenceLine:
+    return DifferenceLine(sign, (LinePiece(text if isinstance(text, str) else ""),), where)
 
 
-def _said(text: str) -> Line:
-    return Line(" ", (Piece(text),))
+def _said(text: str) -> DifferenceLine:
+    return DifferenceLine(" ", (LinePiece(text),))
 
 
 _SHOWN: frozenset[ChangeKind] = frozenset({"price", "availability", "date", "number", "version", "name", "negation"})

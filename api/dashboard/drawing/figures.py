@@ -31,7 +31,7 @@ _MONTHS = (
 )
 
 
-class Moment(NamedTuple):
+class DisplayTime(NamedTuple):
     """iso: for `<time datetime>`. exact: UTC as text. words: the reader's clock. ago: the distance. full: the reader's
     clock with date and zone, as evidence. second: the seconds that `words` omits, as ":05". "" for never.
     """
@@ -44,14 +44,14 @@ class Moment(NamedTuple):
     second: str = ""
 
 
-def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
+def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> DisplayTime:
     """Return a time as seen at another time, in a zone.
 
     >>> moment_of(1_800_000_000_000, Millis(1_800_000_000_000 + 90_000), ZULU)[1:]
     ('2027-01-15 08:00:00 UTC', '08:00', '1 min ago', '2027-01-15 08:00:00 UTC', ':00')
     """
     if at is None or at == "":
-        return Moment("", "", *[say("never")] * 3)
+        return DisplayTime("", "", *[say("never")] * 3)
     millis = at if isinstance(at, int) else _millis(at)
     utc = datetime.fromtimestamp(millis / 1000, UTC)
     here, today = utc.astimezone(zone), datetime.fromtimestamp(now / 1000, UTC).astimezone(zone)
@@ -61,7 +61,7 @@ def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> Moment:
         date = dated(here.day, here.month, here.year if here.year != today.year else None)
         words = say("%(date)s, %(time)s", date=date, time=f"{here:%H:%M}")
     exact, full = f"{utc:%Y-%m-%d %H:%M:%S} UTC", f"{here.isoformat(' ', 'seconds')} {zone.key}"
-    return Moment(
+    return DisplayTime(
         rfc3339(Millis(millis)),
         exact,
         words,
@@ -194,7 +194,7 @@ def named(day: int) -> str:
 Figure = float | int
 
 
-class Line(NamedTuple):
+class ChartLine(NamedTuple):
     """A line chart: its points in SVG syntax."""
 
     points: str
@@ -221,7 +221,7 @@ class Bar(NamedTuple):
     label: str
 
 
-def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> Line:
+def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> ChartLine:
     """Return a line through values from left to right, the largest at the top and 0 at the bottom.
 
     >>> line([0, 5, 10], 10, 4).points
@@ -230,7 +230,7 @@ def line(values: Sequence[Figure], width: int = 96, height: int = 20) -> Line:
     top, room = max([*values, 1]), height - 2
     step = width / max(1, len(values) - 1)
     points = (f"{at * step:.1f},{height - 1 - room * value / top:.1f}" for at, value in enumerate(values))
-    return Line(" ".join(points), width, height)
+    return ChartLine(" ".join(points), width, height)
 
 
 def steps(

@@ -14,10 +14,10 @@ from actors.language.speaking import decimal, each_said, noted, number, say, say
 from actors.messages.declaring import made_of, mirrored
 from actors.notices import ALERT_TYPES
 from actors.query import QueryError, UnknownLanguage, languages, parse
-from api.dashboard.drawing.difference import Piece
+from api.dashboard.drawing.difference import LinePiece
 from api.dashboard.drawing.figures import by_utc, named
 from api.dashboard.events import Item, items_by_id
-from api.dashboard.forms import Form, Wrong, draft_of
+from api.dashboard.forms import Form, InvalidForm, draft_of
 from api.dashboard.notifying.destination_form import MODES
 from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
@@ -92,8 +92,8 @@ class ShownMatch(NamedTuple):
     """
 
     match: PreviewMatch
-    title: Sequence[Piece]
-    excerpts: Sequence[tuple[str, Sequence[Piece]]]
+    title: Sequence[LinePiece]
+    excerpts: Sequence[tuple[str, Sequence[LinePiece]]]
     item: Item | None = None
 
 
@@ -109,30 +109,30 @@ class Fault(NamedTuple):
     reason: str
 
 
-def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[Piece]:
+def pieces(text: str, marks: Sequence[tuple[int, int]], start: int = 0) -> list[LinePiece]:
     """Split a text into pieces. start: the text's offset in the whole that the marks count in.
 
     >>> [tuple(piece) for piece in pieces("a price is", [(12, 17)], 10)]
     [('a ', False), ('price', True), (' is', False)]
     """
-    found: list[Piece] = []
+    found: list[LinePiece] = []
     at = 0
     for mark in marks:
         begin, end = max(at, mark[0] - start), min(len(text), mark[1] - start)
         if begin < end:
-            found += [Piece(text[at:begin]), Piece(text[begin:end], marked=True)]
+            found += [LinePiece(text[at:begin]), LinePiece(text[begin:end], marked=True)]
             at = end
-    return [piece for piece in (*found, Piece(text[at:])) if piece.text]
+    return [piece for piece in (*found, LinePiece(text[at:])) if piece.text]
 
 
 def shown_match(match: PreviewMatch, item: Item | None = None) -> ShownMatch:
     marks = match.highlights
     excerpts = [(_PARTS[part.part], _in_pieces(part)) for part in marks.diff]
     excerpts += [("", _in_pieces(part)) for part in marks.content]
-    return ShownMatch(match, pieces(match.title, marks.title) or [Piece(say("(without a title)"))], excerpts, item)
+    return ShownMatch(match, pieces(match.title, marks.title) or [LinePiece(say("(without a title)"))], excerpts, item)
 
 
-def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[Piece]:
+def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[LinePiece]:
     return pieces(("… " if part.start else "") + part.text, part.marks, part.start - 2 * bool(part.start))
 
 
@@ -206,7 +206,7 @@ def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
 
 
 def wanted_query(form: AlertForm) -> str:
-    """Return the query as typed, or that of the chosen condition. Raises Wrong."""
+    """Return the query as typed, or that of the chosen condition. Raises InvalidForm."""
     is_typed = not isinstance(form, NewAlertForm) or form.when == "query"
     return form.filter_query if is_typed else query_of(form)
 
@@ -214,7 +214,7 @@ def wanted_query(form: AlertForm) -> str:
 def chosen(form: AlertForm) -> Scope:
     """Return the chosen sources and tags.
 
-    Raises Wrong if the form says "some" and none is chosen: the alert would cover all.
+    Raises InvalidForm if the form says "some" and none is chosen: the alert would cover all.
     """
     if form.scope == "all":
         return Scope((), (), form.private_source_ids)
@@ -222,12 +222,12 @@ def chosen(form: AlertForm) -> Scope:
     try:
         tags = tags_in(typed)
     except Unprocessable as error:
-        raise Wrong(other_tags=f"{error.value}: {translated(error.detail)}.") from None
+        raise InvalidForm(other_tags=f"{error.value}: {translated(error.detail)}.") from None
     if not (form.source_ids or tags):
-        raise Wrong(source_ids=say("Choose at least one tag or source, or take all sources."))
+        raise InvalidForm(source_ids=say("Choose at least one tag or source, or take all sources."))
     if len(tags) > MOST_TAGS:
         says = say("An alert names at most %(most)s tags; these are %(count)s.", most=MOST_TAGS, count=len(tags))
-        raise Wrong(other_tags=says)
+        raise InvalidForm(other_tags=says)
     return Scope(tuple(dict.fromkeys(form.source_ids)), tags, form.private_source_ids)
 
 
@@ -406,7 +406,7 @@ async def _tried(visit: Visit, form: AlertForm, **more: Any) -> Page:
     visit.draft = draft_of(form)
     try:
         result = await tried(visit, form, chosen(form))
-    except Wrong as error:
+    except InvalidForm as error:
         result = TrialResult(says=str(error))
     return await _page(visit, form, result, **more)
 

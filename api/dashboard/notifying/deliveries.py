@@ -17,7 +17,7 @@ from actors.errors import NotFound
 from actors.language.speaking import noted, say, say_many
 from api.dashboard.drawing.figures import span
 from api.dashboard.events import items_by_id
-from api.dashboard.forms import Wrong
+from api.dashboard.forms import InvalidForm
 from api.dashboard.lists import Chip, address, chips
 from api.dashboard.screen import Page, Visit
 from api.nouns import destinations
@@ -25,7 +25,7 @@ from storage.records.destination import KEPT_ATTEMPTS, Attempt, Destination, Res
 from storage.records.identity import Millis, id_of, millis_of, parse_rfc3339, rfc3339
 
 
-class Step(NamedTuple):
+class RetryStep(NamedTuple):
     """A step of the schedule. wait: the time since the previous failure, as text. state: done, next or ahead."""
 
     number: int
@@ -38,7 +38,7 @@ class Clock(NamedTuple):
 
     attempt: int
     next_at: Millis
-    steps: Sequence[Step]
+    steps: Sequence[RetryStep]
     end: Millis
 
 
@@ -55,7 +55,7 @@ def clock_of(line: Attempt) -> Clock | None:
         return None
     done = line.attempt
     steps = [
-        Step(number, say("at once") if number == 1 else span(WAITS[number - 2]), _step_state(number, done))
+        RetryStep(number, say("at once") if number == 1 else span(WAITS[number - 2]), _step_state(number, done))
         for number in range(1, ATTEMPTS + 1)
     ]
     rest = sum(WAITS[done:])
@@ -218,7 +218,7 @@ def _fitting(visit: Visit, query: DeliveriesQuery, lines: Sequence[Attempt]) -> 
     for number, (name, text) in enumerate((("start", query.start), ("end", query.end))):
         try:
             times[number] = parse_rfc3339(position(text, visit.zone, name)) if text else times[number]
-        except (Wrong, ValueError):
+        except (InvalidForm, ValueError):
             odd = say("A time was invalid and was ignored. Write it as 2026-11-21T10:00.")
     period = [line for line in lines if times[0] <= line.at < times[1]]
     of_cause = [line for line in period if query.cause in ("", cause_of(line))]
@@ -274,7 +274,8 @@ def link(hook: Destination, query: DeliveriesQuery, before: int | None = None) -
 
 
 def position(text: str, zone: ZoneInfo, name: str) -> str:
-    """Return a position in the log: an event's id unchanged, a time by the reader's clock as RFC 3339. Raises Wrong.
+    """Return a position in the log: an event's id unchanged, a time by the reader's clock as RFC 3339. Raises
+    InvalidForm.
 
     >>> position("2026-11-21T10:00", ZoneInfo("Europe/Stockholm"), "since")
     '2026-11-21T09:00:00.000Z'
@@ -284,7 +285,7 @@ def position(text: str, zone: ZoneInfo, name: str) -> str:
     except ValueError:
         if len(text) == len("00000000-0000-7000-8000-000000000000"):
             return text
-        raise Wrong(**{name: say("Enter a time or an event's id.")}) from None
+        raise InvalidForm(**{name: say("Enter a time or an event's id.")}) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
     return rfc3339(Millis(round(moment.timestamp() * 1000)))

@@ -18,7 +18,7 @@ from actors.language.speaking import each_said, noted, say
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from actors.messages.views import TestResult
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
-from api.dashboard.forms import Form, Wrong, draft_of
+from api.dashboard.forms import Form, InvalidForm, draft_of
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.starting import BIN, signing_secret
 from api.fields import destinations as wire
@@ -119,14 +119,14 @@ def _options(form: DestinationEdit, fields: Sequence[KindField]) -> dict[str, st
 
 
 def address_of(form: NewDestinationForm, address: AddressField) -> str | UnsetType | None:
-    """Return the form's address, or None for a new bin. Raises Wrong if it is missing."""
+    """Return the form's address, or None for a new bin. Raises InvalidForm if it is missing."""
     if form.deliver == "bin":
         return None
     if form.url is not None:
         return form.url
     if not address.default:
         needed = say("Fill in this field, or choose a new bin.") if form.kind == WEBHOOK else say("Fill in this field.")
-        raise Wrong(url=needed)
+        raise InvalidForm(url=needed)
     return UNSET
 
 
@@ -212,9 +212,9 @@ async def test_new(visit: Visit) -> Page:
     """Send a test to a destination before it is added, and show the form again with the result."""
     form: NewDestinationForm = visit.form
     if form.deliver == "bin":
-        raise Wrong(url=say("A new bin needs no test."))
+        raise InvalidForm(url=say("A new bin needs no test."))
     if not form.alert:
-        raise Wrong(alert=say("Choose the alert whose matches go there."))
+        raise InvalidForm(alert=say("Choose the alert whose matches go there."))
     found = await destinations.test_unsaved(visit, form.alert, await _wanted(visit, form))
     visit.draft = draft_of(form)
     page = await new(visit)
@@ -236,7 +236,7 @@ def test_words(found: TestResult) -> str:
 async def create(visit: Visit) -> Go:
     form: NewDestinationForm = visit.form
     if not form.alert:
-        raise Wrong(alert=say("Choose the alert whose matches go there."))
+        raise InvalidForm(alert=say("Choose the alert whose matches go there."))
     alert = await alerts.named(visit, form.alert)
     made = await destinations.add(visit, alert.id, await _wanted(visit, form))
     there, name = f"/destinations/{made.destination.id}", made.destination.label

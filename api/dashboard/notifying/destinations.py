@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say, say_many
 from api.dashboard.events import items_by_id
-from api.dashboard.forms import Confirm, Form, Wrong
+from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.lists import Chip, address, chips, part
 from api.dashboard.notifying import deliveries, destination_form
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position
@@ -309,7 +309,7 @@ async def delete(visit: Visit) -> Go:
 async def again(visit: Visit) -> Go:
     form: Replay = visit.form
     if not form.ids and not form.since:
-        raise Wrong(say("Choose deliveries, or a start time."))
+        raise InvalidForm(say("Choose deliveries, or a start time."))
     wanted = ReplayRequest(ids=form.ids)
     if not form.ids:
         until = position(form.until, visit.zone, "until") if form.until else None

@@ -19,7 +19,7 @@ from actors.messages.requests import DetectRequest, NewSource, Tags, as_typed
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard import starting
-from api.dashboard.forms import Form, Wrong, read_form, wrong_of
+from api.dashboard.forms import Form, InvalidForm, read_form, wrong_of
 from api.dashboard.picker import every
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import KINDS
@@ -30,7 +30,7 @@ from api.dashboard.sources.options import (
     settings_in,
     words_in,
 )
-from api.dashboard.starting import Starting
+from api.dashboard.starting import StartFields
 from api.fields.alerts import NewAlert
 from api.fields.previews import DetectAnswer
 from api.nouns import sources
@@ -50,8 +50,8 @@ class AddQuery(Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[str, Meta(max_length=2048)] = ""
 
 
-@part_of(Starting, Starting.__struct_fields__)
-class Look(Options, frozen=True, kw_only=True):
+@part_of(StartFields, StartFields.__struct_fields__)
+class PreviewForm(Options, frozen=True, kw_only=True):
     """URLs to preview, one per line; for a single one its settings, and when to notify."""
 
     urls: Annotated[str, Meta(max_length=60_000)]
@@ -60,7 +60,7 @@ class Look(Options, frozen=True, kw_only=True):
     later: bool = False
 
 
-NOTHING: Final = Look(urls="")
+NOTHING: Final = PreviewForm(urls="")
 _OPTIONS: Final = ("type", "backfill", *Options.__struct_fields__)
 
 
@@ -99,9 +99,9 @@ async def again(visit: Visit) -> Page:
 async def found_again(visit: Visit) -> Page:
     right = {name: texts for name, texts in visit.draft.given.items() if not visit.draft.error(name)}
     try:
-        visit.form = read_form(right, Look)
+        visit.form = read_form(right, PreviewForm)
         return await look(visit)
-    except Wrong:
+    except InvalidForm:
         return await again(visit)
 
 
@@ -110,14 +110,14 @@ def _blank(urls: str, *, is_open: bool = False) -> Page:
     return Page("sources/add.html", say("Add sources"), shows)
 
 
-def detection_wish(form: Look, url: str, type: SourceType | None, **more: Any) -> DetectRequest:
-    """Return the request to detect a URL with the form's settings. Raises Wrong."""
+def detection_wish(form: PreviewForm, url: str, type: SourceType | None, **more: Any) -> DetectRequest:
+    """Return the request to detect a URL with the form's settings. Raises InvalidForm."""
     given = {name: it for name, it in settings_in(form).items() if name in DetectRequest.__struct_fields__}
     return DetectRequest(url=url, type=type, **given | more)
 
 
 async def look(visit: Visit) -> Page:
-    form: Look = visit.form
+    form: PreviewForm = visit.form
     urls = _lines(form.urls)
     if len(urls) > 1:
         found = Outline("", tuple(map(FeedLine, urls)))
@@ -150,34 +150,34 @@ async def look(visit: Visit) -> Page:
     return Page("sources/look.html", say("Add a source"), shows)
 
 
-def blamed(error: Refusal | DomainError) -> Wrong:
+def blamed(error: Refusal | DomainError) -> InvalidForm:
     refusal = refusal_of(error, owner=True)
     assert refusal is not None, "both kinds are in the table"
     errors = dict(wrong_of(refusal).errors)
     if "url" in errors:
         errors["urls"] = errors.pop("url")
-    return Wrong(**errors or {"urls": translated(in_words(refusal.detail))})
+    return InvalidForm(**errors or {"urls": translated(in_words(refusal.detail))})
 
 
 def _lines(text: str) -> tuple[str, ...]:
     urls = lines_of(text)
     if not urls:
-        raise Wrong(urls=say("Paste at least one URL."))
+        raise InvalidForm(urls=say("Paste at least one URL."))
     if long := next((url for url in urls if len(url) > LONGEST), None):
-        raise Wrong(urls=say("A URL has at most %(count)s characters: %(url)s…", count=LONGEST, url=long[:60]))
+        raise InvalidForm(urls=say("A URL has at most %(count)s characters: %(url)s…", count=LONGEST, url=long[:60]))
     return urls
 
 
-def only_url(form: Look) -> str:
-    """Return the URL of a form that takes one. Raises Wrong."""
+def only_url(form: PreviewForm) -> str:
+    """Return the URL of a form that takes one. Raises InvalidForm."""
     urls = _lines(form.urls)
     if len(urls) != 1:
-        raise Wrong(urls=say("This form adds one URL. Preview several URLs first."))
+        raise InvalidForm(urls=say("This form adds one URL. Preview several URLs first."))
     return urls[0]
 
 
 async def add(visit: Visit) -> Go:
-    form: Look = visit.form
+    form: PreviewForm = visit.form
     query = None
     if form.when:
         query = starting.query_of(form)
@@ -209,7 +209,7 @@ READ_WITHIN: Final = 10.0
 MOST_EXPORTED: Final = 1 << 20
 
 
-class Given(Form, frozen=True):
+class FeedListForm(Form, frozen=True):
     """A list of feeds, as a file or as text."""
 
     file: bytes = b""
@@ -236,9 +236,9 @@ async def _last(visit: Visit) -> Importing | None:
 
 
 async def read(visit: Visit) -> Page:
-    form: Given = visit.form
+    form: FeedListForm = visit.form
     if not form.file and not form.text:
-        raise Wrong(file=say("Choose a file, or paste its content."))
+        raise InvalidForm(file=say("Choose a file, or paste its content."))
     found = await _read_list(visit, form.file or form.text.encode())
     title = say_many("%(count)s feed in the list", "%(count)s feeds in the list", len(found.feeds))
     return await _foreseen(visit, found, title)
@@ -262,13 +262,13 @@ async def _foreseen(visit: Visit, found: Outline, title: str, tags: str = "") ->
 
 
 async def _read_list(visit: Visit, body: bytes) -> Outline:
-    """Read a list in a worker, as hostile input. Raises Wrong."""
+    """Read a list in a worker, as hostile input. Raises InvalidForm."""
     try:
         answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
     except TaskRefused as error:
-        raise Wrong(file=translated(error.reason)) from None
+        raise InvalidForm(file=translated(error.reason)) from None
     except (WorkerTooSlow, WorkerDied):
-        raise Wrong(file=say("It took too long or too much memory to read.")) from None
+        raise InvalidForm(file=say("It took too long or too much memory to read.")) from None
     return msgspec.msgpack.decode(answer, type=Outline)
 
 
@@ -288,7 +288,7 @@ async def begin(visit: Visit) -> Go:
     try:
         lines = msgspec.json.decode(form.lines, type=tuple[FeedLine, ...])
     except (msgspec.MsgspecError, UnicodeError):
-        raise Wrong(say("This form is out of date. Upload the list again.")) from None
+        raise InvalidForm(say("This form is out of date. Upload the list again.")) from None
     return await _begin(visit, [_tagged(line, given, folders=form.folders) for line in lines])
 
 
@@ -299,7 +299,7 @@ def _tagged(line: FeedLine, given: Sequence[str], *, folders: bool) -> FeedLine:
 
 async def _begin(visit: Visit, lines: Sequence[FeedLine]) -> Go:
     if not lines:
-        raise Wrong(say("There is nothing to add."))
+        raise InvalidForm(say("There is nothing to add."))
     await visit.context.importer.ask(lambda reply: BeginImport(lines, reply))
     says = say_many(
         "%(count)s feed is being added. You can leave this page.",
@@ -328,10 +328,10 @@ async def export(visit: Visit) -> Download:
 
 SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=blank, query=AddQuery),
-    post("/sources/look", look, Look, again),
-    post(PATH, add, Look, found_again),
+    post("/sources/look", look, PreviewForm, again),
+    post(PATH, add, PreviewForm, found_again),
     Screen(path=IMPORT_PATH, run=moving),
-    post(f"{IMPORT_PATH}/read", read, Given, moving, limit=LIMIT),
+    post(f"{IMPORT_PATH}/read", read, FeedListForm, moving, limit=LIMIT),
     post(IMPORT_PATH, begin, Begin, moving, limit=LIMIT),
     post(f"{IMPORT_PATH}/again", retry, Form, moving),
     post(f"{IMPORT_PATH}/stop", stop, Form, moving),

@@ -37,26 +37,26 @@ RESTING: Final = noted("You can restore it for %(count)s minutes.")
 MINUTES: Final = RESTS // 60_000
 
 
-class Standing(NamedTuple):
+class SourceCondition(NamedTuple):
     """A source's state, and its explanation."""
 
     state: State
     says: Message | str
 
 
-def standing(view: SourceView) -> Standing:
+def standing(view: SourceView) -> SourceCondition:
     state = SOURCES[view.state]
     if not view.source.enabled:
-        return Standing(state, message("Not watched since %(at)s.", at=view.source.updated_at))
+        return SourceCondition(state, message("Not watched since %(at)s.", at=view.source.updated_at))
     if view.state in ("failing", "resting", "throttled", "unrendered"):
         error = view.hot.last_error
-        return Standing(state, sentence(error) if error else view.hot.health.words)
-    return Standing(state, state.says)
+        return SourceCondition(state, sentence(error) if error else view.hot.health.words)
+    return SourceCondition(state, state.says)
 
 
-def health(view: SourceView) -> Standing | None:
+def health(view: SourceView) -> SourceCondition | None:
     found = view.hot.health
-    return None if found.score == 1.0 and found.flag == "ok" else Standing(HEALTH[found.flag], found.words)
+    return None if found.score == 1.0 and found.flag == "ok" else SourceCondition(HEALTH[found.flag], found.words)
 
 
 def facts(view: SourceView) -> dict[str, Any]:
@@ -176,7 +176,7 @@ FOOT: Final = 40
 """The baseline of the ticks, from the top."""
 
 
-class Mark(NamedTuple):
+class TimelineMark(NamedTuple):
     """A check: its position, its shape, and its tooltip."""
 
     x: float
@@ -189,7 +189,7 @@ class Mark(NamedTuple):
 class Timeline(NamedTuple):
     """The chart. now, following: the positions of these times; following is None without a next check."""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[TimelineMark, ...]
     begins: Millis
     ends: Millis
     now: float
@@ -215,9 +215,9 @@ def timeline(rows: Sequence[Row], now: Millis, following: Millis | None) -> Time
     return Timeline(marks, begins, ends, place(min(max(now, begins), ends)), due, counted(shown))
 
 
-def _mark(x: float, tick: Tick) -> Mark:
+def _mark(x: float, tick: Tick) -> TimelineMark:
     top, length = SHAPES[tick.sort]
-    return Mark(x, FOOT - SCALE * (16 - top), SCALE * length, tick.sort, tick)
+    return TimelineMark(x, FOOT - SCALE * (16 - top), SCALE * length, tick.sort, tick)
 
 
 LEAST = 2

@@ -15,7 +15,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import noted, say, say_as, say_many
 from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceSelection, SourceSort, SourceView
-from api.dashboard.forms import Confirm, Form, Wrong, draft_of
+from api.dashboard.forms import Confirm, Form, InvalidForm, draft_of
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import every as every_source
 from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post
@@ -124,7 +124,7 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[int, Meta(ge=SIZES[0], le=SIZES[-1])] = SIZES[0]
 
 
-class Many(Form, frozen=True):
+class BulkForm(Form, frozen=True):
     """An action on the ticked sources, and the page to return to. tag, schedule: arguments of some actions.
 
     every: act on all sources of the list at `back`, across pages, instead of the ticked ones.
@@ -221,7 +221,7 @@ def _target(query: ListQuery, *, cursor: str | None = None) -> str:
 
 
 async def many(visit: Visit) -> Go | Page:
-    form: Many = visit.form
+    form: BulkForm = visit.form
     ids, _, back = await _meant(visit)
     if not ids:
         return Go(back, say("Nothing was done: no source is ticked."), bad=True)
@@ -236,7 +236,7 @@ async def many(visit: Visit) -> Go | Page:
 async def listed_again(visit: Visit) -> Page:
     try:
         visit.query = _listed(visit.draft.value("back", PATH))
-    except Wrong:
+    except InvalidForm:
         visit.query = ListQuery()
     return await listing(visit)
 
@@ -251,22 +251,22 @@ async def _meant(visit: Visit) -> tuple[tuple[str, ...], bool, str]:
 
 
 def _listed(back: str) -> ListQuery:
-    """Parse the list's query from a path of ours. Raises Wrong."""
+    """Parse the list's query from a path of ours. Raises InvalidForm."""
     asked = {name: values[-1] for name, values in parse_qs(urlsplit(own_path(back)).query).items()}
     known = {name: asked[name] for name in ListQuery.__struct_fields__ if name in asked}
     try:
         return msgspec.convert(known, ListQuery, strict=False)
     except msgspec.ValidationError:
-        raise Wrong(say("This list is out of date. Filter it again.")) from None
+        raise InvalidForm(say("This list is out of date. Filter it again.")) from None
 
 
-def _act(form: Many) -> tuple[Act, str]:
+def _act(form: BulkForm) -> tuple[Act, str]:
     match form.act:
         case "check":
             return sources.check, say("to be checked now")
         case "tag" | "untag":
             if not form.tag.strip():
-                raise Wrong(tag=say("Type a tag."))
+                raise InvalidForm(tag=say("Type a tag."))
             on = form.act == "tag"
             tag = form.tag.strip()
             done = say("tagged “%(tag)s”", tag=tag) if on else say("without the tag “%(tag)s”", tag=tag)
@@ -287,7 +287,7 @@ def _schedule(text: str) -> str | None:
     try:
         return msgspec.convert(text, Schedule) if text else None
     except msgspec.ValidationError:
-        raise Wrong(schedule=say("Type an interval such as 10m, 2h or 1d, or leave it empty.")) from None
+        raise InvalidForm(schedule=say("Type an interval such as 10m, 2h or 1d, or leave it empty.")) from None
 
 
 async def sure(visit: Visit) -> Page:
@@ -295,7 +295,7 @@ async def sure(visit: Visit) -> Page:
     found = await sources.each(visit, ids[:MOST_AT_ONCE], sources.view)
     views = [one for one in found if isinstance(one, SourceView)]
     if not views:
-        raise Wrong(say("None of these sources is there any more."))
+        raise InvalidForm(say("None of these sources is there any more."))
     count = len(ids) if every else len(views)
     shows = {
         "names": [display.name_of(view.source) for view in views],
@@ -405,7 +405,7 @@ async def rename(visit: Visit) -> Go:
     try:
         done = await tag_defaults.rename(visit, form.tag, form.name)
     except Unprocessable as error:
-        raise Wrong(name=translated(sentence(str(error).rpartition(": ")[2]))) from None
+        raise InvalidForm(name=translated(sentence(str(error).rpartition(": ")[2]))) from None
     says = say(
         "“%(tag)s” is “%(name)s” now, in %(sources)s, %(alerts)s and %(publications)s.",
         tag=form.tag,
@@ -422,7 +422,7 @@ async def rename(visit: Visit) -> Go:
 
 SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=listing, query=ListQuery),
-    post(f"{PATH}/many", many, Many, listed_again),
+    post(f"{PATH}/many", many, BulkForm, listed_again),
     post(f"{PATH}/many/delete", delete_many, Deletion, sure),
     Screen(path=DELETED_PATH, run=show_deleted),
     post(f"{DELETED_PATH}/restore", restore, Restoration, show_deleted),

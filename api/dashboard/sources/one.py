@@ -14,12 +14,12 @@ from actors.language.sentences import translated
 from actors.language.speaking import number, say
 from actors.messages.requests import SourcePatch
 from actors.messages.views import SourceExplanation, SourceView
-from api.dashboard.drawing.difference import Changed, Line, lines_of, of_steps
+from api.dashboard.drawing.difference import DifferenceLine, EventChange, lines_of, of_steps
 from api.dashboard.drawing.figures import size
 from api.dashboard.events import Item, item_of
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import address
-from api.dashboard.screen import Download, Go, Page, Screen, Shown, Undo, Visit, buttons, post
+from api.dashboard.screen import Download, Go, Page, PictureAnswer, Screen, Undo, Visit, buttons, post
 from api.dashboard.sources import display
 from api.dashboard.sources.display import MINUTES, RESTING, course, drawn, listed, timeline
 from api.dashboard.sources.options import Options, inherited, many, settings_in, shown_of
@@ -60,13 +60,13 @@ class ShowQuery(Struct, frozen=True, forbid_unknown_fields=True):
     text: _Text = ""
 
 
-class Why(Form, frozen=True, kw_only=True):
+class WhyForm(Form, frozen=True, kw_only=True):
     """A text to explain, after a check now."""
 
     text: _Text
 
 
-class ShownEvent(Changed, frozen=True, kw_only=True):
+class ShownEvent(EventChange, frozen=True, kw_only=True):
     """The fields of an event that the page shows."""
 
     id: str
@@ -88,11 +88,11 @@ class ShownEvent(Changed, frozen=True, kw_only=True):
         return self.title or self.content[:120] or self.url or say("(no title)")
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[DifferenceLine]:
         return lines_of(self, MOST_LINES)
 
 
-class Untold(NamedTuple):
+class UnreportedChange(NamedTuple):
     """When a page last changed without an event, and why; "" if no check recorded the reason."""
 
     at: Millis
@@ -162,18 +162,18 @@ async def receipt(visit: Visit) -> Download:
     return Download("coverage.json", await coverage.signed(visit, made), "application/json")
 
 
-async def screenshot(visit: Visit) -> Shown:
+async def screenshot(visit: Visit) -> PictureAnswer:
     found = await versions.newest_picture(visit, visit.path["id"])
-    return Shown(found.body, found.media, events.headers_of(found, visit.path["id"]))
+    return PictureAnswer(found.body, found.media, events.headers_of(found, visit.path["id"]))
 
 
-def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> Untold | None:
+def untold_since(told_at: str, rows: Sequence[Row], notes: Sequence[Note]) -> UnreportedChange | None:
     told = parse_rfc3339(told_at)
     found = [row for row in rows if row.verdict is Verdict.NOTHING_TO_TELL and row.last_at > told]
     if not found:
         return None
     note = next((note for note in reversed(notes) if note.came == "churn" and note.at > told), None)
-    return Untold(found[-1].last_at, "" if note is None else note.reason)
+    return UnreportedChange(found[-1].last_at, "" if note is None else note.reason)
 
 
 async def _events(visit: Visit, id: SourceId, cursor: str) -> tuple[list[ShownEvent], list[Item], str | None]:
@@ -401,7 +401,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=show, query=ShowQuery),
     Screen(path=f"{PATH}/coverage", run=receipt),
     Screen(path=f"{PATH}/screenshot", run=screenshot),
-    post(f"{PATH}/why", look_why, Why, show),
+    post(f"{PATH}/why", look_why, WhyForm, show),
     Screen(path=TEXT_PATH, run=show_text),
     Screen(path=COMPARE_PATH, run=compare, query=CompareQuery),
     *buttons(PATH, show, check=check, pause=pause, resume=resume),

@@ -16,7 +16,7 @@ from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
-from api.dashboard.forms import Form, Wrong
+from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import labels
 from api.nouns import tags as acts
@@ -53,7 +53,7 @@ class Options(Form, Declared, frozen=True):
 
 
 def settings_in(form: Options) -> dict[str, Any]:
-    """Return the form's settings, by the names of a request's fields. Raises Wrong."""
+    """Return the form's settings, by the names of a request's fields. Raises InvalidForm."""
     read = {one.name: many(form, one.name) if one.name in _LISTS else getattr(form, one.name) for one in _ASKED}
     if form.render is None:  # the form did not ask
         del read["render"]
@@ -90,7 +90,7 @@ def lines_in(text: str) -> tuple[str, ...]:
 
 
 def many(form: Options, name: str) -> tuple[str, ...]:
-    """Return the items of a list, as the API would accept it. Raises Wrong."""
+    """Return the items of a list, as the API would accept it. Raises InvalidForm."""
     items: tuple[str, ...] = checked(
         name, (lines_in if name in _BY_LINE else words_in)(getattr(form, name)), _LISTS[name]
     )
@@ -98,11 +98,11 @@ def many(form: Options, name: str) -> tuple[str, ...]:
 
 
 def checked(field: str, value: Any, kind: Any) -> Any:
-    """Return a value as the API would accept it. Raises Wrong with the error at its field."""
+    """Return a value as the API would accept it. Raises InvalidForm with the error at its field."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise Wrong(**{field: translated(plainly(str(error)))}) from None
+        raise InvalidForm(**{field: translated(plainly(str(error)))}) from None
 
 
 DEFAULTS_PATH: Final = "/sources/tags/defaults"
@@ -198,7 +198,7 @@ async def save_defaults(visit: Visit) -> Go:
     given = settings_in(form) | {"destinations": form.destinations}
     settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})
     if settings.says_nothing:
-        raise Wrong(say("No default is set. To remove the defaults, use the button below."))
+        raise InvalidForm(say("No default is set. To remove the defaults, use the button below."))
     before = (await acts.asked(visit, form.tag)).defaults
     if (revision_of(before) if before is not None else "") != form.revision:
         raise Stale

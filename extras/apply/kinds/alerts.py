@@ -11,7 +11,7 @@ from msgspec.structs import fields
 from actors.messages.declaring import patch_of
 from actors.messages.requests import Tag
 from api.fields.alerts import NOT_BY_HAND, AlertRecord, FilterQuery, NewAlert
-from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
+from extras.apply.kinds.kind import Ids, Kind, Names, ServiceRecord, Values
 from extras.apply.kinds.sources import SOURCES, tags_of
 from storage.records.alert import MOST_SOURCES, MOST_TAGS
 
@@ -74,10 +74,10 @@ def ids_of(values: Values, of: Mapping[str, tuple[str, str]], ids: Ids) -> dict[
     return body | named
 
 
-def _there(record: Any, names: Names) -> There:
+def _there(record: Any, names: Names) -> ServiceRecord:
     values = {name: getattr(record, name) for name in DEFAULTS if name not in OF_SOURCES}
     values |= {"name": record.name, "query": record.filter_query}
-    return There(record, spelt(values | names_of(record, OF_SOURCES, names)))
+    return ServiceRecord(record, spelt(values | names_of(record, OF_SOURCES, names)))
 
 
 KIND = Kind(

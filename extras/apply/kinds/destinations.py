@@ -11,7 +11,7 @@ from msgspec.structs import fields
 from actors.messages.declaring import patch_of
 from api.fields.destinations import DestinationRecord, HookUrl, NewDestination, OptionValue
 from extras.apply.kinds.alerts import ALERTS
-from extras.apply.kinds.kind import PART, Ids, Kind, Names, Reference, There, Values
+from extras.apply.kinds.kind import PART, Ids, Kind, Names, Reference, ServiceRecord, Values
 from extras.apply.kinds.sources import url_of
 from storage.records.destination import EMAIL, WEBHOOK, WEEKDAYS
 
@@ -63,7 +63,7 @@ def _address(kind: str, text: str) -> str:
     return f"{mailbox}{at}{domain.lower()}"
 
 
-def _there(record: Any, names: Names) -> There:
+def _there(record: Any, names: Names) -> ServiceRecord:
     values = {name: getattr(record, name) for name in (*DEFAULTS, "url", "label", "most_at_once")}
     if record.needs_secret or record.needs_agreement:
         del values["enabled"]  # held back until then, so this says nothing about the wish
@@ -73,7 +73,7 @@ def _there(record: Any, names: Names) -> There:
     if record.url.endswith(UNSEEN):
         del values["url"]
         sealed.add("url")
-    return There(record, spelt(values), frozenset(sealed))
+    return ServiceRecord(record, spelt(values), frozenset(sealed))
 
 
 def _body(values: Values, secrets: Mapping[str, str | None], _ids: Ids) -> dict[str, Any]:

@@ -78,18 +78,18 @@ PART = "."
 """Separates a field from a part compared by itself, as in `options.topic`. An omitted part is None."""
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """A place in the files: file name and table header."""
 
     file: str
     table: str
 
 
-class Wanted(NamedTuple):
+class DesiredRecord(NamedTuple):
     """A record as files describe it. new: values used only on creation. secrets: by field."""
 
     name: str
-    place: Place
+    place: FilePlace
     values: dict[str, Any]
     new: Values
     secrets: dict[str, Secret]
@@ -112,7 +112,7 @@ class Record(Protocol):
     def managed(self) -> Managed | None: ...
 
 
-class There(NamedTuple):
+class ServiceRecord(NamedTuple):
     """A record at the service. sealed: fields whose secret is set."""
 
     record: Record
@@ -202,7 +202,7 @@ class Kind(NamedTuple):
     record: type[Any]
     defaults: Values
     spelt: Callable[[dict[str, Any]], dict[str, Any]]
-    there: Callable[[Any, Names], There]
+    there: Callable[[Any, Names], ServiceRecord]
     natural: Callable[[str, Values], object]
     alike: Callable[[str, Values], object]
     body: Callable[[Values, Mapping[str, str | None], Ids], dict[str, Any]]
@@ -234,7 +234,9 @@ class Kind(NamedTuple):
         """Register a record's name, and its previous name, for references."""
         names.put(self.id, id, self.known(name), self.known(before))
 
-    def wanted(self, name: str, place: Place, table: Struct, found: Callable[[str, Reference], Secret]) -> Wanted:
+    def wanted(
+        self, name: str, place: FilePlace, table: Struct, found: Callable[[str, Reference], Secret]
+    ) -> DesiredRecord:
         """Return a table as a wanted record. found: resolves a secret by field name.
 
         References to other records keep their names from the file, and are normalized once those are known.
@@ -250,7 +252,7 @@ class Kind(NamedTuple):
                     secrets[part] = found(part, value)
                 else:
                     (new if field in self.new else values)[part] = value
-        return Wanted(name, place, values if self.refers else self.spelt(values), new, secrets)
+        return DesiredRecord(name, place, values if self.refers else self.spelt(values), new, secrets)
 
 
 def _parts(field: str, given: Any) -> Iterator[tuple[str, Any]]:

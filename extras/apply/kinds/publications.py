@@ -10,7 +10,7 @@ from msgspec.structs import fields
 from actors.messages.declaring import patch_of
 from api.fields.publications import NewPublication, PublicationRecord, Title
 from extras.apply.kinds.alerts import ALERTS, OF_SOURCES, SourceName, ids_of, names_of
-from extras.apply.kinds.kind import Kind, Names, There, Values
+from extras.apply.kinds.kind import Kind, Names, ServiceRecord, Values
 from storage.records.alert import MOST_SOURCES
 
 PUBLICATIONS = "publications"
@@ -44,9 +44,9 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _there(record: Any, names: Names) -> There:
+def _there(record: Any, names: Names) -> ServiceRecord:
     values = {one.name: getattr(record, one.name) for one in _PLAIN}
-    return There(record, spelt(values | names_of(record, _IDS, names)))
+    return ServiceRecord(record, spelt(values | names_of(record, _IDS, names)))
 
 
 KIND = Kind(

@@ -15,7 +15,7 @@ from actors.messages.requests import SECRETS, NewSource, Url, as_typed
 from actors.sources.following import read_hosts
 from actors.sources.lending import read_places
 from api.fields.sources import SourceRecord
-from extras.apply.kinds.kind import Kind, Names, Reference, There, Values
+from extras.apply.kinds.kind import Kind, Names, Reference, ServiceRecord, Values
 from storage.records.identity import Managed, interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
 from storage.records.tiers import WITH_DIFF
@@ -95,12 +95,12 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _there(record: Any, names: Names) -> There:
+def _there(record: Any, names: Names) -> ServiceRecord:
     """Return a record as values. The service normalizes them already, which matters for many thousands."""
     values = {name: getattr(record, name) for name in _COMPARED}
     values["tags"] = tuple(sorted(tag for tag in record.tags if tag.partition(":")[0] not in OWN_NAMESPACES))
     values["ignore"], values["own_only"] = tuple(sorted(record.ignore)), tuple(sorted({*record.own_only}))
-    return There(record, values, frozenset(name for name in SECRETS if getattr(record, f"has_{name}")))
+    return ServiceRecord(record, values, frozenset(name for name in SECRETS if getattr(record, f"has_{name}")))
 
 
 def _trimmed(record: Any, values: Values) -> frozenset[str]:

@@ -13,7 +13,7 @@ from actors.messages.requests import TagSettings
 from api.fields.sources import TagDefaultsRecord
 from extras.apply.kinds.alerts import DestinationName
 from extras.apply.kinds.destinations import DESTINATIONS
-from extras.apply.kinds.kind import Ids, Kind, Names, There, Values
+from extras.apply.kinds.kind import Ids, Kind, Names, ServiceRecord, Values
 from storage.records.identity import interval_text, seconds_of
 from storage.records.source import OWN_NAMESPACES, tag_of
 
@@ -81,10 +81,10 @@ def name_of(values: Values) -> str:
     return short if tag_of(short) == tag and short == short.strip() else tag
 
 
-def _there(record: Any, names: Names) -> There:
+def _there(record: Any, names: Names) -> ServiceRecord:
     values = {name: getattr(record, name) for name in DEFAULTS}
     values["destinations"] = tuple(names.name_of(DESTINATIONS, id) for id in record.destinations)
-    return There(record, spelt(values | {"tag": record.tag}))
+    return ServiceRecord(record, spelt(values | {"tag": record.tag}))
 
 
 def _body(values: Values, _secrets: Mapping[str, str | None], ids: Ids) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class SourceChange(NamedTuple):
     watched: WatchedSource | None
 
 
-class Newest(NamedTuple):
+class NewestChange(NamedTuple):
     """change: the number of the newest change of a source or its state, 0 before any. tags: how often the defaults of
     tags were changed.
     """
@@ -68,10 +68,10 @@ class Sharing:
     def __init__(self, readers: Readers, lookups: Lookups, vault: Vault) -> None:
         self._readers, self._lookups, self._vault = readers, lookups, vault
 
-    async def newest(self) -> Newest:
+    async def newest(self) -> NewestChange:
         """Return the newest numbers in one query; each node asks every second."""
         change, tags = await self._lookups.one(_NEWEST)
-        return Newest(int(change), int(tags))
+        return NewestChange(int(change), int(tags))
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
         """Return each source changed after a number, in order of its last change."""

@@ -12,7 +12,7 @@ import trio
 
 from extras.cluster.members.other_nodes import Sharing
 from extras.cluster.members.ownership import SharedOwnership
-from extras.cluster.postgres.engine.connection import SPACE, Line, Lineage, PostgresConnection, connected
+from extras.cluster.postgres.engine.connection import SPACE, Lineage, PostgresConnection, ThreadConnection, connected
 from extras.cluster.postgres.engine.examining import facts_of
 from extras.cluster.postgres.engine.members import WITHIN, PostgresMembers
 from extras.cluster.postgres.engine.readers import GatheredLookups, LinePool, ReaderPool
@@ -91,9 +91,11 @@ class _Lines(NamedTuple):
     listen_url: str
     lineage: Lineage
 
-    def to(self, name: str, url: str = "") -> Line:
+    def to(self, name: str, url: str = "") -> ThreadConnection:
         """Return a connection; `name` must be unique."""
-        return Line(url or self.url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage)
+        return ThreadConnection(
+            url or self.url, self.clock, crc32(f"{self.me} {name}".encode()) / (1 << 32), self.lineage
+        )
 
 
 class _Opened(NamedTuple):

@@ -43,7 +43,7 @@ class ServerFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ServerVerdict:
     """refuses: the service does not start. says: the problem. do: the remedy."""
 
     refuses: bool
@@ -66,45 +66,45 @@ def ahead_of(asked: float, server: float, answered: float) -> float:
     return max(0.0, server - answered) + min(0.0, server - asked)
 
 
-def judge(facts: ServerFacts) -> Iterator[Verdict]:
+def judge(facts: ServerFacts) -> Iterator[ServerVerdict]:
     """Yield a server's problems; none for a good one."""
     if facts.version < OLDEST * 10_000:
         says = f"PostgreSQL {facts.version // 10_000} is too old"
-        yield Verdict(True, says, f"Use {OLDEST} or newer.")
+        yield ServerVerdict(True, says, f"Use {OLDEST} or newer.")
     if facts.encoding != "UTF8":
-        yield Verdict(True, f"the database's encoding is {facts.encoding}", "createdb -E UTF8 -T template0 NAME")
+        yield ServerVerdict(True, f"the database's encoding is {facts.encoding}", "createdb -E UTF8 -T template0 NAME")
     for name, harm in _DURABLE.items():
         if facts.settings[name] == "off":
-            yield Verdict(True, f"{name} is off: {harm}", f"Set {name} = on in postgresql.conf, or for the role.")
+            yield ServerVerdict(True, f"{name} is off: {harm}", f"Set {name} = on in postgresql.conf, or for the role.")
     if not facts.writable:
         says = "the server takes no writes: it is a standby, or read-only"
-        yield Verdict(True, says, "Name the primary, or all hosts with target_session_attrs=read-write.")
+        yield ServerVerdict(True, says, "Name the primary, or all hosts with target_session_attrs=read-write.")
     elif not facts.may_create:
-        yield Verdict(True, "the role may not make tables in the schema", "GRANT CREATE ON SCHEMA public TO ROLE")
+        yield ServerVerdict(True, "the role may not make tables in the schema", "GRANT CREATE ON SCHEMA public TO ROLE")
     yield from _clock(facts.ahead)
     yield from _warnings(facts)
 
 
-def _clock(ahead: float) -> Iterator[Verdict]:
+def _clock(ahead: float) -> Iterator[ServerVerdict]:
     if abs(ahead) > SKEW_WARNS:
         side = "ahead of" if ahead > 0 else "behind"
         says = f"the server's clock is {abs(ahead):.1f} s {side} ours"
-        yield Verdict(abs(ahead) > SKEW_REFUSES, says, "Set both clocks: timedatectl set-ntp true")
+        yield ServerVerdict(abs(ahead) > SKEW_REFUSES, says, "Set both clocks: timedatectl set-ntp true")
 
 
-def _warnings(facts: ServerFacts) -> Iterator[Verdict]:
+def _warnings(facts: ServerFacts) -> Iterator[ServerVerdict]:
     if facts.asynchronous:
         says = (
             f"no commit waits for the standby {', '.join(facts.asynchronous)}: a failover to it loses the last events"
         )
-        yield Verdict(False, says, "Name it in synchronous_standby_names.")
+        yield ServerVerdict(False, says, "Name it in synchronous_standby_names.")
     if facts.log_lock is not None and facts.log_lock[0] > LOCK_WARNS:
         held, process = facts.log_lock
         says = f"the session of process {process} has held the log's lock for {held:.0f} s, so nothing can be committed"
-        yield Verdict(False, says, f"End it if it hangs: SELECT pg_terminate_backend({process})")
+        yield ServerVerdict(False, says, f"End it if it hangs: SELECT pg_terminate_backend({process})")
     if facts.pooled and not facts.listens:
         says = "a pooler such as PgBouncer passes no notices on: events reach streams up to a second later"
-        yield Verdict(False, says, "Set listen_url to the server's own address.")
+        yield ServerVerdict(False, says, "Set listen_url to the server's own address.")
 
 
 class SharedClock:

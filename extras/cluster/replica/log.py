@@ -59,7 +59,7 @@ class Position(NamedTuple):
     offset: int
 
 
-class Committed(NamedTuple):
+class CommittedPages(NamedTuple):
     """Whole transactions. pages: the newest version of each page by number (from 1). size: of the database in pages, 0
     if there were no commits. position: after them.
     """
@@ -85,7 +85,7 @@ def beginning(index: Index) -> Position | None:
     return Position(index.salt, HEADER) if index.frames else None
 
 
-def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
+def committed(wal: IO[bytes], after: Position, index: Index) -> CommittedPages:
     """Return the whole transactions after a position, up to the end in the index. Raises Restarted."""
     if index.salt != after.salt:
         raise Restarted
@@ -105,7 +105,7 @@ def committed(wal: IO[bytes], after: Position, index: Index) -> Committed:
             pages.update(pending)
             pending.clear()
             size, position = whole, Position(after.salt, offset)
-    return Committed(pages, size, position)
+    return CommittedPages(pages, size, position)
 
 
 def put_into(database: IO[bytes], pages: Mapping[int, bytes], size: int) -> None:
@@ -137,7 +137,7 @@ MOST = 256 << 20
 """A log of more bytes ends the chain."""
 _AUTO = "PRAGMA wal_autocheckpoint={}"
 _PAGES = 1000
-_NOTHING = Committed({}, 0, Position(b"", 0))
+_NOTHING = CommittedPages({}, 0, Position(b"", 0))
 
 
 class ShippedLog:
@@ -149,7 +149,7 @@ class ShippedLog:
         self._on = self._wanted = self._copying = self._ours = False
         self._position: Position | None = None  # None: the log was empty, the next frame is its first
         self._turned: Position | None = None
-        self._rest: deque[Committed | None] = deque()
+        self._rest: deque[CommittedPages | None] = deque()
         self._index: int | None = None
         self.broken = ""
 
@@ -166,7 +166,7 @@ class ShippedLog:
                 self.broken = ""
             self._wanted = None not in self._rest
 
-    def read(self) -> Committed | None:
+    def read(self) -> CommittedPages | None:
         """Return the next transactions; size 0 if all is read, None where a new chain begins.
 
         Raises ChainBroken.
@@ -244,7 +244,7 @@ class ShippedLog:
 
     # --- with the lock held ------------------------------------------------------------------------------------------
 
-    def _read(self) -> Committed:
+    def _read(self) -> CommittedPages:
         index = self._committed()
         if index is None:
             return _NOTHING
@@ -263,7 +263,7 @@ class ShippedLog:
                 return None
         return read_index(os.pread(self._index, 2 * INDEX, 0))
 
-    def _found(self, log: IO[bytes], index: Index) -> Committed:
+    def _found(self, log: IO[bytes], index: Index) -> CommittedPages:
         position = self._position or beginning(index)
         if position is None:
             return _NOTHING

@@ -74,7 +74,7 @@ class Whole(Struct, frozen=True):
     parts: tuple[str, ...]
 
 
-class Change(NamedTuple):
+class PageChange(NamedTuple):
     """Written pages, by number (from 1). size: of the database afterwards, in pages."""
 
     pages: Mapping[int, bytes]
@@ -84,7 +84,7 @@ class Change(NamedTuple):
 class ReadChange(NamedTuple):
     """A change, the time of its reading from the log, and the hash for the next change."""
 
-    change: Change
+    change: PageChange
     at: Millis
     hash: bytes
 
@@ -169,7 +169,7 @@ def read_part(body: bytes, hash: str, name: str) -> bytes:
     return found
 
 
-def packed_change(change: Change, before: bytes, at: Millis, key: bytes) -> tuple[bytes, bytes]:
+def packed_change(change: PageChange, before: bytes, at: Millis, key: bytes) -> tuple[bytes, bytes]:
     """Return a change as an object, and the hash for the next change."""
     pages = b"".join(_NUMBER.pack(number) + page for number, page in sorted(change.pages.items()))
     rest = _HEAD.pack(at, change.size, len(change.pages)) + zlib.compress(pages, _LEVEL)
@@ -192,7 +192,7 @@ def read_change(body: bytes, before: bytes, name: str, key: bytes) -> ReadChange
     found = {
         _NUMBER.unpack_from(pages, at)[0]: pages[at + _NUMBER.size : at + step] for at in range(0, len(pages), step)
     }
-    return ReadChange(Change(found, size), Millis(at), hash)
+    return ReadChange(PageChange(found, size), Millis(at), hash)
 
 
 def _inflated(body: bytes, most: int, name: str) -> bytes:

@@ -24,9 +24,9 @@ from extras.cluster.replica.parts import (
     OWNER,
     PART,
     BadPart,
-    Change,
     Current,
     Owner,
+    PageChange,
     Whole,
     chain_name,
     change_name,
@@ -39,7 +39,7 @@ from extras.cluster.replica.parts import (
     whole_name,
     written_record,
 )
-from extras.cluster.replica.shipping import Begun, Origin, Shipping
+from extras.cluster.replica.shipping import ChainStart, Origin, Shipping
 from storage.errors import STANDSTILL, ChainBroken
 from storage.records.identity import Millis, rfc3339
 from storage.records.member import ReplicaState
@@ -80,7 +80,7 @@ class _Chain:
     """One growing chain. at: its start time. bytes: the size of its changes. whole: its copy is complete."""
 
     name: str
-    begun: Begun
+    begun: ChainStart
     at: Millis
     hash: bytes
     number: int = 0
@@ -266,7 +266,7 @@ class Shipper:
             found = await self._shipping.next()
             if found is None:
                 break
-            if isinstance(found, Begun):
+            if isinstance(found, ChainStart):
                 name = chain_name(at, self._chance.getrandbits(32))
                 chain = _Chain(name, found, at, start_of(name))
                 self._chains.append(chain)
@@ -276,7 +276,7 @@ class Shipper:
         self._shipped_at = at
         self.state.untold = self._shipping.untold()
 
-    async def _put_change(self, change: Change, at: Millis) -> None:
+    async def _put_change(self, change: PageChange, at: Millis) -> None:
         for chain in self._chains:
             body, hash = await trio.to_thread.run_sync(
                 packed_change, change, chain.hash, at, self._shipping.key, limiter=self._limiter

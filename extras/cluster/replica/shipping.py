@@ -1,7 +1,7 @@
 """Shipping: all commits, in order, for a copy of the whole database elsewhere. One shipper at a time.
 
-A chain begins with the database at one moment; changes follow, each a whole number of transactions. Between `Begun` and
-`copied` the database file does not change; commits in that time arrive as changes.
+A chain begins with the database at one moment; changes follow, each a whole number of transactions. Between
+`ChainStart` and `copied` the database file does not change; commits in that time arrive as changes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeVar
 import trio
 
 from extras.cluster.replica.log import ShippedLog
-from extras.cluster.replica.parts import Change
+from extras.cluster.replica.parts import PageChange
 from storage.sql.storage import Storage
 from storage.sql.transaction import Transaction, Writer
 from storage.sqlite.database import SqliteStorage
@@ -37,7 +37,7 @@ class Origin(NamedTuple):
     number: int
 
 
-class Begun(NamedTuple):
+class ChainStart(NamedTuple):
     """The start of a chain. size: of the database in bytes. schema: its version. Earlier changes belong elsewhere."""
 
     size: int
@@ -62,22 +62,22 @@ class Shipping:
         return await self._writer.submit(partial(_origin, drawn))
 
     async def renew(self) -> None:
-        """Ask for a new chain; `Begun` follows among the changes once readers allow it. Repeat until it arrives.
+        """Ask for a new chain; `ChainStart` follows among the changes once readers allow it. Repeat until it arrives.
 
         Raises StorageError.
         """
         await self._in_thread(self._log.want)
         await self._writer.submit(lambda _transaction: None)  # lets the writer notice the request
 
-    async def next(self) -> Begun | Change | None:
+    async def next(self) -> ChainStart | PageChange | None:
         """Return the next change, None if there is none. Raises ChainBroken: only a new chain helps then."""
         found = await self._in_thread(self._log.read)
         if found is None:
-            return Begun(self._database.stat().st_size, len(STEPS))
-        return Change(found.pages, found.size) if found.size else None
+            return ChainStart(self._database.stat().st_size, len(STEPS))
+        return PageChange(found.pages, found.size) if found.size else None
 
     async def copy(self, offset: int, size: int) -> bytes:
-        """Read the database as of `Begun`, until `copied`. Raises OSError."""
+        """Read the database as of `ChainStart`, until `copied`. Raises OSError."""
         return await trio.to_thread.run_sync(self._copy, offset, size, limiter=self._copying)
 
     def broken(self) -> str:

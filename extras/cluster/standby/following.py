@@ -155,7 +155,7 @@ class StandbyCopy:
         sync(self._folder)
 
 
-class Standing(NamedTuple):
+class FollowStatus(NamedTuple):
     """The result of a step. at: the copy includes all commits up to then, None without a copy.
 
     says: why it is not up to date; "" if it is.
@@ -179,7 +179,7 @@ class Follower:
     def __repr__(self) -> str:
         return f"<Follower of {self._objects}: {self._copy}>"
 
-    async def step(self) -> Standing:
+    async def step(self) -> FollowStatus:
         """Bring the copy up to date. Raises CommandFailed, OSError (from the copy)."""
         try:
             body = await self._objects.get(CURRENT)
@@ -194,17 +194,17 @@ class Follower:
             return self._standing(None, str(error))
         return self._standing(current, "")
 
-    def _standing(self, current: Current | None, says: str) -> Standing:
+    def _standing(self, current: Current | None, says: str) -> FollowStatus:
         applied = self._copy.applied
         if applied is None:
-            return Standing("", 0, None, says or EMPTY)
+            return FollowStatus("", 0, None, says or EMPTY)
         at = applied.at
         if current is not None and current.chain == applied.chain:
             if applied.change < current.change:
                 says = f"change {applied.change + 1} of {applied.chain} is missing, of {current.change}"
             else:
                 at = max(at, current.at)
-        return Standing(applied.chain, applied.change, at, says)
+        return FollowStatus(applied.chain, applied.change, at, says)
 
     async def _begin(self, chain: str, key: bytes) -> None:
         """Fetch and check a chain's initial copy."""

@@ -21,7 +21,7 @@ from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, written_record
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipping import ID, NUMBER, REPLICA
-from extras.cluster.standby.following import Follower, StandbyCopy, Standing
+from extras.cluster.standby.following import Follower, FollowStatus, StandbyCopy
 from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, told_plainly, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
@@ -55,7 +55,7 @@ _UNFENCED = (
 )
 
 
-class TakenOver(NamedTuple):
+class Takeover(NamedTuple):
     """The result: the database's content, its time, the replica's new owner number, and the accesses it grants."""
 
     content: Content
@@ -73,7 +73,7 @@ async def take_over(
     now: Millis,
     by: str,
     unreachable: bool,
-) -> TakenOver:
+) -> Takeover:
     """Take over. Raises CommandFailed, with at most the replica's owner changed."""
     standing = await _last_step(objects, copy)
     if copy.applied is None or standing.at is None:
@@ -97,12 +97,12 @@ async def take_over(
             sync(data)
         _keep(data / DATABASE, {NUMBER: number, "above": seq_at(Millis(max(now, standing.at) + MARGIN))})
     copy.delete()
-    return TakenOver(content, standing.at, number, found)
+    return Takeover(content, standing.at, number, found)
 
 
-async def _last_step(objects: Objects, copy: StandbyCopy) -> Standing:
+async def _last_step(objects: Objects, copy: StandbyCopy) -> FollowStatus:
     if copy.applied is not None and not copy.database.exists():  # an earlier take-over was cut off
-        return Standing(copy.applied.chain, copy.applied.change, copy.applied.at)
+        return FollowStatus(copy.applied.chain, copy.applied.change, copy.applied.at)
     return await Follower(objects, copy).step()
 
 
@@ -155,7 +155,7 @@ async def follow(
         asked.unlink(missing_ok=True)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_end_at_signal, nursery.cancel_scope)
-            said, told_at = Standing("", -1, None), float("-inf")
+            said, told_at = FollowStatus("", -1, None), float("-inf")
             while True:
                 standing = await follower.step()
                 if once or _differs(standing, said) or trio.current_time() - told_at >= TELL_EVERY:
@@ -216,7 +216,7 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
     raise CommandFailed(f"The command that follows has not taken over within {ASKED_WITHIN:.0f} s: read its output.")
 
 
-def sentences(done: TakenOver, data: Path) -> Iterator[str]:
+def sentences(done: Takeover, data: Path) -> Iterator[str]:
     """Yield the result of the take-over, and the next steps."""
     yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
     yield from who_gets_in(done.entrances)
@@ -263,11 +263,11 @@ def _served(data: Path) -> bool:
         return False
 
 
-def _differs(one: Standing, other: Standing) -> bool:
+def _differs(one: FollowStatus, other: FollowStatus) -> bool:
     return (one.says, one.chain, one.at is None) != (other.says, other.chain, other.at is None)
 
 
-def _line(standing: Standing, now: Millis) -> str:
+def _line(standing: FollowStatus, now: Millis) -> str:
     if standing.at is None:
         return f"{rfc3339(now)}  {standing.says}"
     behind = max(0, now - standing.at) / 1000

@@ -40,7 +40,7 @@ from extras.migrate.whole.lines import (
     day_number,
     last_day,
 )
-from extras.migrate.whole.reading import Adopted, Checked, read
+from extras.migrate.whole.reading import Checked, VerifiedEvent, read
 from sanderling.client.terminal import print_json
 from sanderling.data_folder import STAGE, named_vault, working_in
 from sanderling.engines import Engine, engine_of
@@ -70,7 +70,7 @@ MOST_PUTS = 200
 CLOSE_WITHIN = 30.0
 
 
-class Loaded(NamedTuple):
+class ImportResult(NamedTuple):
     """The result of an import or dry run. speechless: ids of sources paused because their greeting is missing. keys:
     ids of signing keys whose public halves this instance then publishes like its own.
     """
@@ -100,14 +100,14 @@ class _Report:
         elif isinstance(line, Key):
             self._keys.append(line.key_id)
 
-    def loaded(self) -> Loaded:
+    def loaded(self) -> ImportResult:
         """Return the result, after the last line."""
         assert self._head is not None
         assert self._end is not None
-        return Loaded(self._head, self._end, tuple(self._speechless), tuple(self._keys))
+        return ImportResult(self._head, self._end, tuple(self._speechless), tuple(self._keys))
 
 
-def look_through(stream: BinaryIO, name: str) -> Loaded:
+def look_through(stream: BinaryIO, name: str) -> ImportResult:
     """Read and check a whole export without writing. Raises CommandFailed."""
     report = _Report()
     for line in read(stream, name):
@@ -115,7 +115,7 @@ def look_through(stream: BinaryIO, name: str) -> Loaded:
     return report.loaded()
 
 
-def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> Loaded:
+def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> ImportResult:
     """Load an export into the empty instance of the settings. Raises CommandFailed.
 
     A data folder is then unchanged; a PostgreSQL database is not served until an import succeeds.
@@ -127,12 +127,12 @@ def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable
         return trio.run(_fill_database, engine, read(stream, name), entropy)
 
 
-async def _fill_database(engine: Engine, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+async def _fill_database(engine: Engine, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
     async with engine.importing(wall) as storage:
         return await _filled(storage, lines, entropy)
 
 
-def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> Loaded:
+def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> ImportResult:
     """Load an export into an empty instance's data folder. Raises CommandFailed, with nothing changed."""
     with working_in(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -147,7 +147,7 @@ def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], byt
             lock.release()
 
 
-async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
     named = named_vault(environ())
     storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named)
     try:
@@ -158,7 +158,7 @@ async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Ca
             await storage.aclose()
 
 
-async def _filled(storage: Storage, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> Loaded:
+async def _filled(storage: Storage, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
     filling, report = _Filling(storage, entropy), _Report()
     for line in lines:
         await filling.take(line)
@@ -221,7 +221,7 @@ class _Filling:
             case Withdrawn():
                 retraction = Retraction(seq_of(line.event), line.event, line.at)
                 self._puts.append(partial(self._storage.publications.retract, retraction))
-            case Adopted(stored):
+            case VerifiedEvent(stored):
                 self._events.append(stored)
                 self._weight += len(stored.body)
                 if len(self._events) == MOST_EVENTS or self._weight > MOST_BYTES:
@@ -374,7 +374,7 @@ def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool,
     return Exit.WELL
 
 
-def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
+def _tell(loaded: ImportResult, where: str, *, as_json: bool) -> None:
     head, end = loaded.head, loaded.end
     if as_json:
         print_json({"head": head, "end": end, "without_greeting": loaded.speechless, "keys": loaded.keys})
@@ -394,7 +394,7 @@ def _tell(loaded: Loaded, where: str, *, as_json: bool) -> None:
         )
 
 
-def _tell_what_is_left_to_do(loaded: Loaded, folder: Path) -> None:
+def _tell_what_is_left_to_do(loaded: ImportResult, folder: Path) -> None:
     if loaded.end.destinations:
         click.echo(
             "Its destinations are paused, because an export has no secrets: for each, make a new one, give it to the "

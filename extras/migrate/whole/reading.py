@@ -58,13 +58,13 @@ _ONE_EACH = (Head, Log, End)
 _decode_event = msgspec.json.Decoder(Event).decode
 
 
-class Adopted(NamedTuple):
+class VerifiedEvent(NamedTuple):
     """A checked event, ready for the log."""
 
     stored: Stored
 
 
-Checked = Head | Log | Key | Watch | Query | Hook | Tagged | Address | Withdrawn | Adopted | End
+Checked = Head | Log | Key | Watch | Query | Hook | Tagged | Address | Withdrawn | VerifiedEvent | End
 
 
 def is_export(path: Path) -> bool:
@@ -263,7 +263,7 @@ class _Reader:
             raise ValueError(f"event {line.event} does not come before what is above it")
         self._withdrawn_before = seq
 
-    def _event(self, line: EventLine) -> Adopted:
+    def _event(self, line: EventLine) -> VerifiedEvent:
         body = bytes(line.event)
         event = _decode_event(body)
         seq = seq_of(event.id)
@@ -274,7 +274,7 @@ class _Reader:
         if KINDS[line.kind] not in (of_source if event.alert_type is UNSET else of_service):
             raise ValueError(f"event {event.id} is not of the kind {line.kind!r}")
         self._at = Seq(seq)
-        return Adopted(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
+        return VerifiedEvent(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
 
     def _end(self, line: End) -> None:
         counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Tagged, Address, Withdrawn, EventLine)]

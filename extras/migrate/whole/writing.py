@@ -79,7 +79,7 @@ class CannotWrite(Exception):
         self.error = error
 
 
-class Written:
+class ExportWriter:
     """Writes lines, counts them, and digests all but the first and last. Raises CannotWrite."""
 
     def __init__(self, out: BinaryIO) -> None:
@@ -170,7 +170,7 @@ async def export(
         floor, _, newest = await storage.log.bounds()
         begin = Seq(max(floor, newest if not events else min(since or START, newest)))
         matched = await storage.outbox.cursor(MATCHED)
-        written = Written(out)
+        written = ExportWriter(out)
         written.head(Head(FORMAT, __version__, rfc3339(made_at), span, left_out()))
         written.put(Log(id_of(begin, 0), named(matched)))
         await _keys(storage, written)
@@ -186,13 +186,13 @@ async def export(
         return written.end()
 
 
-async def _keys(storage: Storage, written: Written) -> None:
+async def _keys(storage: Storage, written: ExportWriter) -> None:
     keys = {key.key_id: key for key in (*map(public_half, await storage.keys.signing()), *await storage.keys.public())}
     for key in sorted(keys.values(), key=lambda key: (key.created_at, key.key_id)):
         written.put(Key(key.key_id, key.x, key.created_at))
 
 
-async def _sources(storage: Storage, written: Written) -> None:
+async def _sources(storage: Storage, written: ExportWriter) -> None:
     after = None
     while page := await storage.sources.page(after, PAGE):
         for source, hot, base in ((each.source, each.hot, each.base) for each in page):
@@ -201,7 +201,7 @@ async def _sources(storage: Storage, written: Written) -> None:
         after = page[-1].source.id
 
 
-async def _alerts(storage: Storage, written: Written) -> None:
+async def _alerts(storage: Storage, written: ExportWriter) -> None:
     alerts = await storage.alerts.all()
     newest = max((day for alert in alerts if (day := last_day(alert)) is not None), default=0)
     days = range(newest - KEPT_DAYS + 1, newest + 1)
@@ -232,14 +232,14 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
     return destination.missing(before).missed_after
 
 
-async def _tags(storage: Storage, written: Written, hooks: Set[str]) -> None:
+async def _tags(storage: Storage, written: ExportWriter, hooks: Set[str]) -> None:
     """Write the defaults of tags, without deleted destinations."""
     for defaults in await storage.tag_defaults.all():
         there = tuple(id for id in defaults.destinations if id in hooks)
         written.put(Tagged(replace(defaults, destinations=there)))
 
 
-async def _publications(storage: Storage, written: Written) -> None:
+async def _publications(storage: Storage, written: ExportWriter) -> None:
     for publication in await storage.publications.all():
         written.put(Address(replace(publication, token=None)))
     before = Seq(LAST_SEQ)
@@ -249,7 +249,7 @@ async def _publications(storage: Storage, written: Written) -> None:
         before = page[-1].seq
 
 
-async def _events(storage: Storage, written: Written, after: Seq) -> None:
+async def _events(storage: Storage, written: ExportWriter, after: Seq) -> None:
     while True:
         page = await storage.log.read(after, PAGE, EVERYTHING)
         for event in page.events:

@@ -84,14 +84,14 @@ VOUCHED: Mapping[Standing, str] = {
 }
 
 
-class Piece(NamedTuple):
+class SourceFile(NamedTuple):
     """A source file for a backup."""
 
     name: str
     path: Path
 
 
-def write_archive(target: Path, manifest: Manifest, pieces: Sequence[Piece]) -> None:
+def write_archive(target: Path, manifest: Manifest, pieces: Sequence[SourceFile]) -> None:
     """Write a backup (0600), fsync and verify it, then replace an older one atomically. Raises OSError."""
     partial = target.with_name(target.name + ".partial")
     with as_root():
@@ -120,7 +120,7 @@ def holds(name: str) -> bool:
     return _NAMES.fullmatch(name) is not None
 
 
-def member(piece: Piece) -> Member:
+def member(piece: SourceFile) -> Member:
     """Return a file's entry for the manifest. Raises OSError."""
     with _its_own(piece.path) as source:
         return Member(piece.name, os.fstat(source.fileno()).st_size, hashlib.file_digest(source, "sha256").hexdigest())

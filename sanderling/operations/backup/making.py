@@ -78,11 +78,11 @@ def _make(
             taken = take_secrets(copy, folder, master.vault, password=True)
         if content.schema < len(STEPS):
             content = examine(copy)
-    pieces = [archive.Piece(archive.DATABASE, copy)]
+    pieces = [archive.SourceFile(archive.DATABASE, copy)]
     if master is not None and taken is not None:
         sealed = scratch / archive.SECRETS
         sealed.write_bytes(master.seal(msgspec.json.encode(taken), entropy(24)))
-        pieces.append(archive.Piece(archive.SECRETS, sealed))
+        pieces.append(archive.SourceFile(archive.SECRETS, sealed))
     pieces += _files(settings)
     manifest = archive.Manifest(
         archive.FORMAT,
@@ -96,13 +96,13 @@ def _make(
     return manifest
 
 
-def _files(settings: Settings) -> Iterator[archive.Piece]:
+def _files(settings: Settings) -> Iterator[archive.SourceFile]:
     own = Path(settings.data) / FILE_NAME
     if own.is_file():
-        yield archive.Piece(FILE_NAME, own)
+        yield archive.SourceFile(FILE_NAME, own)
     if settings.templates:
         for path in sorted(Path(settings.templates).glob("*.toml")):
-            yield archive.Piece(f"templates/{path.name}", path)
+            yield archive.SourceFile(f"templates/{path.name}", path)
 
 
 def _refuse(folder: Path, target: Path) -> None:

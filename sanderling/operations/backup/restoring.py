@@ -47,7 +47,7 @@ _WAL = "-wal"
 _BESIDE = (DATABASE + _WAL, DATABASE + "-shm")
 
 
-class Restored(NamedTuple):
+class RestoreResult(NamedTuple):
     """The result of a restore. aside: the folder with the previous files. lost: records that lost their secrets. named:
     the service needs the named master key. entrances: API keys, password and sessions in the backup. standing: its
     MAC's state, None for a database kept by an upgrade. settings: "taken", "left" in the backup, or "none" in it.
@@ -73,7 +73,7 @@ def restore(
     entropy: Callable[[int], bytes],
     settings: bool = False,
     unverified: bool = False,
-) -> Restored:
+) -> RestoreResult:
     """Restore a backup, or a database kept by an upgrade. Raises CommandFailed, with nothing changed.
 
     settings: take over its settings too. unverified: accept a missing MAC although a master key is named.
@@ -92,7 +92,7 @@ def restore(
             shutil.rmtree(stage, ignore_errors=True)
 
 
-def taken_over(done: Restored) -> Iterator[str]:
+def taken_over(done: RestoreResult) -> Iterator[str]:
     """Yield the MAC's state, the accesses that the backup grants, and the handling of its settings."""
     if done.standing is not None:
         yield f"{VOUCHED[done.standing].capitalize().replace('mac', 'MAC')}."
@@ -160,7 +160,7 @@ def _staged(
     entropy: Callable[[int], bytes],
     *,
     unverified: bool,
-) -> Restored:
+) -> RestoreResult:
     """Unpack and check a backup."""
     try:
         with named_by_hand(file) as opened:
@@ -177,7 +177,7 @@ def _staged(
             content = examine(database)
             key = key_of(database, folder, named)
             is_named = key is not None and key == named
-            return Restored(content, Lost(0, 0, 0), is_named, None, entrances(database))
+            return RestoreResult(content, Lost(0, 0, 0), is_named, None, entrances(database))
     manifest = unpack(file, stage)
     secrets = _opened_secrets(file, stage, manifest, variables)
     standing = manifest.standing(find_master_key(variables))
@@ -194,7 +194,7 @@ def _staged(
         check_schema(database)
         content = examine(database)
         lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
-        return Restored(content, lost, vault == named, standing, entrances(database))
+        return RestoreResult(content, lost, vault == named, standing, entrances(database))
 
 
 def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:
@@ -213,7 +213,7 @@ def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapp
     return msgspec.json.decode(opened, type=Secrets)
 
 
-def _swapped(folder: Path, stage: Path, at: Millis, staged: Restored, *, settings: bool) -> Restored:
+def _swapped(folder: Path, stage: Path, at: Millis, staged: RestoreResult, *, settings: bool) -> RestoreResult:
     there = (stage / FILE_NAME).exists()
     taken = (FILE_NAME,) if settings and there else ()
     aside = folder / f"before-restore-{rfc3339(at).replace(':', '')}"

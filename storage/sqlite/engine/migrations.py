@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-class Step(NamedTuple):
+class MigrationStep(NamedTuple):
     """One step. name: as the database records it. then: runs after the statements, with the key that seals secrets; a
     new database has no key yet.
     """
@@ -39,8 +39,8 @@ def step(
     name: str,
     *statements: str,
     then: Callable[[sqlite3.Connection, Vault | None], None] = lambda _connection, _vault: None,
-) -> Step:
-    return Step(name, statements, then)
+) -> MigrationStep:
+    return MigrationStep(name, statements, then)
 
 
 def _seal(connection: sqlite3.Connection, vault: Vault | None) -> None:
@@ -50,7 +50,7 @@ def _seal(connection: sqlite3.Connection, vault: Vault | None) -> None:
         connection.execute("INSERT INTO fact SELECT 'scrub', 1 WHERE EXISTS (SELECT 1 FROM signing_key)")
 
 
-STEPS: Sequence[Step] = (
+STEPS: Sequence[MigrationStep] = (
     step(
         "first",
         # Counters of the whole database: `epoch` of the newest start, `floor` of the log.
@@ -283,7 +283,7 @@ STEPS: Sequence[Step] = (
 )
 
 
-def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> int:
+def version_of(connection: sqlite3.Connection, steps: Sequence[MigrationStep] = STEPS) -> int:
     """Return how many steps a database has run. Raises NewerSchema if that is more than this program knows."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     assert isinstance(version, int)
@@ -292,7 +292,9 @@ def version_of(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) ->
     return version
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS, *, vault: Vault | None = None) -> None:
+def migrate(
+    connection: sqlite3.Connection, steps: Sequence[MigrationStep] = STEPS, *, vault: Vault | None = None
+) -> None:
     """Bring a database up to this program's schema. Raises NewerSchema; a failing step raises and leaves nothing.
 
     vault: seals secrets that older programs left plain; only a new database can do without.
@@ -307,7 +309,7 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS, *, va
     migrations.apply(Database(connection, execute_plugins=False))
 
 
-def _counted(number: int, one: Step, vault: Vault | None) -> Callable[[Database], None]:
+def _counted(number: int, one: MigrationStep, vault: Vault | None) -> Callable[[Database], None]:
     def run(db: Database) -> None:
         for statement in one.statements:
             db.conn.execute(statement)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.pages.traits import FURNITURE
 from tests.actors.content.written_pages import PROSE, html, look, looks, reading
 
@@ -21,7 +21,7 @@ def menu(*more: str, tag: str = "nav") -> str:
     return f"<{tag}><ul>{items}</ul></{tag}>"
 
 
-def after(one: bytes, other: bytes) -> Verdict:
+def after(one: bytes, other: bytes) -> ChangeVerdict:
     return judge(judge(None, reading(one)).memory, reading(other))
 
 

@@ -7,9 +7,9 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode, settled_of
-from actors.content.changes.swaps import When
+from actors.content.changes.swaps import CheckMoment
 from tests.actors.content.written_pages import PROSE, html, reading
 from tests.support.pages import apply
 
@@ -24,9 +24,9 @@ pages = st.lists(st.sampled_from([*PROSE, *NEWS, *LABELS, *ROWS]), max_size=12)
 seeds = st.integers(0, 1000)
 
 
-def judged(memory: PageMemory | None, blocks: list[str], around: str = "{}", number: int = 0) -> Verdict:
+def judged(memory: PageMemory | None, blocks: list[str], around: str = "{}", number: int = 0) -> ChangeVerdict:
     stored = None if memory is None else decode_memory(encode(memory))
-    return judge(stored, reading(html(*PROSE[:4], *blocks, around=around)), when=When(number, 0))
+    return judge(stored, reading(html(*PROSE[:4], *blocks, around=around)), when=CheckMoment(number, 0))
 
 
 @settings(max_examples=80, deadline=None)

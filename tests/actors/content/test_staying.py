@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode, settled_of
-from actors.content.changes.swaps import When
+from actors.content.changes.swaps import CheckMoment
 from tests.actors.content.written_pages import html, reading
 
 MINUTE = 60_000
@@ -24,11 +24,11 @@ class Watched:
 
     def look(
         self, *blocks: str, title: str | None = None, address: str | None = None, after: int = 20, around: str = "{}"
-    ) -> Verdict:
+    ) -> ChangeVerdict:
         self.at += after * MINUTE
         page = html(*FRAME, *blocks, title=title or self.title, around=around)
         stored = None if self.memory is None else decode_memory(encode(self.memory))
-        verdict = judge(stored, reading(page), when=When(0, self.at), address=address or self.address)
+        verdict = judge(stored, reading(page), when=CheckMoment(0, self.at), address=address or self.address)
         self.memory = verdict.memory
         return verdict
 
@@ -180,8 +180,8 @@ def test_an_error_page_is_never_reported_and_fails_from_the_twelfth_check_on() -
 
 
 def test_a_check_numbered_by_its_caller_changes_no_memory_without_a_change() -> None:
-    first = judge(None, reading(html(*FRAME)), when=When(1, 0))
-    later = judge(first.memory, reading(html(*FRAME)), when=When(77, 0))
+    first = judge(None, reading(html(*FRAME)), when=CheckMoment(1, 0))
+    later = judge(first.memory, reading(html(*FRAME)), when=CheckMoment(77, 0))
     assert later.memory == first.memory
 
 
@@ -190,16 +190,16 @@ def test_in_a_small_chosen_part_every_check_counts() -> None:
     kinds = []
     for n, value in enumerate(("3", "7", "3", "12 readers", "Closed", "3")):
         page = reading(html(*FRAME, f"<p class=value>{value}</p>"), ".value")
-        verdict = judge(memory, page, when=When(0, n * 20 * MINUTE), chosen=True)
+        verdict = judge(memory, page, when=CheckMoment(0, n * 20 * MINUTE), chosen=True)
         memory = verdict.memory
         kinds.append(verdict.kind)
     assert kinds == ["baseline", *["changed"] * 5]
 
 
 def test_a_chosen_list_that_is_empty_once_is_held_and_not_reported() -> None:
-    def look(memory: PageMemory | None, n: int, *names: str) -> Verdict:
+    def look(memory: PageMemory | None, n: int, *names: str) -> ChangeVerdict:
         page = html(*FRAME, f"<div class=list>{items(*names)}</div>")
-        return judge(memory, reading(page, ".list"), when=When(0, n * 20 * MINUTE), chosen=True)
+        return judge(memory, reading(page, ".list"), when=CheckMoment(0, n * 20 * MINUTE), chosen=True)
 
     names = [f"Entry number {n}" for n in range(8)]
     for left in ((), names[:1]):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import DiffContexts, compare
 from actors.content.changes.difference import StateContexts
 from actors.content.changes.memory import SettledState, decode_memory
 from actors.content.messages.requests import PageLook, PageRequest
@@ -160,7 +160,7 @@ def test_the_cap_keeps_the_change_and_drops_unchanged_text() -> None:
 def test_contexts_do_not_change_the_rebuilt_text() -> None:
     cells = [Context("P", "Team", "Seats"), Context("P", "Free", "Seats")]
     before, after = ["10", "3", "end"], ["3", "12", "5", "end"]
-    diff, delta = compare(before, after, Where(cells, [cells[1], *cells]))
+    diff, delta = compare(before, after, DiffContexts(cells, [cells[1], *cells]))
     assert apply(before, delta) == after
     assert (diff.added or diff.changed) and delta.stats.unchanged
 
@@ -176,7 +176,7 @@ WHERE = st.lists(
 def test_the_delta_gives_the_new_text_for_paragraphs_at_any_position(
     before: list[str], after: list[str], was: list[Context], is_now: list[Context]
 ) -> None:
-    diff, delta = compare(before, after, Where(was, is_now))
+    diff, delta = compare(before, after, DiffContexts(was, is_now))
     assert apply(before, delta) == after
     if diff.context is not UNSET:
         assert (len(diff.context.added), len(diff.context.removed)) == (len(diff.added), len(diff.removed))

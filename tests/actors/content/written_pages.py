@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory
-from actors.content.changes.swaps import When
+from actors.content.changes.swaps import CheckMoment
 from actors.content.pages.page import PageReading
 from tests.support.pages import read_page
 
@@ -29,14 +29,14 @@ def reading(page: bytes, selector: str | None = None, ignore: tuple[str, ...] = 
     return read_page(page, "text/html; charset=utf-8", URL, selector, ignore)
 
 
-def look(memory: PageMemory | None, *blocks: str, number: int = 0, at: int = 0) -> Verdict:
+def look(memory: PageMemory | None, *blocks: str, number: int = 0, at: int = 0) -> ChangeVerdict:
     """Judge a page of these blocks, by default PROSE. number, at: the check's number and moment, 0 for unknown."""
-    return judge(memory, reading(html(*(blocks or PROSE))), when=When(number, at))
+    return judge(memory, reading(html(*(blocks or PROSE))), when=CheckMoment(number, at))
 
 
-def looks(memory: PageMemory | None, *pages: Sequence[str]) -> list[Verdict]:
+def looks(memory: PageMemory | None, *pages: Sequence[str]) -> list[ChangeVerdict]:
     """Judge pages in order, each given as its blocks."""
-    verdicts: list[Verdict] = []
+    verdicts: list[ChangeVerdict] = []
     for blocks in pages:
         verdicts.append(look(verdicts[-1].memory if verdicts else memory, *blocks))
     return verdicts

@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from actors.delivery.actor import MOST_IN_FLIGHT
-from actors.delivery.status import Standing
+from actors.delivery.status import DestinationStatus
 from actors.egress.failures import PostResult
 from storage.records.destination import Destination
 from tests.actors.delivery.rig import Arrival, Rig, answers
@@ -165,11 +165,11 @@ async def test_a_change_during_a_write_is_stored_by_the_next_write(
         async def slow(*given: Any) -> Any:
             rig.storage.alerts.edit_destination = edit  # type: ignore[method-assign]
             found = await edit(*given)
-            actor._changed(Standing("disabled", NOW, 21, 1), "destination_disabled")
+            actor._changed(DestinationStatus("disabled", NOW, 21, 1), "destination_disabled")
             return found
 
         rig.storage.alerts.edit_destination = slow  # type: ignore[method-assign]
-        actor._changed(Standing("failing", NOW, 20, 1), "destination_failing")
+        actor._changed(DestinationStatus("failing", NOW, 20, 1), "destination_failing")
         for _ in range(2):
             await actor._settle()
         stored = await rig.storage.alerts.destination("hook")

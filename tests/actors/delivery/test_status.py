@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.delivery.status import PATIENCE, Standing, after, next_news, reminded, standing_of, with_standing
+from actors.delivery.status import PATIENCE, DestinationStatus, after, next_news, reminded, standing_of, with_standing
 from actors.destination_kinds.answer import Answer
 from storage.records.destination import Notice
 from storage.records.identity import START, Millis
@@ -18,8 +18,8 @@ DISABLED: Notice = "destination_disabled"
 GOOD, BAD, GONE, OURS = Answer(200, 1), Answer(500, 1, "x"), Answer(410, 1, "x"), Answer(None, 1, "x", ours=True)
 
 
-def lived(answers: Iterable[tuple[Answer, int]], notice_after: int = 3600) -> tuple[Standing, list[str]]:
-    standing, told = Standing(), []
+def lived(answers: Iterable[tuple[Answer, int]], notice_after: int = 3600) -> tuple[DestinationStatus, list[str]]:
+    standing, told = DestinationStatus(), []
     for answer, at in answers:
         standing, news = after(standing, answer, Millis(at))
         told += [news] if news else []
@@ -31,7 +31,7 @@ def lived(answers: Iterable[tuple[Answer, int]], notice_after: int = 3600) -> tu
 def test_d7_the_fifth_failure_in_a_row_makes_a_destination_failing_and_one_success_active() -> None:
     assert lived([(BAD, n) for n in range(4)])[0].state == "active"
     assert lived([(BAD, n) for n in range(5)])[0].state == "failing"
-    assert lived([*[(BAD, n) for n in range(5)], (GOOD, 6)])[0] == Standing()
+    assert lived([*[(BAD, n) for n in range(5)], (GOOD, 6)])[0] == DestinationStatus()
 
 
 def test_d6_after_five_days_of_nothing_but_failures_it_is_disabled_and_people_hear_of_it_on_the_way() -> None:
@@ -56,7 +56,7 @@ def test_d5_gone_disables_at_once() -> None:
 
 
 def test_a_local_failure_counts_against_no_destination() -> None:
-    assert lived((OURS, n * HOUR) for n in range(500)) == (Standing(), [])
+    assert lived((OURS, n * HOUR) for n in range(500)) == (DestinationStatus(), [])
 
 
 def test_disabled_stays_disabled_after_any_late_answer() -> None:
@@ -70,7 +70,7 @@ def test_disabled_stays_disabled_after_any_late_answer() -> None:
 def test_d6_a_failing_destination_is_reported_after_its_alerts_time_and_half_way(
     notice_after: int, hours: list[int]
 ) -> None:
-    standing, told = Standing("failing", Millis(0), 5), []
+    standing, told = DestinationStatus("failing", Millis(0), 5), []
     while (due := next_news(standing, notice_after)) is not None:
         if due > 0:  # before the start there is no earlier moment
             assert reminded(standing, Millis(due - 1), notice_after) == (standing, None)
@@ -81,7 +81,7 @@ def test_d6_a_failing_destination_is_reported_after_its_alerts_time_and_half_way
 
 
 def test_a_destination_overdue_twice_is_reported_once() -> None:
-    standing, news = reminded(Standing("failing", Millis(0), 5), Millis(70 * HOUR), 3600)
+    standing, news = reminded(DestinationStatus("failing", Millis(0), 5), Millis(70 * HOUR), 3600)
     assert (standing.told, news) == (2, FAILING)
     assert reminded(standing, Millis(80 * HOUR), 3600) == (standing, None)
 
@@ -93,7 +93,7 @@ def test_a_failing_destination_stays_failing_after_a_restart_and_is_not_reported
     again = standing_of(record)
     assert (again.state, again.since, again.told) == ("failing", 0, 2)
     assert with_standing(record, again, None, START).owes == FAILING
-    assert with_standing(record, Standing(), None, START) == a_destination(), "well again, it owes nothing"
+    assert with_standing(record, DestinationStatus(), None, START) == a_destination(), "well again, it owes nothing"
 
 
 def test_r12_failures_that_began_on_a_fast_clock_are_reported_and_end_in_time() -> None:
@@ -101,5 +101,5 @@ def test_r12_failures_that_began_on_a_fast_clock_are_reported_and_end_in_time() 
     standing, told = lived([*[(BAD, ahead + n) for n in range(5)], *[(BAD, n * HOUR) for n in range(130)]])
     assert standing.state == "disabled"
     assert told == [FAILING, FAILING, DISABLED]
-    late = Standing("failing", Millis(ahead), 5)
+    late = DestinationStatus("failing", Millis(ahead), 5)
     assert reminded(late, Millis(HOUR), 3600)[0].since == HOUR

@@ -6,10 +6,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.egress.hosts import ASKED, IN_A_ROW, Queue, Ticket, Waiter
+from actors.egress.hosts import ASKED, IN_A_ROW, Queue, TurnRequest, Waiter
 
 
-def join(queue: Queue, *claims: Ticket) -> list[Waiter]:
+def join(queue: Queue, *claims: TurnRequest) -> list[Waiter]:
     waiters = [Waiter(claim, lambda: None) for claim in claims]
     for waiter in waiters:
         queue.join(waiter)
@@ -25,13 +25,13 @@ def names(queue: Queue) -> list[str]:
 
 def test_the_source_checked_longest_ago_is_next_then_the_first_to_come() -> None:
     queue = Queue()
-    join(queue, Ticket("new", 5.0), Ticket("old", 1.0), Ticket("first", 3.0), Ticket("second", 3.0))
+    join(queue, TurnRequest("new", 5.0), TurnRequest("old", 1.0), TurnRequest("first", 3.0), TurnRequest("second", 3.0))
     assert names(queue) == ["old", "first", "second", "new"]
 
 
 def test_a_users_request_goes_first_and_leaves_every_fourth_turn_to_others() -> None:
     queue = Queue()
-    join(queue, *(Ticket(f"s{number}", number) for number in range(3)), *(ASKED for _ in range(8)))
+    join(queue, *(TurnRequest(f"s{number}", number) for number in range(3)), *(ASKED for _ in range(8)))
     assert names(queue) == [*[""] * IN_A_ROW, "s0", *[""] * IN_A_ROW, "s1", "", "", "s2"]
     join(queue, *(ASKED for _ in range(10)))
     assert names(queue) == [""] * 10
@@ -39,7 +39,7 @@ def test_a_users_request_goes_first_and_leaves_every_fourth_turn_to_others() -> 
 
 def test_a_source_that_somebody_asks_for_while_it_waits_is_moved() -> None:
     queue = Queue()
-    join(queue, *(Ticket(f"s{number}", number) for number in range(100)))
+    join(queue, *(TurnRequest(f"s{number}", number) for number in range(100)))
     assert queue.before("s70") == 70
     assert queue.hurry("s70") and queue.hurry("s70")
     assert (queue.before("s70"), queue.before("s71"), len(queue)) == (0, 71, 100)
@@ -50,8 +50,8 @@ def test_a_source_that_somebody_asks_for_while_it_waits_is_moved() -> None:
 
 def test_a_merged_queue_keeps_every_waiter_and_the_order() -> None:
     one, other = Queue(), Queue()
-    join(one, Ticket("a", 1.0), Ticket("c", 3.0))
-    join(other, Ticket("b", 2.0), Ticket("d", 4.0), Ticket("x", asked=True))
+    join(one, TurnRequest("a", 1.0), TurnRequest("c", 3.0))
+    join(other, TurnRequest("b", 2.0), TurnRequest("d", 4.0), TurnRequest("x", asked=True))
     one.absorb(other)
     assert (len(one), len(other)) == (5, 0)
     assert names(one) == ["x", "a", "b", "c", "d"]
@@ -65,7 +65,7 @@ def test_a_waiter_is_called_once_unless_it_leaves(steps: list[tuple[str, int]]) 
     queue, waiting = Queue(), list[Waiter]()
     for number, (step, which) in enumerate(steps):
         if step in ("join", "asked"):
-            waiting += join(queue, Ticket(f"s{number}", which, step == "asked"))
+            waiting += join(queue, TurnRequest(f"s{number}", which, step == "asked"))
         elif step == "next":
             called = queue.next()
             assert (called is None) == (not waiting)
@@ -85,7 +85,7 @@ def test_a_waiter_is_called_once_unless_it_leaves(steps: list[tuple[str, int]]) 
 
 def test_many_waiters_that_give_up_cost_no_memory() -> None:
     queue = Queue()
-    for waiter in join(queue, *(Ticket(f"s{number}", number) for number in range(10_000))):
+    for waiter in join(queue, *(TurnRequest(f"s{number}", number) for number in range(10_000))):
         queue.leave(waiter)
     assert len(queue._others) < 100
 
@@ -98,7 +98,7 @@ def shares(intervals: list[float], seconds: int) -> Counter[int]:
     for now in range(seconds):
         while due and due[0][0] <= now:
             number = heapq.heappop(due)[1]
-            join(queue, Ticket(str(number), last[number]))
+            join(queue, TurnRequest(str(number), last[number]))
         called = queue.next()
         if called is not None:
             number = int(called.claim.name)

@@ -8,7 +8,7 @@ import trio.testing
 from trio.abc import Clock
 
 from actors.egress.failures import Blame
-from actors.egress.hosts import ASKED, FAILURES_TO_OPEN, HostOpen, Hosts, Ticket
+from actors.egress.hosts import ASKED, FAILURES_TO_OPEN, HostOpen, Hosts, TurnRequest
 from tests.support.memory_network import MemoryNetwork, a_world, settings
 
 
@@ -289,7 +289,7 @@ async def test_twins_that_meet_in_full_swing_go_on_at_one_hosts_pace(autojump_cl
 
 async def test_an_interactive_request_is_not_behind_ten_thousand_checks(autojump_clock: Clock, hosts: Hosts) -> None:
     async def look(number: int) -> None:
-        async with hosts.turn("a.example", Ticket(f"s{number}", 1.0 + number)):
+        async with hosts.turn("a.example", TurnRequest(f"s{number}", 1.0 + number)):
             pass
 
     async with trio.open_nursery() as nursery:

@@ -12,9 +12,9 @@ from trio.abc import Clock
 
 from actors.egress.failures import Blame, LookFailed, LookRefused
 from actors.egress.guard import Guard
-from actors.egress.http import Elsewhere, FetchedResponse, FetchRequest, HttpClient
+from actors.egress.http import FetchedResponse, FetchRequest, HttpClient, RedirectElsewhere
 from actors.egress.url import Url, parse_url
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, settings, web
 
 HOOK = "https://a.example/hook"
 FIRST, SECOND = "93.184.216.34", "93.184.216.35"
@@ -27,14 +27,14 @@ class Site:
     network: MemoryNetwork
     http: HttpClient
     pages: dict[str, Answer] = field(default_factory=dict)
-    seen: list[tuple[str, Asked]] = field(default_factory=list)
+    seen: list[tuple[str, ReceivedRequest]] = field(default_factory=list)
 
     async def get(self, url: str, **given: object) -> FetchedResponse:
         wish, hops = FetchRequest(parse_url(url), **given), ()  # type: ignore[arg-type]  # any field of it
         while True:
             try:
                 return await self.http.get(wish, hops)
-            except Elsewhere as redirect:
+            except RedirectElsewhere as redirect:
                 wish, hops = replace(wish, url=redirect.url), redirect.hops
 
     async def failure(self, url: str, **given: object) -> LookFailed:
@@ -57,8 +57,8 @@ async def site(nursery: trio.Nursery) -> AsyncIterator[Site]:
     assert network.open_streams == 0
 
 
-def _pages(site: Site, origin: str) -> Callable[[Asked], Answer]:
-    def answer(asked: Asked) -> Answer:
+def _pages(site: Site, origin: str) -> Callable[[ReceivedRequest], Answer]:
+    def answer(asked: ReceivedRequest) -> Answer:
         site.seen.append((origin, asked))
         return site.pages.get(origin + asked.target, Answer(404))
 

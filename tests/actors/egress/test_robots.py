@@ -18,14 +18,14 @@ from actors.egress.robots import RETRY, SIZE_LIMIT, Robots, RobotsVerdict
 from actors.egress.url import parse_url
 from actors.world import ResolveFailed, WorkerTooSlow
 from tests.support.inline_jail import InlineJail
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, settings, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, settings, web
 
 
 @dataclass
 class Site:
     network: MemoryNetwork
     answer: Answer = field(default_factory=Answer)
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[ReceivedRequest] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.jail = InlineJail()
@@ -121,7 +121,7 @@ async def test_a_redirect_obeys_the_robots_txt_of_its_target_in_that_hosts_turn(
 ) -> None:
     asked = [trio.current_time()]
 
-    def other(seen: Asked) -> Answer:
+    def other(seen: ReceivedRequest) -> Answer:
         asked.append(trio.current_time())
         return Answer(200, OURS.encode())
 

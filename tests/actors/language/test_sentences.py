@@ -13,7 +13,7 @@ from actors.language.sentences import patterns, translated, translated_lines
 from actors.language.speaking import speaking
 from actors.notices import of_destination
 from actors.signatures.coverage import WHYS, said
-from storage.records.coverage import Coverage, Gap, Span, Why
+from storage.records.coverage import Coverage, Gap, UnknownPeriod, Why
 from storage.records.destination import Attempt, Destination, Notice
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
@@ -56,7 +56,7 @@ _HOUR = 3_600_000
 
 def _receipt(*whys: Why, looks: tuple[int, ...] = (1_190, 2, 12, 3, 0, 0, 0, 0)) -> Message:
     """Return the sentence of a week's receipt, with an unknown hour for each reason."""
-    unknown = [Span(Millis(n * _HOUR), Millis((n + 1) * _HOUR), why) for n, why in enumerate(whys)]
+    unknown = [UnknownPeriod(Millis(n * _HOUR), Millis((n + 1) * _HOUR), why) for n, why in enumerate(whys)]
     week = Millis(168 * _HOUR)
     return said(Coverage(Millis(0), week, looks, 1, None, None, Gap(Millis(0), Millis(5_460_000)), unknown, 0))
 

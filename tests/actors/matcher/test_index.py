@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.matcher import index as matcher_index
 from actors.matcher.index import NARROW, StandingQueries
-from actors.query import Analysed, Side, matches, parse
+from actors.query import AnalysedText, EventSide, matches, parse
 from actors.query.parts import holds
 
 WORD = st.sampled_from(
@@ -54,13 +54,13 @@ def test_the_index_finds_the_same_as_a_scan_of_all_queries(
             del live[gone]
             index.remove(gone)
         for text in texts:
-            analysed = Analysed(text, "")
+            analysed = AnalysedText(text, "")
             for source, *tags in (("a",), ("b", "t:1"), ("c", "t:2", "t:3", "t:4"), ("c",)):
                 naive = [
                     id
                     for id, (query, language, scopes) in live.items()
                     if (not scopes or {source, *tags} & {*scopes})
-                    and matches(parse(query, language), Analysed(text, ""))
+                    and matches(parse(query, language), AnalysedText(text, ""))
                 ]
                 assert index.match(analysed, source, tags) == naive
     assert len(index) == len(live)
@@ -88,20 +88,20 @@ def test_an_event_meets_only_the_queries_that_could_match_it(monkeypatch: pytest
     index = StandingQueries()
     for number in range(1_000):
         index.add(str(number), parse(f"commonword (r{number} OR s{number})", "simple"))
-    index.match(Analysed("commonword", ""), "s")
+    index.match(AnalysedText("commonword", ""), "s")
     assert evaluated == 1_000
     for _ in range(100):
-        index.match(Analysed("commonword", ""), "s")
+        index.match(AnalysedText("commonword", ""), "s")
     evaluated = 0
-    assert index.match(Analysed("a commonword r77 text", ""), "s") == ["77"]
+    assert index.match(AnalysedText("a commonword r77 text", ""), "s") == ["77"]
     assert evaluated == 1
 
 
 def test_an_alert_bound_to_sources_costs_nothing_on_others() -> None:
     index = StandingQueries()
     index.add("bound", parse("", "sv"), ("a",))
-    assert index.match(Analysed("x", ""), "a") == ["bound"]
-    assert index.match(Analysed("x", ""), "b") == []
+    assert index.match(AnalysedText("x", ""), "a") == ["bound"]
+    assert index.match(AnalysedText("x", ""), "b") == []
 
 
 def test_words_on_both_sides_of_a_change_match_neither() -> None:
@@ -109,7 +109,7 @@ def test_words_on_both_sides_of_a_change_match_neither() -> None:
     queries = ("price", "nine", "price nine", "title", "pri*", '"price nine"')
     for query in queries:
         index.add(query, parse(query, "simple"))
-    came = Side("the title", [("price nine", "price eight")])
+    came = EventSide("the title", [("price nine", "price eight")])
     found = set(index.match(came, "s"))
     assert found == {query for query in queries if matches(parse(query, "simple"), came)}
     assert found == {'"price nine"', "nine"}

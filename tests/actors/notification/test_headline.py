@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.content.changes.diff import Where, compare, of_change
+from actors.content.changes.diff import DiffContexts, compare, of_change
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
 from actors.content.wording.spans import cut as cut_line
@@ -30,7 +30,7 @@ CLUSTERS = [
 def a_change(before: list[str], after: list[str], places: list[Context] | None = None, **fields: Any) -> ListedEvent:
     """Return the event of a page's change, as the recorder makes it."""
     title = fields.setdefault("title", "Copper kettle 1.7 l - Northwind")
-    diff, _ = compare(before, after, Where(places or (), places or ()))
+    diff, _ = compare(before, after, DiffContexts(places or (), places or ()))
     fields["summary"] = of_change(diff, (), title)
     changes = kinds_of(diff, Writing(exact=bool(fields.pop("exact", False))))
     raw = {"diff": diff, "changes": changes} | {"source_url": "https://shop.test/kettle"} | fields

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 import trio
 
-from actors.overseer.rows import AT_LEAST, MOST, Asked, Orders, Row
+from actors.overseer.rows import AT_LEAST, MOST, Orders, Row, RowQuery
 from storage.records.identity import Millis
 from tests.actors.overseer.test_rows import a_row
 
@@ -32,11 +32,11 @@ TREE = (
 
 async def test_the_orders_of_a_tree(autojump_clock: object) -> None:
     orders = Orders(Tree(*TREE).slices)
-    assert await orders.get(Asked("worst", "")) == ["sources/2", "sources/4", "log", "sources/3", "sources/1"]
-    assert await orders.get(Asked("path", "")) == ["log", "sources/1", "sources/2", "sources/3", "sources/4"]
-    assert (await orders.get(Asked("next", "")))[:3] == ["sources/3", "sources/4", "sources/2"]
-    assert await orders.get(Asked("path", "state:ok")) == ["log", "sources/3", "sources/4"]
-    assert await orders.get(Asked("worst", "kind:part")) == ["log"]
+    assert await orders.get(RowQuery("worst", "")) == ["sources/2", "sources/4", "log", "sources/3", "sources/1"]
+    assert await orders.get(RowQuery("path", "")) == ["log", "sources/1", "sources/2", "sources/3", "sources/4"]
+    assert (await orders.get(RowQuery("next", "")))[:3] == ["sources/3", "sources/4", "sources/2"]
+    assert await orders.get(RowQuery("path", "state:ok")) == ["log", "sources/3", "sources/4"]
+    assert await orders.get(RowQuery("worst", "kind:part")) == ["log"]
 
 
 async def test_a_sort_order_is_cached_for_a_while_and_then_rebuilt(autojump_clock: object) -> None:
@@ -44,13 +44,13 @@ async def test_a_sort_order_is_cached_for_a_while_and_then_rebuilt(autojump_cloc
     orders = Orders(tree.slices)
     async with trio.open_nursery() as nursery:
         for _ in range(10):
-            nursery.start_soon(orders.get, Asked())
+            nursery.start_soon(orders.get, RowQuery())
     assert tree.walks == 1
     await trio.sleep(AT_LEAST + 0.1)
-    await orders.get(Asked("worst", ""))
+    await orders.get(RowQuery("worst", ""))
     assert tree.walks == 2
     orders.forget()
-    await orders.get(Asked("worst", ""))
+    await orders.get(RowQuery("worst", ""))
     assert tree.walks == 3
 
 
@@ -58,18 +58,18 @@ async def test_an_action_while_an_order_is_made_shows_in_the_next(autojump_clock
     tree = Tree(*TREE)
     orders = Orders(tree.slices)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(orders.get, Asked())
+        nursery.start_soon(orders.get, RowQuery())
         while not tree.walks:
             await trio.lowlevel.checkpoint()
         orders.forget()
-    await orders.get(Asked())
+    await orders.get(RowQuery())
     assert tree.walks == 2
 
 
 async def test_only_a_few_sort_orders_are_cached(autojump_clock: object) -> None:
     orders = Orders(Tree(*TREE).slices)
     for number in range(MOST * 3):
-        await orders.get(Asked(filter=f"word{number}"))
+        await orders.get(RowQuery(filter=f"word{number}"))
     assert len(orders._kept) == MOST
 
 
@@ -88,21 +88,26 @@ FOREST = (
 @pytest.mark.parametrize(
     ("asked", "paths"),
     [
-        (Asked(tree=True), "log sources web destinations"),
-        (Asked(tree=True, open=frozenset({"sources"})), "log sources sources/3 sources/2 sources/1 web destinations"),
+        (RowQuery(tree=True), "log sources web destinations"),
         (
-            Asked(tree=True, troubled=frozenset({"sources", "destinations"})),
+            RowQuery(tree=True, open=frozenset({"sources"})),
+            "log sources sources/3 sources/2 sources/1 web destinations",
+        ),
+        (
+            RowQuery(tree=True, troubled=frozenset({"sources", "destinations"})),
             "log sources sources/3 sources/2 web destinations",
         ),
-        (Asked(tree=True, filter="anchors"), "sources sources/2"),
-        (Asked(tree=True, filter="state:ok kind:part"), "log sources web destinations"),
+        (RowQuery(tree=True, filter="anchors"), "sources sources/2"),
+        (RowQuery(tree=True, filter="state:ok kind:part"), "log sources web destinations"),
         (
-            Asked("restarts", tree=True, open=frozenset({"sources"}), reverse=True),
+            RowQuery("restarts", tree=True, open=frozenset({"sources"}), reverse=True),
             "destinations web sources sources/3 sources/2 sources/1 log",
         ),
-        (Asked("error"), "web log sources destinations/9 destinations sources/1 sources/2 sources/3"),
-        (Asked("name", "kind:html"), "sources/2 sources/1 sources/3"),
+        (RowQuery("error"), "web log sources destinations/9 destinations sources/1 sources/2 sources/3"),
+        (RowQuery("name", "kind:html"), "sources/2 sources/1 sources/3"),
     ],
 )
-async def test_a_tree_shows_of_each_part_as_much_as_is_open(asked: Asked, paths: str, autojump_clock: object) -> None:
+async def test_a_tree_shows_of_each_part_as_much_as_is_open(
+    asked: RowQuery, paths: str, autojump_clock: object
+) -> None:
     assert await Orders(Tree(*FOREST).slices).get(asked) == paths.split()

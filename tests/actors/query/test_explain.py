@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.query import Analysed, Query, matches, parse
+from actors.query import AnalysedText, Query, matches, parse
 from actors.query.explain import (
     AROUND,
     LONGEST_EXCERPT,
@@ -17,17 +17,17 @@ from actors.query.explain import (
     explain,
     preview,
 )
-from actors.query.parts import Part
+from actors.query.parts import TextPart
 
 
 def why(query: str, title: str = "", content: str = "", language: str = "en") -> Explanation:
     parsed = parse(query, language)
-    assert matches(parsed, Analysed(title, content))
+    assert matches(parsed, AnalysedText(title, content))
     return explained(parsed, title, content)
 
 
 def explained(query: Query, title: str, content: str) -> Explanation:
-    return explain(query, (Part("title", title), Part("content", content)), Analysed(title, content))
+    return explain(query, (TextPart("title", title), TextPart("content", content)), AnalysedText(title, content))
 
 
 def marked(found: Explanation, title: str, content: str) -> list[str]:
@@ -108,7 +108,7 @@ def test_marks_are_inside_their_excerpts_in_order_and_cover_the_matched_words(
     title: str, content: str, query: str
 ) -> None:
     parsed = parse(query, "simple")
-    text = Analysed(title, content)
+    text = AnalysedText(title, content)
     if not matches(parsed, text):
         return
     found = explained(parsed, title, content)
@@ -119,7 +119,7 @@ def test_marks_are_inside_their_excerpts_in_order_and_cover_the_matched_words(
         places = [place for mark in marks for place in mark]
         assert places == sorted(places) and all(start <= place <= end for place in places)
         for a, b in marks:
-            assert any(matches(parse(term, "simple"), Analysed(whole[a:b], "")) for term in found.matched), (
+            assert any(matches(parse(term, "simple"), AnalysedText(whole[a:b], "")) for term in found.matched), (
                 whole[a:b],
                 found.matched,
             )

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from actors.matcher.index import StandingQueries
-from actors.query import Analysed, QueryError, languages, matches, parse
+from actors.query import AnalysedText, QueryError, languages, matches, parse
 from actors.query.explain import advice, explain
-from actors.query.parts import Part
+from actors.query.parts import TextPart
 from api.nouns.events import event_filter_of
 from api.problems import Refusal
 from api.streams.searching import Texts
@@ -88,7 +88,7 @@ def hostile(seed: int, count: int) -> Sequence[str]:
 
 
 def test_x19_five_thousand_hostile_queries_are_read_or_refused_and_never_anything_else() -> None:
-    analysed = [Analysed(*text) for text in TEXTS]
+    analysed = [AnalysedText(*text) for text in TEXTS]
     codes = list(languages())
     read = 0
     for number, text in enumerate(hostile(1, 5_000)):
@@ -101,7 +101,7 @@ def test_x19_five_thousand_hostile_queries_are_read_or_refused_and_never_anythin
         advice(query)
         for whole, (title, content) in zip(analysed, TEXTS, strict=True):
             if matches(query, whole):
-                explain(query, (Part("title", title), Part("content", content)), whole)
+                explain(query, (TextPart("title", title), TextPart("content", content)), whole)
     assert 500 < read < 4_500
 
 
@@ -128,7 +128,7 @@ def test_x19_hostile_standing_queries_are_found_by_the_index_exactly_when_they_m
     for name, query in queries.items():
         index.add(name, query)
     for text in TEXTS:
-        whole = Analysed(*text)
+        whole = AnalysedText(*text)
         assert sorted(index.match(whole, "")) == sorted(
             name for name, query in queries.items() if matches(query, whole)
         )
@@ -206,7 +206,7 @@ def test_x10_matching_costs_as_much_as_a_text_is_long(piece: str) -> None:
     queries = [parse(text, "sv") for text in ('"a b"', '"a a aa*"', "東京", "-(a1 OR a2)", '"1 1 1 1"', "pri*")]
 
     def match(text: str) -> None:
-        whole = Analysed("", text)
+        whole = AnalysedText("", text)
         for query in queries:
             matches(query, whole)
 
@@ -221,7 +221,7 @@ def test_x10_matching_costs_as_much_as_a_text_is_long(piece: str) -> None:
 def test_x10_no_expression_of_ours_is_slow_on_100_kb(piece: str) -> None:
     """Regular expressions make no calls to count, so this measures time: quadratic work takes minutes."""
     text = long(piece, 100_000)
-    took = _seconds(lambda: (parsed(text), Analysed(text, "").keys("simple")))
+    took = _seconds(lambda: (parsed(text), AnalysedText(text, "").keys("simple")))
     assert took < 3
 
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.query import Analysed, matches, parse
+from actors.query import AnalysedText, matches, parse
 
 
 def finds(query: str, text: str, language: str = "sv") -> bool:
-    return matches(parse(query, language), Analysed("", text))
+    return matches(parse(query, language), AnalysedText("", text))
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,13 @@ def test_stems_work_inside_phrases() -> None:
 
 
 def test_the_title_is_searched_but_no_phrase_runs_from_it_into_the_content() -> None:
-    text = Analysed("new", "price")
+    text = AnalysedText("new", "price")
     assert matches(parse("new price", "en"), text)
     assert not matches(parse('"new price"', "en"), text)
 
 
 def test_one_analysis_serves_queries_in_several_languages() -> None:
-    text = Analysed("", "Upphandlingarna and pricings")
+    text = AnalysedText("", "Upphandlingarna and pricings")
     assert matches(parse("upphandling", "sv"), text)
     assert not matches(parse("upphandling", "simple"), text)
     assert matches(parse("pricing", "en"), text)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.signatures.coverage import MOST_BYTES, MOST_URL, Logged, explained, is_receipt, receipt_of, said
+from actors.signatures.coverage import MOST_BYTES, MOST_URL, LoggedEvents, explained, is_receipt, receipt_of, said
 from actors.signatures.event import Signer, check, decode, jwks, new_signing_key
-from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, Span
+from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, UnknownPeriod
 from storage.records.identity import Millis
 
 DAY = 86_400_000
@@ -13,7 +13,7 @@ KEY = new_signing_key(bytes(32), Millis(0))
 LARGE = 999_999_999
 
 
-def known(*unknown: Span, **changes: object) -> Coverage:
+def known(*unknown: UnknownPeriod, **changes: object) -> Coverage:
     gap = Gap(START, Millis(START + 720_000))
     looks = (1_190, 2, 12, 3, 0, 0, 0, 0)
     found = Coverage(START, Millis(START + 7 * DAY), looks, 14, START, START, gap, unknown, 0)
@@ -21,13 +21,13 @@ def known(*unknown: Span, **changes: object) -> Coverage:
 
 
 def signed(found: Coverage, url: str = "https://shop.example/") -> bytes:
-    receipt = receipt_of("01a215ec-6a1d-7000-8713-466f4b404c0d", url, found, Logged("x" * 36, "y" * 36, START))
+    receipt = receipt_of("01a215ec-6a1d-7000-8713-466f4b404c0d", url, found, LoggedEvents("x" * 36, "y" * 36, START))
     return Signer(KEY).sign_document(msgspec.to_builtins(receipt), START)
 
 
 def test_the_largest_receipt_is_small() -> None:
     at = Millis(253_402_300_000_000)
-    unknown = [Span(Millis(n), Millis(n + 1), why) for n, why in enumerate(("not_stored", "no_record") * 9)]
+    unknown = [UnknownPeriod(Millis(n), Millis(n + 1), why) for n, why in enumerate(("not_stored", "no_record") * 9)]
     gap = Gap(Millis(0), at)
     largest = known(*unknown[:MOST_UNKNOWN], looks=(LARGE,) * 8, bodies=LARGE, gap=gap, resting=at, end=at)
     assert len(signed(largest, "https://e.example/" + '"' * (MOST_URL - 18))) <= MOST_BYTES
@@ -43,17 +43,17 @@ def test_it_verifies_as_an_event_does() -> None:
 
 def test_a_receipt_has_a_summary_sentence() -> None:
     assert str(said(known())) == ("1,204 checks succeeded, 3 failed, the longest pause was 12 min; nothing is unknown.")
-    hole = Span(START, Millis(START + 1_860_000), "crash")
+    hole = UnknownPeriod(START, Millis(START + 1_860_000), "crash")
     assert str(said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
         "1 check succeeded, the longest pause was 12 min; one time is unknown, 31 min in all "
         "(the service ended without a word)."
     )
-    nothing = Span(START, Millis(START + 7 * DAY), "retention")
+    nothing = UnknownPeriod(START, Millis(START + 7 * DAY), "retention")
     assert str(said(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
 
 
 def test_a_receipt_states_its_proof_and_the_limits() -> None:
-    quiet = known(Span(START, Millis(START + 1000), "clock"), looks=(5, 0, 0, 0, 0, 0, 0, 0))
+    quiet = known(UnknownPeriod(START, Millis(START + 1000), "clock"), looks=(5, 0, 0, 0, 0, 0, 0, 0))
     lines = list(explained(decode(signed(quiet))))
     assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")
     assert "unknown from 2024-10-04T00:00:00.000Z to 2024-10-04T00:00:01.000Z: the clock was set" in lines

@@ -30,7 +30,7 @@ from supervision import ChildSpec, DynamicSupervisor, Mailbox, Strategy, Supervi
 from tests.support.build import BASE_URL, NOW
 from tests.support.in_loop import Disk, InLoopStorage
 from tests.support.inline_jail import InlineJail
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, web
 from tests.support.scripted_browser import ScriptedBrowser
 
 KEY = new_signing_key(bytes(32), NOW)
@@ -62,12 +62,12 @@ class Origin:
         self.bodies: dict[str, bytes] = {}
         self.headers: dict[str, Mapping[str, str]] = {}
         self.status: int | None = None
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
 
-    def looks(self, path: str) -> list[Asked]:
+    def looks(self, path: str) -> list[ReceivedRequest]:
         return [asked for asked in self.asked if asked.target == path]
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         if self.status is not None and asked.target != "/robots.txt":
             return Answer(self.status, b"no")
         body = self.bodies.get(asked.target)

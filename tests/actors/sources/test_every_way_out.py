@@ -14,14 +14,14 @@ import trio
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.table import built_in_kinds
 from actors.egress.failures import LookFailed
-from actors.egress.http import Elsewhere, FetchRequest
+from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.url import parse_url
 from actors.egress.websocket import open_websocket
 from actors.errors import DomainError
 from storage.records.destination import Destination, Secret
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, rss, watching
 from tests.support.build import NOW
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 PUBLIC = "93.184.220.7"
 ANSWERS: dict[str, list[Sequence[str]]] = {
@@ -58,7 +58,7 @@ async def secure_look(service: Watching, host: str) -> None:
     http = service.ports.egress.http
     try:
         await http.get(FetchRequest(parse_url(f"https://{host}/")))
-    except Elsewhere as redirect:
+    except RedirectElsewhere as redirect:
         await http.get(FetchRequest(redirect.url), redirect.hops)
 
 
@@ -164,7 +164,7 @@ async def test_x2_a_name_that_moves_inside_after_the_check_is_not_followed_by_an
     """The second connection resolves and checks the name again; each connection resolves once."""
     async with watching() as (service, _):
         service.network.names["evil.example"] = [(PUBLIC,), ("127.0.0.1",)]
-        served: list[Asked] = []
+        served: list[ReceivedRequest] = []
         for port in (80, 443):
             service.network.servers[PUBLIC, port] = web(lambda asked: Answer(500), served)
         for _ in range(3):

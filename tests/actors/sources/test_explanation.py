@@ -47,7 +47,7 @@ def test_the_parts_of_a_failing_source_multiply_to_its_score() -> None:
 
 
 def test_unreadable_content_costs_health_under_its_own_name() -> None:
-    hot, beat = SourceRuntime(last_look_at=NOW), pulse.Pulse()
+    hot, beat = SourceRuntime(last_look_at=NOW), pulse.SilenceState()
     health = hot.health
     for number in range(1, 5):
         beat = pulse.passed(beat, 0.0, defect=True)

@@ -21,7 +21,7 @@ from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
 from tests.actors.sources.looks.test_looking import Renewing
 from tests.storage.contract.builders import a_source
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 OTHER = f"https://{SITE}/plans"
 BELOW, APART = "https://api.site.example/x", "https://other.example/x"
@@ -33,12 +33,12 @@ class Site:
 
     def __init__(self, run: Watching) -> None:
         self.session, self.price, self.tagged = "s3cret", 10, False
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         for n, host in enumerate((SITE, "api.site.example", "other.example")):
             run.network.names[host] = [(f"93.184.216.{50 + n}",)]
             run.network.servers[f"93.184.216.{50 + n}", 443] = web(self.answer, self.asked)
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(404)
         member = f"session={self.session}" in asked.headers.get("cookie", "")

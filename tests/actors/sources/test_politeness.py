@@ -12,7 +12,7 @@ from tests.actors.sources.harness import ADDRESS, SITE, page, rss, watching
 from tests.support.build import NOW, a_source, a_state
 from tests.support.disks import keep
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 URL = f"https://{SITE}/feed"
 TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it."
@@ -36,7 +36,7 @@ async def test_many_sources_of_one_host_keep_its_pace_and_share_it_fairly(autoju
         times: list[float] = []
         body = rss("a")
 
-        def answer(asked: Asked) -> Answer:
+        def answer(asked: ReceivedRequest) -> Answer:
             origin.asked.append(asked)
             times.append(trio.current_time())
             return Answer(200, body)
@@ -148,7 +148,7 @@ async def test_hosts_that_redirect_to_each_other_do_not_hold_each_other_up(autoj
     async with watching(host_parallel=1) as (service, _):
         for name, other, address in (("a.example", "b.example", 1), ("b.example", "a.example", 2)):
 
-            def answer(asked: Asked, other: str = other) -> Answer:
+            def answer(asked: ReceivedRequest, other: str = other) -> Answer:
                 if asked.target.startswith("/end"):
                     return Answer(200, rss("a"))
                 return Answer(302, headers={"location": f"http://{other}/end{asked.target}"})
@@ -168,7 +168,7 @@ async def test_the_robots_txt_of_a_redirects_target_is_obeyed(autojump_clock: ob
         origin.bodies["/page"] = page(TEXT)
         source = (await service.add(f"https://{SITE}/page")).view.source.id
 
-        def answer(asked: Asked) -> Answer:
+        def answer(asked: ReceivedRequest) -> Answer:
             if asked.target == "/robots.txt":
                 return Answer(200, b"User-agent: *\nDisallow: /\n")
             raise AssertionError("a forbidden page was asked for")

@@ -12,20 +12,20 @@ from actors.notices import draft
 from actors.overseer.rows import first_line
 from sanderling.logs import make_log
 from tests.actors.sources.harness import ADDRESS, SITE, Origin, Watching, page, rss, watching
-from tests.support.memory_network import Answer, Asked
+from tests.support.memory_network import Answer, ReceivedRequest
 
 PLANTED = "pl4nt3dSecret"
 RANDOM = "9f86d081884c7d659a2feaa0c55ad015"
 BELOW = f"feeds/{RANDOM}"
 QUERY = f"?page=1&access_token={PLANTED}"
-Fault = Callable[[Asked], Answer]
+Fault = Callable[[ReceivedRequest], Answer]
 
 
 def moved(to: str) -> Fault:
     return lambda _: Answer(302, b"", {"location": to})
 
 
-def forbidden(asked: Asked) -> Answer:
+def forbidden(asked: ReceivedRequest) -> Answer:
     return Answer(200, f"User-agent: *\nDisallow: /*token={PLANTED}\n".encode())
 
 
@@ -49,7 +49,7 @@ class Hostile(Origin):
 
     ill = False
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         path = asked.target.partition("?")[0].rpartition("/")[2].replace("-", " ")
         if asked.target == "/robots.txt" and self.ill:
             return forbidden(asked) if asked.headers.get("host") == "forbids.example" else Answer(404, b"")

@@ -17,7 +17,7 @@ from storage.errors import Unavailable
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
 from tests.actors.sources.push.test_push import URL, Pusher
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 Change = Callable[[Watching, SourceId], Awaitable[Any]]
 
@@ -275,7 +275,7 @@ async def test_p4_a_retry_after_holds_if_an_edit_cuts_its_check(
         source = (await service.add(f"https://{SITE}/f1")).view.source.id
         asked: list[float] = []
 
-        def answer(_: Asked) -> Answer:
+        def answer(_: ReceivedRequest) -> Answer:
             asked.append(trio.current_time())
             return Answer(status, headers={"retry-after": "1800"}, after=5)
 
@@ -293,7 +293,7 @@ async def test_an_edit_waits_no_longer_than_its_bound_for_a_host_that_says_nothi
     async with watching() as (service, origin):
         origin.bodies["/f1"] = rss("x1")
         source = (await service.add(f"https://{SITE}/f1")).view.source.id
-        asked: list[Asked] = []
+        asked: list[ReceivedRequest] = []
         service.network.servers[ADDRESS, 443] = web(lambda _: Answer(after=1e6), asked)
         while not asked:  # noqa: ASYNC110  # the test's server has no event for it
             await trio.sleep(0.5)

@@ -18,7 +18,7 @@ from tests.actors.sources.harness import Watching, rss, watching
 from tests.support.build import NOW, a_source, a_state
 from tests.support.disks import keep
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, web
 
 OUTAGE = 20 * 60.0
 MORE = {"host_rate": 1000.0, "host_parallel": 100}
@@ -48,7 +48,7 @@ class Library:
     def join(self, network: MemoryNetwork) -> None:
         body = rss("a")
 
-        def answer(asked: Asked) -> Answer:
+        def answer(asked: ReceivedRequest) -> Answer:
             self.looks.append(trio.current_time())
             self.first.setdefault(asked.headers["host"], trio.current_time())
             return Answer(200, body)

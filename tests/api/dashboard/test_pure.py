@@ -11,7 +11,7 @@ from api.dashboard import events, forms, sessions, system, today
 from api.dashboard.account import keys, settings
 from api.dashboard.drawing import figures
 from api.dashboard.drawing.figures import ZULU, moment_of, zone_of
-from api.dashboard.forms import Draft, Form, Wrong, fields_of, read_form
+from api.dashboard.forms import Draft, Form, InvalidForm, fields_of, read_form
 from storage.records.identity import Millis
 
 NOW = Millis(1_800_000_000_000)
@@ -36,12 +36,12 @@ def test_a_form_is_read_with_its_types_and_defaults() -> None:
 
 
 def test_all_errors_of_a_form_are_sentences() -> None:
-    with pytest.raises(Wrong) as caught:
+    with pytest.raises(InvalidForm) as caught:
         read_form({"name": ["x"], "count": ["many"]}, Sample)
     assert caught.value.errors == {"name": "At least 2 characters.", "count": "Enter a number."}
-    with pytest.raises(Wrong, match="no field 'extra'"):
+    with pytest.raises(InvalidForm, match="no field 'extra'"):
         read_form({"name": ["abc"], "extra": ["1"]}, Sample)
-    with pytest.raises(Wrong, match="Fill in this field"):
+    with pytest.raises(InvalidForm, match="Fill in this field"):
         read_form({"name": ["  "]}, Sample)
 
 

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
 from actors.overseer.journal import StateTurn
-from actors.overseer.open_streams import Whose
+from actors.overseer.open_streams import StreamOwner
 from actors.settings import Settings, meaning
 from storage.records.destination import Match
 from storage.records.event import Diff
 from storage.records.identity import COUNTER_BITS, Seq
 from storage.records.source import SourceRuntime
 from storage.records.states import BreakerState, Health
-from supervision import Change, State
+from supervision import State, StateChange
 from supervision.errors import Crash
 from tests.api.house import House, ids
 from tests.api.listening import Listening, listening
@@ -219,7 +219,7 @@ async def test_the_reader_furthest_behind_comes_first(house: House, client: http
     behind = Seq(now.seq - (5_000 << COUNTER_BITS))
     for name, place in (("a", None), ("b", now.seq), ("c", behind)):
         reader = None if place is None else SimpleNamespace(cursor=place, sent=7)
-        house.context.open_streams.add(Whose("", name), "", "/v1/stream", NOW, place=reader, close=lambda: None)
+        house.context.open_streams.add(StreamOwner("", name), "", "/v1/stream", NOW, place=reader, close=lambda: None)
     answer = (await client.get("/v1/admin/streams?limit=2")).json()
     assert [(one["name"], one["behind_s"], one["cursor"] is None) for one in answer["streams"]] == [
         ("c", 5.0, False),
@@ -271,7 +271,9 @@ async def test_the_overview_counts(house: House, client: httpx.AsyncClient) -> N
 async def test_the_feed_sends_updates_each_second(house: House, autojump_clock: object) -> None:
     async with listening(house, "/v1/admin/feed", key=await house.key("admin")) as feed:
         assert [name for name, _ in await said(feed, 1)] == ["counts"]
-        change = Change("sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad"))
+        change = StateChange(
+            "sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad")
+        )
         house.context.overseer.seen(change)
         diff = Diff(("High tide",), (), ())
         await house.publish(a_draft("Tide"), a_draft("Page", source_type="html", diff=diff, summary="Tide: low → high"))

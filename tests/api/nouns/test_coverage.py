@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from actors.messages.views import SourceView
-from actors.signatures.coverage import Logged
+from actors.signatures.coverage import LoggedEvents
 from actors.signatures.event import check, jwks, new_signing_key
 from api.nouns.why import logged_in
 from storage.records import tally
@@ -77,15 +77,15 @@ async def test_a_time_is_widened_to_whole_hours_and_cut_off_now(house: House, cl
 async def test_the_first_and_last_event_of_that_time_are_named(house: House) -> None:
     events = [event for _ in range(3) for event in await commit(house, a_page_draft(NOW))]
 
-    async def logged(start: int, end: int) -> Logged:
+    async def logged(start: int, end: int) -> LoggedEvents:
         return await logged_in(house.storage.log, a_source_id(), Millis(start), Millis(end))
 
     ids = [id_in(event.body) for event in events]
-    assert await logged(NOW - HOUR, NOW + HOUR) == Logged(ids[0], ids[-1], None)
-    assert await logged(NOW - 2 * HOUR, NOW - HOUR) == Logged(None, None, None)
-    assert await logged(NOW + HOUR, NOW + 2 * HOUR) == Logged(None, None, None)
+    assert await logged(NOW - HOUR, NOW + HOUR) == LoggedEvents(ids[0], ids[-1], None)
+    assert await logged(NOW - 2 * HOUR, NOW - HOUR) == LoggedEvents(None, None, None)
+    assert await logged(NOW + HOUR, NOW + 2 * HOUR) == LoggedEvents(None, None, None)
     await house.storage.log.retain(Seq(events[1].seq + 1), 10, house.storage.lease)
-    assert await logged(NOW - HOUR, NOW + HOUR) == Logged(ids[2], ids[2], NOW)
+    assert await logged(NOW - HOUR, NOW + HOUR) == LoggedEvents(ids[2], ids[2], NOW)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import DiffContexts, compare
 from actors.messages.views import SourceView, ToldBlock, ToldPage
 from storage.records.event import CONTENT_CAP, Context
 from storage.records.identity import Millis, rfc3339
@@ -36,7 +36,7 @@ async def told(house: House, *, now: tuple[str, ...] = HISTORY[-1], cut: bool = 
     ids = []
     for number, (before, after) in enumerate(pairwise(HISTORY), 1):
         places = [SEATS if "seats" in text else Context() for text in after]
-        diff, delta = compare(before, after, Where(places[: len(before)], places))
+        diff, delta = compare(before, after, DiffContexts(places[: len(before)], places))
         draft = a_draft(
             "Plans",
             source_type="html",

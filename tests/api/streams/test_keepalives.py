@@ -7,7 +7,7 @@ import random
 import trio
 import trio.testing
 
-from api.streams.keepalives import Pulse
+from api.streams.keepalives import KeepaliveState
 from api.streams.reader import EventFilter, Reader
 from api.streams.sse import opening
 from api.streams.streams import Streams
@@ -52,7 +52,7 @@ def streams_of(house: House) -> Streams:
 
 
 async def feed(streams: Streams, reader: Reader, taker: Taker) -> None:
-    pulse = Pulse(reader.form, taker, streams.silence())
+    pulse = KeepaliveState(reader.form, taker, streams.silence())
     pulse.rest = taker.send_nowait(opening(reader.form, reader.replay_from))
     streams.signs.add(pulse)
     await streams.feed(reader, pulse)

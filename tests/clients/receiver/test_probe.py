@@ -35,7 +35,7 @@ from sanderling_client.receiver.report import Paper
 from sanderling_client.receiver.terminal import UNREACHABLE, USAGE, Failed
 from storage.records.identity import Millis
 from tests.clients.receiver.deliveries import ANOTHER, KEY, NOW, SECRET
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, Serve, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, Serve, web
 
 URL = "https://hook.test/in"
 
@@ -66,19 +66,19 @@ def faults(results: list[Result]) -> set[str]:
     return {result.case.name for result in results if result.weight is not None}
 
 
-def receiver(answer: Callable[[Asked], int | Answer]) -> Serve:
-    def reply(asked: Asked) -> Answer:
+def receiver(answer: Callable[[ReceivedRequest], int | Answer]) -> Serve:
+    def reply(asked: ReceivedRequest) -> Answer:
         found = answer(asked)
         return found if isinstance(found, Answer) else Answer(found)
 
     return web(reply)
 
 
-def headers(asked: Asked) -> dict[str, str]:
+def headers(asked: ReceivedRequest) -> dict[str, str]:
     return {name: asked.headers[name] for name in HEADERS if name in asked.headers}
 
 
-def right(asked: Asked) -> bool:
+def right(asked: ReceivedRequest) -> bool:
     given = headers(asked)
     return len(given) == 3 and webhook.verify([SECRET], *given.values(), asked.body, now=now() // 1000).valid  # type: ignore[arg-type, misc]
 
@@ -95,7 +95,7 @@ async def test_our_own_receiver_does_everything_right(autojump_clock: object) ->
 async def test_a_receiver_that_checks_both_signatures_is_seen_to(autojump_clock: object) -> None:
     keys = KeySet(jwks([KEY]))
 
-    def answer(asked: Asked) -> int:
+    def answer(asked: ReceivedRequest) -> int:
         found = judge(headers(asked), asked.body, secrets=[SECRET], keys=keys, now=now() // 1000)
         return 400 if found.failed else 204
 
@@ -116,11 +116,11 @@ async def test_a_receiver_that_refuses_everything_fails_the_probe(autojump_clock
     assert grade(results) == "F"
 
 
-def forgetful() -> Callable[[Asked], int]:
+def forgetful() -> Callable[[ReceivedRequest], int]:
     """Refuse duplicates as errors."""
     seen: set[str] = set()
 
-    def answer(asked: Asked) -> int:
+    def answer(asked: ReceivedRequest) -> int:
         if not right(asked):
             return 400
         again = asked.headers["webhook-id"] in seen
@@ -130,10 +130,10 @@ def forgetful() -> Callable[[Asked], int]:
     return answer
 
 
-def in_order() -> Callable[[Asked], int]:
+def in_order() -> Callable[[ReceivedRequest], int]:
     newest = [""]
 
-    def answer(asked: Asked) -> int:
+    def answer(asked: ReceivedRequest) -> int:
         if not right(asked):
             return 400
         before, newest[0] = newest[0], max(newest[0], asked.headers["webhook-id"])
@@ -142,19 +142,19 @@ def in_order() -> Callable[[Asked], int]:
     return answer
 
 
-def without_freshness(asked: Asked) -> int:
+def without_freshness(asked: ReceivedRequest) -> int:
     given = headers(asked)
     if len(given) < 3:
         return 400
     return 200 if webhook.matching([SECRET], *given.values(), asked.body)[0] is not None else 400  # type: ignore[arg-type, call-arg]
 
 
-def first_token_only(asked: Asked) -> int:
+def first_token_only(asked: ReceivedRequest) -> int:
     asked.headers["webhook-signature"] = asked.headers.get("webhook-signature", "").split(" ")[0]
     return 200 if right(asked) else 400
 
 
-def parsed_first(asked: Asked) -> int:
+def parsed_first(asked: ReceivedRequest) -> int:
     """Verify its own re-serialisation: only a sender with the same JSON format passes."""
     try:
         asked.body = json.dumps(json.loads(asked.body), separators=(",", ":"), ensure_ascii=False).encode()
@@ -163,41 +163,41 @@ def parsed_first(asked: Asked) -> int:
     return 200 if right(asked) else 400
 
 
-def in_ascii(asked: Asked) -> int:
+def in_ascii(asked: ReceivedRequest) -> int:
     asked.body = asked.body.decode("ascii", "replace").encode()
     return 200 if right(asked) else 400
 
 
-def breaks_when_refusing(asked: Asked) -> int:
+def breaks_when_refusing(asked: ReceivedRequest) -> int:
     return 200 if right(asked) else 500
 
 
-def small(asked: Asked) -> int:
+def small(asked: ReceivedRequest) -> int:
     if len(asked.body) > 32768:
         return 413
     return 200 if right(asked) else 400
 
 
-def strict_about_shape(asked: Asked) -> int:
+def strict_about_shape(asked: ReceivedRequest) -> int:
     if not right(asked):
         return 400
     known = "source_id" in json.loads(asked.body) and b"in_a_later_version" not in asked.body
     return 200 if known else 422
 
 
-def slow(asked: Asked) -> Answer:
+def slow(asked: ReceivedRequest) -> Answer:
     return Answer(200 if right(asked) else 400, after=6.0)
 
 
-def final(asked: Asked) -> int:
+def final(asked: ReceivedRequest) -> int:
     return 200 if right(asked) else 410
 
 
-def moved(asked: Asked) -> Answer:
+def moved(asked: ReceivedRequest) -> Answer:
     return Answer(308, headers={"location": "https://elsewhere.test/"}) if right(asked) else Answer(400)
 
 
-def dead(asked: Asked) -> Answer:
+def dead(asked: ReceivedRequest) -> Answer:
     """Never answer a request that it does not like."""
     return Answer(200) if right(asked) else Answer(200, body=b"x", cut=0, after=20.0)
 
@@ -225,7 +225,10 @@ ACCEPTED = {case.name for case in CASES if case.should is Should.ACCEPT}
     ],
 )
 async def test_each_bad_habit_is_found_and_nothing_else(
-    make: Callable[[], Callable[[Asked], int | Answer]], at_fault: set[str], mark: Grade, autojump_clock: object
+    make: Callable[[], Callable[[ReceivedRequest], int | Answer]],
+    at_fault: set[str],
+    mark: Grade,
+    autojump_clock: object,
 ) -> None:
     results = await results_of(receiver(make()))
     assert faults(results) == at_fault

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from extras.apply.acting import Actor, Done, compared
+from extras.apply.acting import Actor, ActResult, compared
 from extras.apply.attaching import expanded, state_of
 from extras.apply.planning import Options, Plan, plan_of
 from extras.apply.reading import read_folder
@@ -86,9 +86,9 @@ class Service:
 
     async def apply(
         self, folder: Path, at: int | None = None, *, sent: bool = False, **options: bool
-    ) -> tuple[list[Done], list[str]]:
+    ) -> tuple[list[ActResult], list[str]]:
         """Apply files, to the end or to a request; return the completed steps and the requests."""
-        done: list[Done] = []
+        done: list[ActResult] = []
         cut = Cut(self.inner, at, sent=sent)
         client = self.client(cut)
         plan = await self.plan(folder, client, **options)

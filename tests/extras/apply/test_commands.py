@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from extras.apply import commands as command
-from extras.apply.commands import Asked, apply
+from extras.apply.commands import ApplyFlags, apply
 from extras.apply.reading import as_text, schema
 from sanderling.cli import run
 from sanderling.client.api import Client
@@ -45,7 +45,7 @@ def a_client(asked: list[str], refusing: str = "") -> Client:
 
 def run_apply(folder: Path, *, refusing: str = "", **asked: Any) -> tuple[int, list[str]]:
     requests: list[str] = []
-    return apply(a_client(requests, refusing), folder, Asked(**asked)), requests
+    return apply(a_client(requests, refusing), folder, ApplyFlags(**asked)), requests
 
 
 def test_a_plan_asks_no_confirmation_and_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,9 +101,9 @@ def test_bad_files_come_before_a_service_that_is_not_there(tmp_path: Path) -> No
         return Client("http://service.test", None, httpx.MockTransport(nobody))
 
     with pytest.raises(CommandFailed, match=r"all.toml:1: sorces: there is no such key; did you mean sources\?"):
-        apply(client(), files(tmp_path / "f", all='[sorces.x]\nurl = ""\n'), Asked())
+        apply(client(), files(tmp_path / "f", all='[sorces.x]\nurl = ""\n'), ApplyFlags())
     with pytest.raises(CommandFailed, match="there is no answer"):
-        apply(client(), files(tmp_path / "f", all=ONE), Asked())
+        apply(client(), files(tmp_path / "f", all=ONE), ApplyFlags())
 
 
 @pytest.mark.parametrize(

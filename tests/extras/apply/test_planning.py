@@ -159,13 +159,13 @@ async def test_a_replaced_source_is_no_drift_of_the_alerts_over_it(service: Serv
 
 
 async def test_an_edit_before_the_plan_runs_is_not_overwritten(service: Service, tmp_path: Path) -> None:
-    from extras.apply.acting import Actor, Done
+    from extras.apply.acting import Actor, ActResult
 
     await service.apply(files(tmp_path / "f", all=ONE))
     record = await of(service, "alerts", name="prices")
     plan = await service.plan(files(tmp_path / "f", all=ONE.replace('"price"', '"offer"')))
     await service.ask("PATCH", f"/v1/alerts/{record['id']}", json={"language": "sv"})
-    done: list[Done] = []
+    done: list[ActResult] = []
     await Actor(service.client(), plan, done.append).run()
     assert [(one.became, one.says) for one in done] == [
         ("refused", "somebody has changed it since the plan was made: run the same command again")

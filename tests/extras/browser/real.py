@@ -29,7 +29,7 @@ from extras.browser.remote import RemoteBrowser, read_remote
 from sanderling.environment import environ
 from sanderling.program import find_browser
 from sanderling.real_world import entropy, open_datagrams, open_listeners
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.waiting import HANG
 
 ORIGIN, INSIDE = "127.0.0.9", "127.0.0.1"
@@ -74,7 +74,7 @@ class Web:
     """pages: answers by path. seen: requests to the origin. hits: paths or names that reached a canary."""
 
     pages: dict[str, Answer] = field(default_factory=dict)
-    seen: list[Asked] = field(default_factory=list)
+    seen: list[ReceivedRequest] = field(default_factory=list)
     hits: list[str] = field(default_factory=list)
     port: int = 0
     canary: int = 0
@@ -82,7 +82,7 @@ class Web:
     def url(self, path: str) -> str:
         return f"http://{ORIGIN}:{self.port}/{path}"
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         path, _, query = asked.target.lstrip("/").partition("?")
         if path == "to":
             status, _, where = query.partition("=")

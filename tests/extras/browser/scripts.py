@@ -7,8 +7,8 @@ from typing import Any
 
 from actors.world import RenderRequest
 from extras.browser.leases import Trouble
-from extras.browser.look import Look
-from extras.browser.wire import Command, Door, Message
+from extras.browser.look import PageView
+from extras.browser.wire import BrowserMessage, Command, Door
 
 URL = "https://a.example/page"
 DOOR = Door("http://127.0.0.1:4001")
@@ -30,7 +30,7 @@ class Script:
         self.now = 100.0
         self.troubles: dict[tuple[str, int], Trouble] = {}
         wanted = request or RenderRequest(URL, "sanderling/1", **given)
-        self.look = Look(
+        self.look = PageView(
             wanted,
             now=self.now,
             door=door,
@@ -50,13 +50,13 @@ class Script:
 
     def answer(self, tag: str, failed: str = "", **result: Any) -> list[Command]:
         """Answer the command with this tag."""
-        return self._hear(Message(1, "", result, self.look.session, failed), tag)
+        return self._hear(BrowserMessage(1, "", result, self.look.session, failed), tag)
 
     def say(self, method: str, **params: Any) -> list[Command]:
         """Send an event."""
-        return self._hear(Message(0, method, params, self.look.session), "")
+        return self._hear(BrowserMessage(0, method, params, self.look.session), "")
 
-    def _hear(self, message: Message, tag: str) -> list[Command]:
+    def _hear(self, message: BrowserMessage, tag: str) -> list[Command]:
         commands = [*self.look.take(message, tag, self.now)]
         self.sent += commands
         return commands

@@ -11,7 +11,7 @@ from actors.egress.guard import Guard
 from actors.settings import Network
 from extras.browser.forward_proxy import ForwardProxy, Slot
 from extras.browser.leases import MOST_STREAMS, Lease
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, web
 
 PUBLIC = "93.184.216.34"
 MARKER = "q7"
@@ -63,7 +63,7 @@ def network(nursery: trio.Nursery) -> MemoryNetwork:
 async def test_a_plain_request_goes_out_in_origin_form_with_the_host_that_was_checked(
     nursery: trio.Nursery, network: MemoryNetwork
 ) -> None:
-    seen: list[Asked] = []
+    seen: list[ReceivedRequest] = []
     network.add("a.example", PUBLIC, web(lambda asked: Answer(body=b"hello", headers={"X-A": "1"}), seen))
     house = House(nursery, network)
     answer = await house.ask(
@@ -79,7 +79,7 @@ async def test_a_plain_request_goes_out_in_origin_form_with_the_host_that_was_ch
 async def test_x26_a_public_page_does_not_reach_an_opened_network(
     nursery: trio.Nursery, network: MemoryNetwork
 ) -> None:
-    seen: list[Asked] = []
+    seen: list[ReceivedRequest] = []
     network.add("router.example", "192.168.0.1", web(lambda asked: Answer(body=b"hello"), seen))
     ask, opened = "GET http://router.example/ HTTP/1.1\nHost: x\nConnection: close\n\n", [ip_network("192.168.0.0/16")]
     answers = {
@@ -93,7 +93,7 @@ async def test_x26_a_public_page_does_not_reach_an_opened_network(
 async def test_one_connection_carries_requests_to_several_hosts_and_a_body_each_way(
     nursery: trio.Nursery, network: MemoryNetwork
 ) -> None:
-    seen: list[Asked] = []
+    seen: list[ReceivedRequest] = []
     for name, address in (("a.example", PUBLIC), ("b.example", "93.184.216.35")):
         network.add(name, address, web(lambda asked: Answer(body=asked.body * 2), seen))
     house = House(nursery, network)

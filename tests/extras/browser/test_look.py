@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from extras.browser.leases import Trouble
-from extras.browser.look import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, State
+from extras.browser.look import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, PageViewState
 from tests.extras.browser.scripts import OWN, URL, Script
 
 
@@ -123,7 +123,7 @@ def test_a_document_that_breaks_off_is_no_page_and_a_frame_of_it_may() -> None:
 
 def test_a_page_is_read_when_it_was_quiet_for_300_ms_and_is_settled_when_it_is_the_same_twice() -> None:
     script = Script().opened().loaded()
-    assert script.wait(0.29) == [] and script.look.state is State.LOADING
+    assert script.wait(0.29) == [] and script.look.state is PageViewState.LOADING
     script.ask("1")
     assert script.wait(1) == [], "a request is under way"
     script.say("Network.loadingFinished", requestId="1")
@@ -144,9 +144,9 @@ def test_a_request_without_an_end_is_not_waited_for() -> None:
     script.ask("poll")
     script.ask("events", "EventSource")
     script.wait(PATIENCE - 0.1)
-    assert script.look.state is State.LOADING
+    assert script.look.state is PageViewState.LOADING
     script.wait(0.2)
-    assert script.look.state is State.READING
+    assert script.look.state is PageViewState.READING
 
 
 def test_a_page_that_never_repeats_is_reported_unsettled() -> None:
@@ -184,7 +184,7 @@ def test_wait_for_is_polled_in_an_isolated_world_until_it_appears() -> None:
     assert script.wait(0.1) == []
     script.wait(0.2)
     script.answer("waited", result={"value": True})
-    assert script.look.state is State.READING
+    assert script.look.state is PageViewState.READING
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_page_that_navigates_while_read_is_read_at_its_last_url() -> None:
     script.wait(1)
     script.world()
     script.say("Page.frameNavigated", frame={"id": "T", "url": "https://a.example/next"})
-    assert script.look.state is State.LOADING
+    assert script.look.state is PageViewState.LOADING
     script.answer("read", "Execution context was destroyed.")
     script.say("Page.loadEventFired")
     script.wait(1)

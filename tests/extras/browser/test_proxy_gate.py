@@ -9,7 +9,7 @@ from trio.testing import memory_stream_pair
 from actors.egress.guard import Guard
 from extras.browser.forward_proxy import HEAD_WITHIN, MOST_STRANGERS, ForwardProxy, ProxyGate
 from tests.extras.browser.test_forward_proxy import PUBLIC, a_lease, all_of
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, web
 
 SECRET, OTHER = "a1" * 16, "b2" * 16
 
@@ -27,7 +27,7 @@ class House:
     """A gate before a proxy on a network in memory."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
-        self.nursery, self.seen = nursery, list[Asked]()
+        self.nursery, self.seen = nursery, list[ReceivedRequest]()
         network = MemoryNetwork(nursery)
         network.add("a.example", PUBLIC, web(lambda asked: Answer(body=b"tide"), self.seen))
         self.gate, self.proxy = ProxyGate(), ForwardProxy(Guard(network, network, ()).connect)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import trio
 
-from extras.browser.look import Look
+from extras.browser.look import PageView
 from tests.extras.browser import credential_tricks as tricks
 from tests.extras.browser import real
 from tests.extras.browser.real import ORIGIN, Web, a_pool, a_web, shown
-from tests.support.memory_network import Answer, Asked
+from tests.support.memory_network import Answer, ReceivedRequest
 
 pytestmark = pytest.mark.usefixtures("browser")
 SECRET = "SEKRET"
@@ -42,18 +42,20 @@ def nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(real, "NAMES", {**real.NAMES, **hosts})
 
 
-def path_of(asked: Asked) -> str:
+def path_of(asked: ReceivedRequest) -> str:
     return asked.target.partition("?")[0]
 
 
-def answered(site: Web, asked: Asked, answer: Callable[[Web, Asked], Answer] = Web.answer) -> Answer:
+def answered(
+    site: Web, asked: ReceivedRequest, answer: Callable[[Web, ReceivedRequest], Answer] = Web.answer
+) -> Answer:
     """Report when all tricks have arrived, so that the page can end."""
     if asked.target == "/arrived" and tricks.expected() <= {path_of(one) for one in site.seen}:
         return Answer(body=b"yes")
     return answer(site, asked)
 
 
-async def tried() -> list[Asked]:
+async def tried() -> list[ReceivedRequest]:
     """Render the source's page with all tricks, and one page for each way to leave; return the origin's requests."""
     async with a_web() as (site, _), a_pool([]) as pool:
         hosts = {
@@ -81,7 +83,7 @@ async def tried() -> list[Asked]:
         return [asked for asked in site.seen if asked.headers["host"] == hosts["a"]]
 
 
-def carried(asked: list[Asked]) -> Mapping[tuple[str, str], set[str]]:
+def carried(asked: list[ReceivedRequest]) -> Mapping[tuple[str, str], set[str]]:
     """Return the headers that carried the secret, by path and method."""
     found: dict[tuple[str, str], set[str]] = {}
     for one in asked:
@@ -107,6 +109,6 @@ async def test_x26_by_no_trick_does_a_frame_a_worker_or_a_redirect_act_as_the_ow
 
 async def test_without_the_frame_rule_tricks_carry_the_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the test above could not fail."""
-    monkeypatch.setattr(Look, "_lends", lambda self, params: self._is_own(params["request"]["url"]))
+    monkeypatch.setattr(PageView, "_lends", lambda self, params: self._is_own(params["request"]["url"]))
     found = carried(await tried())
     assert len([target for (target, _), names in found.items() if "." in target and names]) >= 20

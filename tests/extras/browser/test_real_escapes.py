@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from extras.browser.look import Look
+from extras.browser.look import PageView
 from extras.browser.pool import ChromiumPool
 from extras.browser.wire import Command
 from tests.extras.browser import tricks
@@ -91,7 +91,7 @@ async def test_without_the_walls_most_tricks_reach_the_canary(tmp_path: Path, mo
     async def believed(*_: object) -> str:
         return ""
 
-    monkeypatch.setattr(Look, "begin", lambda self: [Command("Target.createBrowserContext", {}, tag="context")])
+    monkeypatch.setattr(PageView, "begin", lambda self: [Command("Target.createBrowserContext", {}, tag="context")])
     monkeypatch.setattr(ChromiumPool, "_proved", believed)
     path, hits = without_walls(tmp_path), set[str]()
     for _ in range(TRIES):
@@ -107,7 +107,7 @@ async def test_without_the_walls_most_tricks_reach_the_canary(tmp_path: Path, mo
 async def test_x26_a_browser_that_passes_by_the_proxy_is_given_no_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Look, "begin", lambda self: [Command("Target.createBrowserContext", {}, tag="context")])
+    monkeypatch.setattr(PageView, "begin", lambda self: [Command("Target.createBrowserContext", {}, tag="context")])
     monkeypatch.setattr("extras.browser.pool.HOPELESS", 1)
     lines = Lines()
     async with a_web() as (site, _), a_pool(path=without_walls(tmp_path), namespace=False, log=lines) as pool:

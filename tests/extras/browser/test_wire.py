@@ -5,7 +5,7 @@ import random
 import msgspec
 import pytest
 
-from extras.browser.wire import BadMessage, Command, Message, Pipe, packed, read
+from extras.browser.wire import BadMessage, BrowserMessage, Command, Pipe, packed, read
 
 
 def test_messages_are_the_same_however_they_are_cut() -> None:
@@ -14,9 +14,9 @@ def test_messages_are_the_same_however_they_are_cut() -> None:
         b'{"id":4,"error":{"message":"no"}}\0'
     )
     wanted = [
-        Message(3, "", {"a": 1}, ""),
-        Message(0, "Page.x", {"b": "å"}, "S"),
-        Message(4, "", {}, "", "no"),
+        BrowserMessage(3, "", {"a": 1}, ""),
+        BrowserMessage(0, "Page.x", {"b": "å"}, "S"),
+        BrowserMessage(4, "", {}, "", "no"),
     ]
     dice = random.Random(7)
     for _ in range(50):

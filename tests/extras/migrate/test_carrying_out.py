@@ -9,7 +9,7 @@ import httpx
 import msgspec
 import pytest
 
-from extras.migrate.carrying_out import BATCH, TRIES, Done, Outcome, carry_out
+from extras.migrate.carrying_out import BATCH, TRIES, ItemResult, Outcome, carry_out
 from extras.migrate.drafting import Drafting
 from extras.migrate.plan import (
     AlertBody,
@@ -34,13 +34,13 @@ def alert(*urls: str, name: str = "n", query: str = "", to: Sequence[Destination
     return PlannedAlert("line 1", AlertBody(name=name, filter_query=query), urls, tuple(to))
 
 
-async def done(service: FakeService, plan: Plan, run: str = "r") -> list[Done]:
-    told: list[Done] = []
+async def done(service: FakeService, plan: Plan, run: str = "r") -> list[ItemResult]:
+    told: list[ItemResult] = []
     await carry_out(service.client(), plan, Outcome(told.append), run)
     return told
 
 
-def became(told: Sequence[Done]) -> list[tuple[str, str]]:
+def became(told: Sequence[ItemResult]) -> list[tuple[str, str]]:
     return [(one.what, one.became) for one in told]
 
 

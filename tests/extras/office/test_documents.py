@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError, NoParts
 from actors.content.messages.requests import PageRequest
@@ -67,7 +67,7 @@ def placed(body: bytes) -> dict[str, tuple[str, str]]:
     return {text: tuple(place) for text, place in zip(found.blocks, found.places, strict=True) if place}
 
 
-def changed(before: bytes, after: bytes) -> Verdict:
+def changed(before: bytes, after: bytes) -> ChangeVerdict:
     return judge(judge(None, reading(before)).memory, reading(after))
 
 

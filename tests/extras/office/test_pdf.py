@@ -9,7 +9,7 @@ import zlib
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.detection import detect
 from actors.content.errors import ContentError
 from actors.content.messages.readings import is_pdf
@@ -45,7 +45,7 @@ def reading(body: bytes) -> PageReading:
     return read_page(body, "application/pdf", URL, None, ())
 
 
-def changed(before: bytes, after: bytes) -> Verdict:
+def changed(before: bytes, after: bytes) -> ChangeVerdict:
     return judge(judge(None, reading(before)).memory, reading(after))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import DiffContexts, compare
 from actors.content.pages.blocks import Blocks
 from actors.content.pages.page import blocks_in, open_page
 from extras.picking.records import PastChange, PastPage
@@ -19,7 +19,9 @@ def past_of(*bodies: bytes) -> PastPage:
     """Return the stored form of versions, oldest first; each began on its own day, the oldest on day 1."""
     versions = [blocks_in(open_page(body, "", None, ())) for body in bodies]
     changes = [
-        PastChange(Millis(day * DAY), compare(before.texts, after.texts, Where(where_of(before), where_of(after)))[1])
+        PastChange(
+            Millis(day * DAY), compare(before.texts, after.texts, DiffContexts(where_of(before), where_of(after)))[1]
+        )
         for day, (before, after) in enumerate(pairwise(versions), 1)
     ]
     return PastPage(versions[-1].texts, tuple(changes[::-1]))

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from actors.messages.sources import AddSource
 from actors.query import parse
-from api.dashboard.forms import Wrong
+from api.dashboard.forms import InvalidForm
 from extras.picking.records import Picked, PickedValue
-from extras.picking.screens import Wanted, query_of
+from extras.picking.screens import PriceForm, query_of
 from storage.records.event import Value
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.previews import of_a_page
@@ -28,29 +28,29 @@ BARE = PickedValue(Value("9.5", "money", 95, 1), "price", 'path:"$.plans[Solo].p
 @pytest.mark.parametrize(
     ("found", "wanted", "query"),
     [
-        (PRICE, Wanted(0, "below", "14.50"), 'label:"Adult · Price" price<14.50EUR'),
-        (PRICE, Wanted(0, "below", "14,50", narrow=True), "price<14.50EUR"),
-        (PRICE, Wanted(0, "drop", "10%"), 'label:"Adult · Price" price.drop>=10%'),
-        (PRICE, Wanted(0, "any"), 'label:"Adult · Price" kind:price'),
-        (BARE, Wanted(0, "above", "10"), 'path:"$.plans[Solo].price" price>10'),
-        (SHARE, Wanted(0, "above", "20"), "percent>20"),
-        (SHARE, Wanted(0, "any"), "kind:number"),
-        (SIZE, Wanted(0, "above", "1 000"), "number>1000GB"),
-        (DAY, Wanted(0, "below", "2027-01-01"), 'label:"Ends" date<2027-01-01'),
-        (DAY, Wanted(0, "drop", "2027-01-01"), 'label:"Ends" date<2027-01-01'),
-        (RELEASE, Wanted(0, "above", "2.1.3"), "version>2.1.3"),
-        (STOCK, Wanted(0, "below", "x"), "kind:availability"),
+        (PRICE, PriceForm(0, "below", "14.50"), 'label:"Adult · Price" price<14.50EUR'),
+        (PRICE, PriceForm(0, "below", "14,50", narrow=True), "price<14.50EUR"),
+        (PRICE, PriceForm(0, "drop", "10%"), 'label:"Adult · Price" price.drop>=10%'),
+        (PRICE, PriceForm(0, "any"), 'label:"Adult · Price" kind:price'),
+        (BARE, PriceForm(0, "above", "10"), 'path:"$.plans[Solo].price" price>10'),
+        (SHARE, PriceForm(0, "above", "20"), "percent>20"),
+        (SHARE, PriceForm(0, "any"), "kind:number"),
+        (SIZE, PriceForm(0, "above", "1 000"), "number>1000GB"),
+        (DAY, PriceForm(0, "below", "2027-01-01"), 'label:"Ends" date<2027-01-01'),
+        (DAY, PriceForm(0, "drop", "2027-01-01"), 'label:"Ends" date<2027-01-01'),
+        (RELEASE, PriceForm(0, "above", "2.1.3"), "version>2.1.3"),
+        (STOCK, PriceForm(0, "below", "x"), "kind:availability"),
     ],
 )
-def test_a_value_becomes_a_query_that_can_be_read(found: PickedValue, wanted: Wanted, query: str) -> None:
+def test_a_value_becomes_a_query_that_can_be_read(found: PickedValue, wanted: PriceForm, query: str) -> None:
     assert query_of(found, wanted) == query
     parse(query, "simple")
 
 
 @pytest.mark.parametrize("amount", ["", "abc", "1e9", "-3", "10 OR x", '5" OR "'])
 def test_an_invalid_amount_is_refused(amount: str) -> None:
-    with pytest.raises(Wrong):
-        query_of(PRICE, Wanted(0, "below", amount))
+    with pytest.raises(InvalidForm):
+        query_of(PRICE, PriceForm(0, "below", amount))
 
 
 async def test_a_price_leads_to_an_alert_over_its_source(house: House, browser: Browser) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from actors.content.bodies import markup
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import DiffContexts, compare
 from actors.content.pages import selectors
 from actors.content.pages.blocks import read_blocks
 from actors.versions import Paragraph, undone
@@ -95,7 +95,7 @@ def test_a_tree_rebuilt_backwards_selects_as_each_earlier_version(seed: int) -> 
     page = standing_blocks(trees[-1], "")
     tree = PastTree(trees[-1], page, names_of(page.blocks.texts, told))
     for (before, after), was in zip(list(pairwise(versions))[::-1], trees[-2::-1], strict=True):
-        delta = compare(before.texts, after.texts, Where(where_of(before), where_of(after)))[1]
+        delta = compare(before.texts, after.texts, DiffContexts(where_of(before), where_of(after)))[1]
         earlier = undone(told, delta)
         assert earlier is not None
         tree.back(told, earlier)

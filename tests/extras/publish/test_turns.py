@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import trio
 
-from extras.publish.turns import SPARE, Turns
+from extras.publish.turns import SPARE, RoundQueue
 
 
-async def all_of(turns: Turns[str]) -> list[str]:
+async def all_of(turns: RoundQueue[str]) -> list[str]:
     return [(await turns.get())[0] for _ in range(len(turns))]
 
 
 async def test_the_busiest_of_its_keys_says_when_a_thing_is_next() -> None:
-    turns = Turns[str](100)
+    turns = RoundQueue[str](100)
     for number in range(3):
         turns.put_nowait(f"a{number}", ("a", f"at {number}"))
     for number in range(3):
@@ -21,7 +21,7 @@ async def test_the_busiest_of_its_keys_says_when_a_thing_is_next() -> None:
 
 
 async def test_a_late_request_waits_for_one_round() -> None:
-    turns = Turns[str](100)
+    turns = RoundQueue[str](100)
     for number in range(9):
         turns.put_nowait(f"a{number}", ("a",))
     assert [(await turns.get())[0] for _ in range(4)] == ["a0", "a1", "a2", "a3"]
@@ -30,7 +30,7 @@ async def test_a_late_request_waits_for_one_round() -> None:
 
 
 async def test_one_too_many_drops_the_last_of_the_busiest() -> None:
-    turns = Turns[str](3)
+    turns = RoundQueue[str](3)
     for thing in ("a0", "a1", "a2"):
         turns.put_nowait(thing, ("a",))
     turns.put_nowait("b", ("b",))
@@ -41,7 +41,7 @@ async def test_one_too_many_drops_the_last_of_the_busiest() -> None:
 
 
 async def test_keys_of_past_rounds_are_forgotten() -> None:
-    turns = Turns[str](3)
+    turns = RoundQueue[str](3)
     for number in range(3 * SPARE):
         turns.put_nowait("thing", (str(number), "same"))
         await turns.get()

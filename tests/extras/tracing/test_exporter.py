@@ -17,7 +17,7 @@ from extras.tracing.tracer import BATCH, MOST, Tracer
 from supervision import ChildSpec, Supervisor
 from tests.extras.tracing.test_tracer import a_span
 from tests.support.collector import Collector
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world
 
 SECRET = "k3y0fTheCollector"
 
@@ -58,7 +58,7 @@ class Desk:
         await trio.sleep(self.takes)
         if self.dead:
             raise LookFailed(Blame.REMOTE_TRANSIENT, "can't connect to collector.test: Connection refused")
-        asked = Asked(method, url.target, {name.lower(): value for name, value in headers.items()}, body)
+        asked = ReceivedRequest(method, url.target, {name.lower(): value for name, value in headers.items()}, body)
         answer = self.collector.take(asked)
         return PostResult(answer.status, 1, answer.body, self.wish)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from actors.settings import headers_in
 from extras.tracing.identity import SpanContext
-from extras.tracing.otlp import Verdict, encoded, verdict
-from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Moment, Span, clean, host_alone
+from extras.tracing.otlp import ExportOutcome, encoded, verdict
+from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Span, SpanEvent, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values
 
 AT = 1_795_674_600_123_456_789
@@ -39,7 +39,7 @@ SPAN = st.builds(
     st.just(AT),
     st.dictionaries(st.text(min_size=1, max_size=20).filter(lambda key: key != "error.type"), VALUES, max_size=5),
     st.sampled_from(["", "timeout"]),
-    st.lists(st.builds(Moment, st.just(AT), TEXT), max_size=3),
+    st.lists(st.builds(SpanEvent, st.just(AT), TEXT), max_size=3),
     st.lists(st.builds(SpanContext, IDS, SPANS), max_size=3),
 )
 
@@ -89,12 +89,12 @@ def test_these_answers_ask_for_another_try(status: int) -> None:
 
 @pytest.mark.parametrize("status", [301, 400, 401, 404, 413, 500, 501])
 def test_after_these_the_spans_are_not_sent_again(status: int) -> None:
-    assert verdict(status, b"", 3) == Verdict(refused=3, says=f"it answered {status}")
+    assert verdict(status, b"", 3) == ExportOutcome(refused=3, says=f"it answered {status}")
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'{"partialSuccess":{}}', b"<html>", b"\xff\x00", b"[1]", b"null"])
 def test_200_means_that_they_were_taken(body: bytes) -> None:
-    assert verdict(200, body, 3) == Verdict()
+    assert verdict(200, body, 3) == ExportOutcome()
 
 
 @pytest.mark.parametrize(("rejected", "refused"), [('"2"', 2), ("2", 2), ('"9"', 3), ('"-4"', 0)])

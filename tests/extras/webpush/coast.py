@@ -24,7 +24,7 @@ from supervision import ChildSpec
 from tests.actors.test_delivering import Town, asked
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House
 from tests.extras.webpush.device import Device
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.passwords import PlainPasswords
 
 ENDPOINT = "https://push.test/send/s3cret-0f-the-endpoint"
@@ -36,13 +36,13 @@ class Coast(Town):
     def __init__(self, nursery: trio.Nursery) -> None:
         super().__init__(nursery)
         self.world = replace(self.world, passwords=PlainPasswords())
-        self.pushed: list[Asked] = []
+        self.pushed: list[ReceivedRequest] = []
         self.times: list[float] = []
         self.answers = [Answer(201)]
         self.device = Device()
         self.network.add("push.test", "93.184.216.50", web(self._take, self.pushed), 443)
 
-    def _take(self, asked: Asked) -> Answer:
+    def _take(self, asked: ReceivedRequest) -> Answer:
         self.times.append(trio.current_time())
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from actors.coverage import shifts
 from storage.records import coverage, tally
-from storage.records.coverage import Kept, Shift, following, stepped
+from storage.records.coverage import Shift, StoredChecks, following, stepped
 from storage.records.identity import Millis
 from storage.records.tally import Hour
 from storage.records.trail import Verdict
@@ -40,7 +40,7 @@ def failures_see_the_source() -> AbstractContextManager[Any]:
 def days_count_twice() -> AbstractContextManager[Any]:
     """A stored day that is still in the tally counts twice."""
 
-    def wrong(kept: Kept, edges: Sequence[int]) -> Mapping[int, Hour]:
+    def wrong(kept: StoredChecks, edges: Sequence[int]) -> Mapping[int, Hour]:
         del edges
         days = [*kept.days, *tally.days_in(kept.tally)]
         parts = (hour for day in days for hour in tally.hours_of(day))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors.notices import recovery_tags
 from actors.sources.admission import Admission
-from actors.sources.feed.reader import Turn, turn_of
+from actors.sources.feed.reader import NewEntriesDecision, turn_of
 from actors.sources.health import notices as troubles
 from actors.sources.health.notices import TroubleTimer
 from actors.sources.polling.actor import PolledSource
@@ -24,7 +24,7 @@ from storage.sql.stores import log
 def batches_are_moves() -> AbstractContextManager[Any]:
     """A batch of entries with one date counts as undated, and is held."""
 
-    def wrong(count: int, new: Any, before: Any, newest: Any, **more: Any) -> Turn:
+    def wrong(count: int, new: Any, before: Any, newest: Any, **more: Any) -> NewEntriesDecision:
         dates = {entry.published_at for entry in new}
         undated = [replace(entry, published_at=None) for entry in new] if len(dates) <= len(new) / 2 else new
         return turn_of(count, undated, before, newest, **more)

@@ -18,14 +18,14 @@ from actors.delivery import digest, schedule, status
 from actors.delivery.actor import DestinationActor
 from actors.delivery.attempt import Sender
 from actors.delivery.registry import DeliveryRegistry
-from actors.delivery.status import Standing
+from actors.delivery.status import DestinationStatus
 from actors.destination_kinds import webhook as hooks
 from actors.destination_kinds.answer import Answer
 from actors.egress.guard import Guard
 from actors.hours import reading
 from actors.matcher.actor import Matcher
 from actors.matcher.index import StandingQueries
-from actors.query import Analysed, Query, Side
+from actors.query import AnalysedText, EventSide, Query
 from actors.signatures import webhook
 from storage.append import Lease
 from storage.records.destination import Delivery, Destination, Freeze, Outcome, Secret
@@ -55,7 +55,9 @@ def tags_unread() -> Plant:
     """Alerts match by source alone: those over a tag match nothing."""
     right = StandingQueries.match
 
-    def wrong(self: StandingQueries, text: Analysed | Side, source: str, tags: Sequence[str] = ()) -> list[str]:
+    def wrong(
+        self: StandingQueries, text: AnalysedText | EventSide, source: str, tags: Sequence[str] = ()
+    ) -> list[str]:
         return right(self, text, source)
 
     return patch.object(StandingQueries, "match", wrong)
@@ -156,7 +158,7 @@ def gone_is_a_failure() -> Plant:
     """410 is a failure like any other."""
     right = status.after
 
-    def wrong(standing: Standing, answer: Answer, at: Millis) -> Any:
+    def wrong(standing: DestinationStatus, answer: Answer, at: Millis) -> Any:
         return right(standing, answer._replace(status=500) if answer.status == 410 else answer, at)
 
     return patch.object(acting, "after", wrong)
@@ -166,7 +168,7 @@ def one_success_does_not_count() -> Plant:
     """A success does not end a run of failures: sporadic failures disable a destination in the end."""
     right = status.after
 
-    def wrong(standing: Standing, answer: Answer, at: Millis) -> Any:
+    def wrong(standing: DestinationStatus, answer: Answer, at: Millis) -> Any:
         return (standing, None) if answer.delivered else right(standing, answer, at)
 
     return patch.object(acting, "after", wrong)
@@ -364,7 +366,7 @@ def disabling_unreported() -> Plant:
     """There is no notice of a disabled destination."""
     right = status.with_standing
 
-    def wrong(destination: Destination, standing: Standing, news: Any, matched: Any) -> Destination:
+    def wrong(destination: Destination, standing: DestinationStatus, news: Any, matched: Any) -> Destination:
         quiet = standing.state == "disabled" and destination.state != "disabled"
         found = right(destination, standing, news, matched)
         return replace(found, owes=destination.owes) if quiet else found

@@ -13,7 +13,7 @@ from actors.content import tasks
 from actors.content.changes import churn, memory, news
 from actors.content.changes.memory import PageMemory, decode_memory, packed_recent, unpack_keys
 from actors.content.changes.news import WeighedBlock
-from actors.content.changes.swaps import Stay, Swap, Turn, turn_of
+from actors.content.changes.swaps import PageSwap, ReturnCheck, SwapReaction, turn_of
 from actors.sources.page import reader as html
 from actors.sources.polling import actor
 from storage.records.event import Draft
@@ -46,18 +46,18 @@ def reported_is_churn() -> AbstractContextManager[Any]:
 
 def swaps_reported_at_once() -> AbstractContextManager[Any]:
     """Another page in place of a page is reported at once."""
-    return patch.object(Swap, "stays", lambda self, held, at: Stay.TELL)
+    return patch.object(PageSwap, "stays", lambda self, held, at: SwapReaction.TELL)
 
 
 def swaps_never_reported() -> AbstractContextManager[Any]:
     """Another page in place of a page is held for ever."""
-    return patch.object(Swap, "stays", lambda self, held, at: Stay.WAITS)
+    return patch.object(PageSwap, "stays", lambda self, held, at: SwapReaction.WAITS)
 
 
 def turns_reported_for_ever() -> AbstractContextManager[Any]:
     """Every turn of an alternating text is reported."""
 
-    def wrong(*look: Any, **more: Any) -> Turn:
+    def wrong(*look: Any, **more: Any) -> ReturnCheck:
         return replace(turn_of(*look, **more), rotates=False)
 
     return patch.object(churn, "turn_of", wrong)
@@ -66,7 +66,7 @@ def turns_reported_for_ever() -> AbstractContextManager[Any]:
 def returns_are_new() -> AbstractContextManager[Any]:
     """A return is reported like any other change."""
 
-    def wrong(*look: Any, **more: Any) -> Turn:
+    def wrong(*look: Any, **more: Any) -> ReturnCheck:
         return replace(turn_of(*look, **more), reverted=False)
 
     return patch.object(churn, "turn_of", wrong)

@@ -14,9 +14,9 @@ from actors.egress import cookies
 from actors.egress.cookies import Cookie, SetCookies
 from actors.egress.url import Url
 from actors.sources import following as items
-from actors.sources.following import Following
+from actors.sources.following import FollowQueue
 from actors.sources.looks import rendering
-from actors.sources.looks.access import Access, Opened, Renewal
+from actors.sources.looks.access import Access, Renewal, RequestAccess
 from actors.sources.looks.reading import BodyCheck
 from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.reader import PageReader
@@ -51,7 +51,7 @@ def text_of_the_item_before() -> Plant:
 def hops_not_counted() -> Plant:
     """The pages fetched in an hour are not counted."""
 
-    def wrong(following: Following, now: Millis) -> Following:
+    def wrong(following: FollowQueue, now: Millis) -> FollowQueue:
         return following
 
     return patch.object(items, "spent", wrong)
@@ -80,35 +80,35 @@ def old_cookies_win() -> Plant:
 
 def failures_set_nothing() -> Plant:
     """Cookies of an error response are ignored."""
-    right = Opened.take
+    right = RequestAccess.take
 
-    def wrong(self: Opened, said: SetCookies, status: int) -> None:
+    def wrong(self: RequestAccess, said: SetCookies, status: int) -> None:
         if status < 400:
             right(self, said, status)
 
-    return patch.object(Opened, "take", wrong)
+    return patch.object(RequestAccess, "take", wrong)
 
 
 def failures_in_browsers_set_nothing() -> Plant:
     """Cookies of an error page in a browser are ignored."""
 
-    class Wrong(Opened):
+    class Wrong(RequestAccess):
         def take(self, said: SetCookies, status: int) -> None:
             if status < 400:
                 super().take(said, status)
 
-    return patch.object(rendering, "Opened", Wrong)
+    return patch.object(rendering, "RequestAccess", Wrong)
 
 
 def handshakes_set_nothing() -> Plant:
     """Cookies of a WebSocket handshake are ignored."""
-    right = Opened.take
+    right = RequestAccess.take
 
-    def wrong(self: Opened, said: SetCookies, status: int) -> None:
+    def wrong(self: RequestAccess, said: SetCookies, status: int) -> None:
         if self.url.scheme not in {"ws", "wss"}:
             right(self, said, status)
 
-    return patch.object(Opened, "take", wrong)
+    return patch.object(RequestAccess, "take", wrong)
 
 
 @contextmanager

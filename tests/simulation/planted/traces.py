@@ -14,7 +14,7 @@ from actors.messages.workers import Record
 from actors.recorder.actor import Recorder
 from extras.tracing import attempts as traced
 from extras.tracing.attempts import TracedAttempt
-from extras.tracing.identity import Told, told_in, trace_of_event
+from extras.tracing.identity import TracedEvent, told_in, trace_of_event
 from extras.tracing.observer import TracingObserver, commit_of
 from extras.tracing.tracer import Tracer
 
@@ -49,7 +49,7 @@ def commits_reported_before_they_are_made() -> AbstractContextManager[Any]:
 def deliveries_in_traces_of_their_own() -> AbstractContextManager[Any]:
     """A delivery's trace comes from its event's id, whichever check found it."""
 
-    def wrong(body: bytes) -> Told | None:
+    def wrong(body: bytes) -> TracedEvent | None:
         told = told_in(body)
         return None if told is None else told._replace(trace=trace_of_event(told.id))
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from actors.content import tasks
 from actors.content.changes import swaps
-from actors.content.changes.churn import Verdict, content_of, judge
+from actors.content.changes.churn import ChangeVerdict, content_of, judge
 from actors.content.changes.memory import PageMemory, pack
 from actors.content.feeds import entries
 from actors.content.pages import page as pages
@@ -25,7 +25,7 @@ from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
 from actors.sources.feed import seen
-from actors.sources.feed.reader import Turn
+from actors.sources.feed.reader import NewEntriesDecision
 from actors.sources.looks import progress
 from actors.sources.polling import actor
 from actors.sources.polling.actor import PolledSource
@@ -113,7 +113,7 @@ def compared_with_the_last_check() -> AbstractContextManager[Any]:
     """A page is compared with its last check instead of the reported state."""
     right = judge
 
-    def wrong(memory: PageMemory | None, reading: PageReading, *more: Any, **most: Any) -> Verdict:
+    def wrong(memory: PageMemory | None, reading: PageReading, *more: Any, **most: Any) -> ChangeVerdict:
         verdict = right(memory, reading, *more, **most)
         return replace(verdict, memory=pack(content_of(reading))) if verdict.kind == "churn" else verdict
 
@@ -124,7 +124,7 @@ def compared_with_the_last_check() -> AbstractContextManager[Any]:
 def walls_reported() -> Iterator[None]:
     """Every 200 is the page, even when hardly anything of the page is left."""
     no_trouble = patch.object(pages, "trouble_of", lambda root, title, blocks: None)
-    with no_trouble, patch.object(swaps.Swap, "is_one", lambda self: False):
+    with no_trouble, patch.object(swaps.PageSwap, "is_one", lambda self: False):
         yield
 
 
@@ -150,7 +150,7 @@ def resets_reported() -> AbstractContextManager[Any]:
     """A wholly new feed is reported entry by entry."""
     return patch(
         "actors.sources.feed.reader.turn_of",
-        lambda count, new, before, newest, moved, was_empty: Turn((*new, *moved), (), before),
+        lambda count, new, before, newest, moved, was_empty: NewEntriesDecision((*new, *moved), (), before),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from storage.records import tally
-from storage.records.coverage import MOST_UNKNOWN, Coverage, Kept, Record, Span, cover, window
+from storage.records.coverage import MOST_UNKNOWN, Coverage, Record, StoredChecks, UnknownPeriod, cover, window
 from storage.records.identity import Millis
 from storage.records.trail import Verdict
 
@@ -14,21 +14,21 @@ START = Millis(20_000 * DAY)
 ALL = Record(START, "no_record", (), ())
 
 
-def kept(looks: Sequence[tuple[int, Verdict]], added: int = START) -> Kept:
+def kept(looks: Sequence[tuple[int, Verdict]], added: int = START) -> StoredChecks:
     found, days = b"", []
     for at, verdict in looks:
         found = tally.noted(found, Millis(at), verdict)
         if over := tally.over(found, at // DAY):
             days += [day._replace(sums=tally.summed(day)) for day in over]
             found = tally.without(found, over)
-    return Kept(Millis(added), found, days)
+    return StoredChecks(Millis(added), found, days)
 
 
 def every(minutes: int, start: int, end: int) -> list[tuple[int, Verdict]]:
     return [(at, Verdict.UNCHANGED) for at in range(start, end, minutes * 60_000)]
 
 
-def covered(found: Kept, start: int, end: int, *unknown: Span, record: Record = ALL) -> Coverage:
+def covered(found: StoredChecks, start: int, end: int, *unknown: UnknownPeriod, record: Record = ALL) -> Coverage:
     return cover(Millis(start), Millis(end), found, record._replace(unknown=unknown))
 
 
@@ -60,8 +60,8 @@ def test_a_time_without_watching_is_a_gap() -> None:
 def test_before_it_was_added_and_before_the_record_nothing_is_known() -> None:
     found = covered(kept([], added=START + 2 * HOUR), START - HOUR, START + 4 * HOUR)
     assert found.unknown == [
-        Span(Millis(START - HOUR), START, "no_record"),
-        Span(START, Millis(START + 2 * HOUR), "not_added"),
+        UnknownPeriod(Millis(START - HOUR), START, "no_record"),
+        UnknownPeriod(START, Millis(START + 2 * HOUR), "not_added"),
     ]
     assert found.gap is not None
     assert found.gap.start == START + 2 * HOUR
@@ -69,7 +69,7 @@ def test_before_it_was_added_and_before_the_record_nothing_is_known() -> None:
 
 def test_unknown_time_is_neither_gap_nor_claim() -> None:
     found = covered(
-        kept(every(15, START, START + HOUR)), START, START + HOUR, Span(START, Millis(START + DAY), "crash")
+        kept(every(15, START, START + HOUR)), START, START + HOUR, UnknownPeriod(START, Millis(START + DAY), "crash")
     )
     assert (found.gap, found.unknown_ms) == (None, HOUR)
 
@@ -79,20 +79,22 @@ def test_days_that_were_lost_are_unknown() -> None:
     found = b""
     for at, verdict in looks:
         found = tally.noted(found, Millis(at), verdict)
-    told = covered(Kept(START, found, ()), START, START + 3 * DAY)
-    assert list(told.unknown) == [Span(START, Millis(START + 2 * DAY), "not_stored")]
+    told = covered(StoredChecks(START, found, ()), START, START + 3 * DAY)
+    assert list(told.unknown) == [UnknownPeriod(START, Millis(START + 2 * DAY), "not_stored")]
 
 
 def test_a_day_that_is_put_away_and_still_in_the_tally_counts_once() -> None:
     found = b""
     for at, verdict in every(15, START, START + DAY + HOUR):
         found = tally.noted(found, Millis(at), verdict)
-    both = Kept(START, found, tally.over(found, 20_001))
+    both = StoredChecks(START, found, tally.over(found, 20_001))
     assert covered(both, START, START + 2 * DAY).answered == 100
 
 
 def test_too_many_unknown_spans_are_merged_into_longer_ones() -> None:
-    unknown = [Span(Millis(START + n * HOUR), Millis(START + n * HOUR + 60_000), "crash") for n in range(1, 40)]
+    unknown = [
+        UnknownPeriod(Millis(START + n * HOUR), Millis(START + n * HOUR + 60_000), "crash") for n in range(1, 40)
+    ]
     found = covered(kept(every(15, START, START + 2 * DAY)), START, START + 2 * DAY, *unknown)
     assert len(found.unknown) == MOST_UNKNOWN
     assert all(any(one.start <= span.start and span.end <= one.end for one in found.unknown) for span in unknown)
@@ -103,7 +105,7 @@ def test_an_hour_that_was_counted_by_a_clock_that_is_now_set_back_is_unknown() -
     found = covered(kept(looks), START, START + HOUR + 900_000)
     assert (found.answered, list(found.unknown)) == (
         6,
-        [Span(Millis(START + HOUR), Millis(START + HOUR + 900_000), "clock")],
+        [UnknownPeriod(Millis(START + HOUR), Millis(START + HOUR + 900_000), "clock")],
     )
 
 
@@ -121,7 +123,7 @@ def test_the_reported_gap_is_never_below_the_longest_known_one() -> None:
             looks.append((at, dice.choice((Verdict.UNCHANGED, Verdict.CHANGED, Verdict.LOCAL, Verdict.THROTTLED))))
             at += dice.choice((20_000, 300_000, 2_000_000, 9_000_000)) + dice.randrange(60_000)
         cuts = sorted(dice.randrange(START, START + 2 * DAY) for _ in range(dice.choice((0, 2, 4))))
-        unknown = [Span(Millis(a), Millis(b), "crash") for a, b in zip(cuts[::2], cuts[1::2], strict=True)]
+        unknown = [UnknownPeriod(Millis(a), Millis(b), "crash") for a, b in zip(cuts[::2], cuts[1::2], strict=True)]
         start = START + dice.randrange(24) * HOUR
         end = start + dice.randrange(1, 24) * HOUR
         found = covered(kept(looks), start, end, *unknown)

@@ -1,6 +1,17 @@
 from __future__ import annotations
 
-from storage.records.coverage import DEAD, UNSEEN, UNSTORED, After, Record, Shift, Span, following, record_of, stepped
+from storage.records.coverage import (
+    DEAD,
+    UNSEEN,
+    UNSTORED,
+    After,
+    Record,
+    Shift,
+    UnknownPeriod,
+    following,
+    record_of,
+    stepped,
+)
 from storage.records.identity import Millis
 
 MINUTE = 60_000
@@ -31,18 +42,18 @@ def test_the_time_after_an_orderly_stop_is_not_covered() -> None:
 
 def test_after_a_crash_nothing_is_known_since_the_last_sweep() -> None:
     found = record(shift(1, 0, 20, None, "nothing"), shift(2, 30, 40, None, "crash"))
-    assert (list(found.unknown), list(found.resting)) == ([Span(at(20), at(30), "crash")], [])
+    assert (list(found.unknown), list(found.resting)) == ([UnknownPeriod(at(20), at(30), "crash")], [])
 
 
 def test_after_a_restore_nothing_is_known_since_the_copy_was_made() -> None:
     found = record(shift(1, 0, 20, 20, "nothing"), shift(2, 30, 40, None, "restore"))
-    assert list(found.unknown) == [Span(at(20), at(30), "restore")]
+    assert list(found.unknown) == [UnknownPeriod(at(20), at(30), "restore")]
 
 
 def test_a_clock_that_is_set_forward_leaves_out_a_time_of_which_nothing_is_known() -> None:
     before, after = stepped(shift(1, 0, 5, None, "nothing"), at(19), MINUTE, at(80))
     found = record(before.whole, after._replace(number=2))
-    assert list(found.unknown) == [Span(at(19), at(80), "clock")]
+    assert list(found.unknown) == [UnknownPeriod(at(19), at(80), "clock")]
 
 
 def test_a_clock_that_is_set_back_has_a_time_twice() -> None:
@@ -65,34 +76,36 @@ def test_a_clock_that_returns_makes_its_time_known_again() -> None:
 def test_a_shift_not_swept_before_a_clock_step_is_lost_in_a_crash() -> None:
     before, after = stepped(shift(1, 0, 5, None, "nothing"), at(19), MINUTE, at(80))
     found = record(before, after._replace(number=2), shift(3, 90, 95, None, "crash"))
-    assert Span(at(5), at(19), "crash") in found.unknown
-    assert Span(at(80), at(90), "crash") in found.unknown
+    assert UnknownPeriod(at(5), at(19), "crash") in found.unknown
+    assert UnknownPeriod(at(80), at(90), "crash") in found.unknown
 
 
 def test_a_clock_that_went_back_over_a_crash_takes_the_time_before_with_it() -> None:
     found = record(shift(1, 0, 50, None, "nothing"), shift(2, 40, 60, None, "crash"))
-    assert Span(Millis(at(40) - UNSEEN), Millis(at(50) + UNSTORED), "crash") in found.unknown
+    assert UnknownPeriod(Millis(at(40) - UNSEEN), Millis(at(50) + UNSTORED), "crash") in found.unknown
 
 
 def test_a_clock_that_went_back_while_the_service_was_off_makes_that_time_doubtful() -> None:
     found = record(shift(1, 0, 50, 50, "nothing"), shift(2, 40, 60, None, "stop"))
-    assert (list(found.unknown), list(found.resting)) == ([Span(at(40), at(50), "clock")], [])
+    assert (list(found.unknown), list(found.resting)) == ([UnknownPeriod(at(40), at(50), "clock")], [])
 
 
 def test_time_lost_in_a_crash_stays_unknown_after_a_clock_set_back() -> None:
     crash = [shift(1, 0, 20, None, "nothing"), shift(2, 40, 50, 50, "crash")]
     found = record(*crash, shift(3, 10, 60, None, "clock"))
-    assert Span(at(20), at(40), "crash") in found.unknown
+    assert UnknownPeriod(at(20), at(40), "crash") in found.unknown
 
 
 def test_a_node_that_says_nothing_any_more_is_known_up_to_its_last_word() -> None:
     shifts = [shift(1, 0, 20, None, "nothing", "a"), shift(2, 0, 990, None, "nothing", "b")]
     found = record_of(shifts, at(1000), [2])
-    assert list(found.unknown) == [Span(at(20), Millis(at(20) + DEAD), "crash")]
+    assert list(found.unknown) == [UnknownPeriod(at(20), Millis(at(20) + DEAD), "crash")]
 
 
 def test_a_service_that_crashed_and_did_not_start_again_is_unknown_since_then() -> None:
-    assert list(record_of([shift(1, 0, 20, None, "nothing")], at(50)).unknown) == [Span(at(20), at(50), "crash")]
+    assert list(record_of([shift(1, 0, 20, None, "nothing")], at(50)).unknown) == [
+        UnknownPeriod(at(20), at(50), "crash")
+    ]
 
 
 def test_a_start_records_the_shift_before_it() -> None:

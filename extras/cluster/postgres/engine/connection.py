@@ -266,7 +266,7 @@ class Lineage:
             self._known = found
 
 
-class Line:
+class ThreadConnection:
     """One thread's connection, made on demand and made again after it broke.
 
     `share` is from 0 to 1 and differs between lines, so that not all lines of all nodes reconnect at the same moment.
@@ -280,7 +280,7 @@ class Line:
         self._why = ""
 
     def __repr__(self) -> str:
-        return f"Line({self._connection})"
+        return f"ThreadConnection({self._connection})"
 
     @property
     def connection(self) -> PostgresConnection | None:

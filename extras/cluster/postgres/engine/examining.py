@@ -9,7 +9,7 @@ from psycopg.errors import ProtocolViolation
 
 from extras.cluster.postgres.engine.connection import PostgresConnection, connected
 from extras.cluster.postgres.engine.steps import APPENDS, LOCKS
-from extras.cluster.postgres.server import SETTINGS, ServerFacts, Verdict, ahead_of, judge
+from extras.cluster.postgres.server import SETTINGS, ServerFacts, ServerVerdict, ahead_of, judge
 from storage.errors import Unavailable, Unopened
 from storage.secrets.sealing import examine_boxes, opens_mark, read_mark
 from storage.secrets.vault import Vault
@@ -77,7 +77,7 @@ class Examination(NamedTuple):
     """
 
     version: str
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[ServerVerdict]
     schema: int | None
     inside: Sequence[str]
     opened: str | None

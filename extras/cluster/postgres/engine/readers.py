@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import psycopg
 import trio
 
-from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words, translated
+from extras.cluster.postgres.engine.connection import PostgresConnection, ThreadConnection, in_our_words, translated
 from storage.errors import StorageError, Unavailable
 from storage.secrets.sealing import Connection
 from storage.sql.transaction import Pool, Query
@@ -27,11 +27,11 @@ _BEGIN = "BEGIN READ ONLY; SET LOCAL statement_timeout='60s'; SET LOCAL idle_in_
 T = TypeVar("T")
 
 
-class LinePool(Pool[Line]):
+class LinePool(Pool[ThreadConnection]):
     """Connections that break and come back. within: most seconds of a call with its wait."""
 
-    def __init__(self, lines: Sequence[Line], within: float) -> None:
-        super().__init__(lines, Line.drop)
+    def __init__(self, lines: Sequence[ThreadConnection], within: float) -> None:
+        super().__init__(lines, ThreadConnection.drop)
         self._within = within
 
     async def visit(self, look: Callable[[PostgresConnection], T]) -> T:
@@ -41,7 +41,7 @@ class LinePool(Pool[Line]):
         """
         if self._closed:
             raise Unavailable("the storage is closed")
-        taken: list[Line] = []
+        taken: list[ThreadConnection] = []
         with trio.move_on_after(self._within):
             try:
                 return await trio.to_thread.run_sync(
@@ -61,7 +61,7 @@ class LinePool(Pool[Line]):
         seconds = self._within + 1
         return await self.visit(lambda connection: connection.ask(queries, seconds))
 
-    def _look(self, look: Callable[[PostgresConnection], T], taken: list[Line]) -> T:
+    def _look(self, look: Callable[[PostgresConnection], T], taken: list[ThreadConnection]) -> T:
         line = self._idle.get_nowait()
         taken.append(line)
         try:
@@ -105,7 +105,7 @@ def _whole(look: Callable[[Connection], T]) -> Callable[[PostgresConnection], T]
     return whole
 
 
-class _Asked:
+class _Lookup:
     """One look-up and its result."""
 
     __slots__ = ("answered", "error", "row")
@@ -125,14 +125,14 @@ class GatheredLookups:
     def __init__(self, pool: LinePool) -> None:
         self._pool = pool
         self._turn = trio.Lock()
-        self._next: dict[Query, _Asked] = {}
+        self._next: dict[Query, _Lookup] = {}
 
     def __repr__(self) -> str:
         return f"GatheredLookups(waiting={len(self._next)})"
 
     async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
         key = Query(query, tuple(given))
-        asked = self._next.setdefault(key, _Asked())
+        asked = self._next.setdefault(key, _Lookup())
         async with self._turn:
             if not asked.answered:
                 self._next[key] = asked  # the task that had taken it was cancelled

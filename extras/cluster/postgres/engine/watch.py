@@ -9,7 +9,7 @@ from contextlib import suppress
 import psycopg
 import trio
 
-from extras.cluster.postgres.engine.connection import Line
+from extras.cluster.postgres.engine.connection import ThreadConnection
 from extras.cluster.postgres.engine.writer import CHANNEL, PostgresWriter
 from storage.errors import Unavailable
 
@@ -28,7 +28,11 @@ class Watch:
     """
 
     def __init__(
-        self, line: Line, writers: Sequence[PostgresWriter], hear: Callable[[], None], awaited: Callable[[], bool]
+        self,
+        line: ThreadConnection,
+        writers: Sequence[PostgresWriter],
+        hear: Callable[[], None],
+        awaited: Callable[[], bool],
     ) -> None:
         self._line, self._writers, self._hear, self._awaited = line, writers, hear, awaited
         self._token = trio.lowlevel.current_trio_token()

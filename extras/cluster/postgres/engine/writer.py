@@ -18,7 +18,7 @@ import psycopg
 from psycopg import errors
 
 from extras.cluster.members.ownership import shard_of
-from extras.cluster.postgres.engine.connection import Line, PostgresConnection, in_our_words
+from extras.cluster.postgres.engine.connection import PostgresConnection, ThreadConnection, in_our_words
 from extras.cluster.postgres.engine.steps import APPENDS, FENCE, lock_of, shared_lock_of
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
@@ -155,7 +155,7 @@ class PostgresWriter(WritingThread):
 
     lingers = 0.1
 
-    def __init__(self, role: Role, line: Line, warn: Callable[[str], None], vault: Vault) -> None:
+    def __init__(self, role: Role, line: ThreadConnection, warn: Callable[[str], None], vault: Vault) -> None:
         super().__init__(warn)
         self._role, self._line, self._vault = role, line, vault
 

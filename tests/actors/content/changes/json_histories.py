@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from actors.content.changes.churn import Verdict
+from actors.content.changes.churn import ChangeVerdict
 from actors.content.changes.memory import decode_memory
 from actors.content.messages.requests import PageLook, PageRequest
 from actors.content.tasks import look_page
@@ -254,7 +254,7 @@ class Played(NamedTuple):
     quiet: int
 
 
-def shown(look: PageLook | Verdict) -> str:
+def shown(look: PageLook | ChangeVerdict) -> str:
     diff = look.diff
     if diff is None:
         return ""

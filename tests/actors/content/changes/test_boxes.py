@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode
-from actors.content.changes.swaps import When
+from actors.content.changes.swaps import CheckMoment
 from actors.content.messages.requests import PageRequest
 from actors.content.tasks import look_page
 from tests.actors.content.written_pages import html, reading
@@ -26,13 +26,13 @@ class Watched:
         self.at, self.entries, self.heading, self.title = 1_800_000_000_000, entries, heading, title
         self.look()
 
-    def look(self, above: str = "", below: str = "", after: int = 20) -> Verdict:
+    def look(self, above: str = "", below: str = "", after: int = 20) -> ChangeVerdict:
         self.at += after * MINUTE
         entries = "".join(f"<li>{entry}</li>" for entry in self.entries)
         body = f"{above}{self.heading.format(self.title)}<ul>{entries}</ul>{below}"
         page = f"<!DOCTYPE html><html><head><title>{self.title}</title></head><body>{body}</body></html>".encode()
         stored = None if self.memory is None else decode_memory(encode(self.memory))
-        verdict = judge(stored, reading(page), when=When(0, self.at))
+        verdict = judge(stored, reading(page), when=CheckMoment(0, self.at))
         self.memory = verdict.memory
         return verdict
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.changes.diff import MOST_OPS, Where, compare
+from actors.content.changes.diff import MOST_OPS, DiffContexts, compare
 from storage.records.event import Change, Context, Op, Spans
 from tests.support.pages import apply
 
@@ -66,7 +66,7 @@ def rows(*names: str) -> list[Context]:
 
 def test_a_cell_that_changed_while_its_row_moved_is_changed() -> None:
     before, after = ["9", "1 seat", "29", "5 seats", "99", "9 seats"], ["99", "9 seats", "31", "5 seats", "9", "1 seat"]
-    where = Where(rows("Solo", "Team", "Crew"), rows("Crew", "Team", "Solo"))
+    where = DiffContexts(rows("Solo", "Team", "Crew"), rows("Crew", "Team", "Solo"))
     diff, delta = compare(before, after, where)
     assert [(change.before, change.after) for change in diff.changed] == [("29", "31")]
     assert (diff.added, diff.removed) == ((), ())
@@ -74,7 +74,7 @@ def test_a_cell_that_changed_while_its_row_moved_is_changed() -> None:
 
 
 def test_a_cell_is_never_changed_into_that_of_another_row() -> None:
-    diff, _ = compare(["9", "1 seat"], ["31", "5 seats"], Where(rows("Solo"), rows("Team")))
+    diff, _ = compare(["9", "1 seat"], ["31", "5 seats"], DiffContexts(rows("Solo"), rows("Team")))
     assert (diff.added, diff.removed, diff.changed) == (("31", "5 seats"), ("9", "1 seat"), ())
 
 
@@ -105,7 +105,7 @@ def test_hostile_repetition_is_cheap() -> None:
 def test_a_moved_row_is_not_mistaken_for_the_changed_one() -> None:
     before = {'"plans":': "", "Team 10": "plans[Team]", "Pro 20": "plans[Pro]", "status ok": ""}
     after = {"status ok": "", '"plans":': "", "Pro 20": "plans[Pro]", "Team 12": "plans[Team]"}
-    where = Where(*(tuple(Context(row=row) for row in side.values()) for side in (before, after)))
+    where = DiffContexts(*(tuple(Context(row=row) for row in side.values()) for side in (before, after)))
     diff, delta = compare(list(before), list(after), where)
     assert not diff.added and not diff.removed
     assert [(one.before, one.after) for one in diff.changed] == [("Team 10", "Team 12")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory, decode_memory, encode
 from actors.content.wording.json_text import form
 from tests.support.pages import read_page
@@ -33,7 +33,7 @@ class Watched:
         self.memory: PageMemory | None = None
         self.number = 0
 
-    def look(self, value: object) -> Verdict:
+    def look(self, value: object) -> ChangeVerdict:
         text = value if isinstance(value, str) else json.dumps(value)
         reading = read_page(text.encode(), "application/json", "https://shore.example/api", None, ())
         stored = None if self.memory is None else decode_memory(encode(self.memory))

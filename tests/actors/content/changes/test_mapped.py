@@ -12,15 +12,15 @@ from actors.content.changes.listed import (
     compare_map,
     next_file,
 )
-from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, Sitemap
+from actors.content.feeds.sitemaps import MOST_ADDRESSES, Sitemap, SitemapEntry
 
 
 def a_map(*names: str) -> Sitemap:
-    return Sitemap(is_index=False, addresses=tuple(Address(f"https://a.example/{name}") for name in names))
+    return Sitemap(is_index=False, addresses=tuple(SitemapEntry(f"https://a.example/{name}") for name in names))
 
 
 def an_index(**files: str) -> Sitemap:
-    found = (Address(f"https://a.example/{name}.xml", modified) for name, modified in files.items())
+    found = (SitemapEntry(f"https://a.example/{name}.xml", modified) for name, modified in files.items())
     return Sitemap(is_index=True, addresses=tuple(found))
 
 
@@ -39,8 +39,8 @@ def test_a_new_url_is_reported_and_the_first_ones_are_not() -> None:
 
 
 def test_dates_in_addresses_are_no_change() -> None:
-    dated = Sitemap(is_index=False, addresses=(Address("https://a.example/a", "2026-01-01"),))
-    again = Sitemap(is_index=False, addresses=(Address("https://a.example/a", "2026-11-26T12:00:00Z"),))
+    dated = Sitemap(is_index=False, addresses=(SitemapEntry("https://a.example/a", "2026-01-01"),))
+    again = Sitemap(is_index=False, addresses=(SitemapEntry("https://a.example/a", "2026-11-26T12:00:00Z"),))
     memory = compare_map(None, dated).memory
     assert compare_map(memory, again) == MapChange(memory)
 

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.content.changes.diff import Where, compare, of_change
+from actors.content.changes.diff import DiffContexts, compare, of_change
 from actors.content.messages.requests import Withheld
 from actors.content.wording.spans import cut, of_text
 from storage.records.event import MOST_SUMMARY, Change, Context, Contexts, Diff
@@ -27,7 +27,7 @@ def came(text: str, score: float = 1.0) -> Withheld:
 def test_a_summary_is_one_line_of_at_most_140_characters_and_never_empty(
     before: list[str], after: list[str], contexts: list[Context], title: str
 ) -> None:
-    diff, _ = compare(before, after, Where(contexts[:4], contexts[4:]))
+    diff, _ = compare(before, after, DiffContexts(contexts[:4], contexts[4:]))
     for line in (of_change(diff, (), title), of_text(title, *after)):
         assert 0 < len(line) <= MOST_SUMMARY
         assert len(line.splitlines()) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.changes.churn import Verdict, judge
+from actors.content.changes.churn import ChangeVerdict, judge
 from actors.content.changes.memory import PageMemory
 from actors.content.changes.withheld import MOST
 from actors.content.messages.requests import LONGEST_TEXT
@@ -13,7 +13,7 @@ from tests.actors.content.written_pages import PROSE, html, look, looks, reading
 FIGURES = "DAX {} {} % Gold {}"
 
 
-def rules(verdict: Verdict) -> dict[str, str]:
+def rules(verdict: ChangeVerdict) -> dict[str, str]:
     return {block.text: block.rule for block in verdict.withheld}
 
 
@@ -21,7 +21,7 @@ def remembered(*blocks: str) -> PageMemory:
     return look(None, *blocks).memory
 
 
-def around(page: str) -> Verdict:
+def around(page: str) -> ChangeVerdict:
     plain = judge(None, reading(html(*PROSE)))
     return judge(plain.memory, reading(html(*PROSE, around=page)))
 

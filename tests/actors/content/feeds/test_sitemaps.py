@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from actors.content.errors import ContentError
-from actors.content.feeds.sitemaps import MOST_ADDRESSES, Address, is_sitemap, read_sitemap
+from actors.content.feeds.sitemaps import MOST_ADDRESSES, SitemapEntry, is_sitemap, read_sitemap
 
 _SPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 PLAIN = f"""<?xml version="1.0" encoding="UTF-8"?>
@@ -18,8 +18,8 @@ PLAIN = f"""<?xml version="1.0" encoding="UTF-8"?>
   <news:news><news:publication_date>2026-11-02T10:00:00Z</news:publication_date><news:title>Two</news:title></news:news></url>
 </urlset>"""
 READ = (
-    Address("https://a.example/one?a=1&b=2", "2026-11-01"),
-    Address("https://a.example/two", "", "Two", 1_793_613_600_000),  # type: ignore[arg-type]
+    SitemapEntry("https://a.example/one?a=1&b=2", "2026-11-01"),
+    SitemapEntry("https://a.example/two", "", "Two", 1_793_613_600_000),  # type: ignore[arg-type]
 )
 
 
@@ -35,7 +35,7 @@ def test_addresses_dates_and_news_titles_are_read(pack: object) -> None:
 def test_an_index_names_its_files() -> None:
     body = f'<sitemapindex xmlns="{_SPACE}"><sitemap><loc>https://a.example/1.xml.gz</loc></sitemap></sitemapindex>'
     found = read_sitemap(body.encode())
-    assert found.is_index and found.addresses == (Address("https://a.example/1.xml.gz"),)
+    assert found.is_index and found.addresses == (SitemapEntry("https://a.example/1.xml.gz"),)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html><body>urlset</body></html>", b"<rss><channel/></rss>", b"\x1f\x8b\x08"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.page import NOTHING, preview_page
-from actors.content.pages.selectors import Path, Stand, path_of, written
+from actors.content.pages.selectors import BlockPlace, Path, path_of, written
 from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx
 from tests.support.pages import read_page
 
@@ -65,11 +65,11 @@ labels = st.text(st.sampled_from('ab ›·>|"#*19'), max_size=8).map(lambda labe
 
 @given(labels, labels, labels, st.integers(0, 3))
 def test_a_printed_path_selects_its_place(heading: str, row: str, column: str, nth: int) -> None:
-    stand = Stand(heading, row, column)
+    stand = BlockPlace(heading, row, column)
     if any(stand):
         path = path_of(written(stand, nth))
         assert path.fits(stand) and path.nth == nth
-        assert not path.fits(Stand(heading, row, "another")) or not column
+        assert not path.fits(BlockPlace(heading, row, "another")) or not column
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.content.bodies import markup
 from actors.content.pages.blocks import read_blocks
-from actors.content.pages.places import Place, pack_places, unpack_places
+from actors.content.pages.places import CellLabels, pack_places, unpack_places
 from storage.records.event import MOST_CONTEXT
 
 TITLE = "<main><h1>Ferries</h1>{}</main>"
@@ -122,7 +122,7 @@ def test_long_labels_are_cut_and_rows_out_of_a_table_are_read_as_one() -> None:
     assert place == ("x" * MOST_CONTEXT, "")
     root = markup.parse("<html><body><table><tbody><tr><th>Team<td>10</tbody></table></body></html>")
     blocks = read_blocks(root.find(".//tbody"), judge_furniture=False)
-    assert blocks.places == (None, Place("Team", ""))
+    assert blocks.places == (None, CellLabels("Team", ""))
 
 
 MARK_UP = ["<table>", "</table>", "<tr>", "</tr>", "<td>", "</td>", "<th>", "<th scope=row>", "<dl>", "<dt>", "<dd>"]
@@ -153,12 +153,12 @@ def test_hostile_tables_are_cheap(body: str) -> None:
 
 
 PLACE = st.none() | st.builds(
-    Place, st.sampled_from(["", "Team", "Free", "料金"]), st.sampled_from(["x", "Seats", "y"])
+    CellLabels, st.sampled_from(["", "Team", "Free", "料金"]), st.sampled_from(["x", "Seats", "y"])
 )
 
 
 @given(st.lists(PLACE, max_size=50), st.binary(max_size=40))
-def test_places_are_packed_and_unpacked(places: list[Place | None], texts: bytes) -> None:
+def test_places_are_packed_and_unpacked(places: list[CellLabels | None], texts: bytes) -> None:
     packed = pack_places(places, texts)
     assert unpack_places(packed, texts) == (tuple(places) if any(places) else ())
 
@@ -170,6 +170,6 @@ def test_damaged_places_are_none(packed: bytes) -> None:
 
 def test_a_table_of_a_thousand_cells_takes_some_hundred_bytes() -> None:
     rows = [f"Plan number {n}" for n in range(200)]
-    places = [Place(row, column) for row in rows for column in ("Price", "Seats", "Users", "Storage", "Support")]
+    places = [CellLabels(row, column) for row in rows for column in ("Price", "Seats", "Users", "Storage", "Support")]
     texts = "\n".join(f"{row}\n{n}\n{n * 7}\n3\n4\n5" for n, row in enumerate(rows)).encode()
     assert len(pack_places(places, texts)) < 1_000

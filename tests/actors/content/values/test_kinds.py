@@ -5,7 +5,7 @@ from types import FrameType
 
 import pytest
 
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import DiffContexts, compare
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, values_of_entry
 from storage.records.event import MOST_CHANGES, Context, TypedChange, Value
@@ -73,7 +73,7 @@ def test_with_changed_words_only_the_difference_is_reported() -> None:
 
 
 def test_a_cell_is_labelled_by_its_row_and_column() -> None:
-    where = Where((Context("Plans", "Team", "Price (EUR)"),), (Context("Plans", "Team", "Price (EUR)"),))
+    where = DiffContexts((Context("Plans", "Team", "Price (EUR)"),), (Context("Plans", "Team", "Price (EUR)"),))
     diff, _ = compare(["12.50"], ["13.50"], where)
     (one,) = kinds_of(diff, Writing("en"))
     assert (one.kind, one.label) == ("price", "Team · Price (EUR)")
@@ -82,7 +82,7 @@ def test_a_cell_is_labelled_by_its_row_and_column() -> None:
 
 def test_a_value_at_a_path_keeps_the_path() -> None:
     context = Context(row="$.plans[1].price")
-    diff, _ = compare(["300"], ["250"], Where((context,), (context,)))
+    diff, _ = compare(["300"], ["250"], DiffContexts((context,), (context,)))
     (one,) = kinds_of(diff, Writing(exact=True))
     assert one.path == "$.plans[1].price"
 
@@ -141,7 +141,7 @@ def test_a_value_in_json_has_the_path_of_its_block_and_its_key() -> None:
         '{"name": "Team", "price": 12.5, "in_stock": true}',
         '{"name": "Team", "price": 14, "in_stock": false}',
     )
-    diff, _ = compare([before], [after], Where((context,), (context,)))
+    diff, _ = compare([before], [after], DiffContexts((context,), (context,)))
     assert [(one.kind, one.path) for one in kinds_of(diff, Writing(exact=True))] == [
         ("price", "$.plans[0].price"),
         ("availability", "$.plans[0].in_stock"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.content.changes.diff import Where, compare
+from actors.content.changes.diff import DiffContexts, compare
 from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of, standing_in
 from storage.records.event import MOST_STANDING, Context, StandingValue, Value
@@ -26,7 +26,7 @@ TEAM = Context("Plans", "Team", "Price")
 def test_a_value_has_the_label_and_the_path_that_an_event_gives_it(
     before: str, after: str, context: Context, writing: Writing
 ) -> None:
-    diff, _ = compare([before], [after], Where([context], [context]))
+    diff, _ = compare([before], [after], DiffContexts([context], [context]))
     (told,) = kinds_of(diff, writing)
     standing, more = standing_in([after], [context], writing)
     assert more == 0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from actors.content.wording.story import Piece, canonical_link, same_story
+from actors.content.wording.story import NewsItem, canonical_link, same_story
 from tests.actors.content.wording.story_pairs import News, Pair, pairs
 
 HELD_OUT = 20_261_128
@@ -13,7 +13,7 @@ HELD_OUT = 20_261_128
 
 def told_the_same(pair: Pair) -> bool:
     """Return whether the earlier piece's marks lead to the later piece, and the two count as one story."""
-    one, other = Piece(*pair.one), Piece(*pair.other)
+    one, other = NewsItem(*pair.one), NewsItem(*pair.other)
     return not set(one.marks()).isdisjoint(other.marks()) and same_story(one, other)
 
 
@@ -33,7 +33,9 @@ def test_generated_pairs_of_one_story_are_found_and_no_others(seed: int, world: 
 
 def test_stories_match_whichever_clock_is_ahead() -> None:
     for pair in pairs(3, 0, 100):
-        assert same_story(Piece(*pair.one), Piece(*pair.other)) == same_story(Piece(*pair.other), Piece(*pair.one))
+        assert same_story(NewsItem(*pair.one), NewsItem(*pair.other)) == same_story(
+            NewsItem(*pair.other), NewsItem(*pair.one)
+        )
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_two_links_stay_two(one: str, other: str) -> None:
 
 def test_the_front_page_of_a_site_and_a_broken_link_prove_nothing() -> None:
     assert canonical_link("https://example.org/?utm_source=x") == ""
-    assert not any(mark >> 32 == 1 for mark in Piece("https://example.org/", "News", "Text").marks())
+    assert not any(mark >> 32 == 1 for mark in NewsItem("https://example.org/", "News", "Text").marks())
     assert canonical_link("https://[broken/a") == "https://[broken/a"
 
 
@@ -73,4 +75,4 @@ def test_entries_that_share_only_the_link_of_their_list_are_two() -> None:
     other = News(
         "https://example.org/list", "Swimming hall closed", "A burst pipe keeps visitors out until further notice."
     )
-    assert not same_story(Piece(*one), Piece(*other))
+    assert not same_story(NewsItem(*one), NewsItem(*other))

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote
 
-from tests.support.memory_network import Answer, Asked
+from tests.support.memory_network import Answer, ReceivedRequest
 
-Read = Callable[[Asked], str]
+Read = Callable[[ReceivedRequest], str]
 
 
 class Peer(NamedTuple):
@@ -35,14 +35,14 @@ def said(status: int, tree: object, **headers: str) -> Answer:
     return Answer(status, json.dumps(tree).encode(), {"Content-Type": "application/json"} | headers)
 
 
-def tree_of(asked: Asked, path: str, method: str = "POST") -> Any:
+def tree_of(asked: ReceivedRequest, path: str, method: str = "POST") -> Any:
     """Return the JSON of a request; check its method, path and type."""
     assert (asked.method, asked.target) == (method, path), asked.target
     assert asked.headers["content-type"] == "application/json; charset=utf-8"
     return json.loads(asked.body)
 
 
-def slack(asked: Asked) -> str:
+def slack(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/services/T0/B0/k3y0fSlack")
     header, section = tree["blocks"]
     assert header["text"] == {"type": "plain_text", "text": header["text"]["text"], "emoji": False}
@@ -50,7 +50,7 @@ def slack(asked: Asked) -> str:
     return f"{header['text']['text']}\n{section['text']['text']}"
 
 
-def discord(asked: Asked) -> str:
+def discord(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/api/webhooks/1/k3y0fDiscord?wait=true")
     (embed,) = tree["embeds"]
     assert tree["allowed_mentions"] == {"parse": []}
@@ -58,7 +58,7 @@ def discord(asked: Asked) -> str:
     return f"{embed['title']}\n{embed['description']}"
 
 
-def teams(asked: Asked) -> str:
+def teams(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/workflows/1/triggers/manual/paths/invoke?sig=k3y0fTeams")
     assert len(asked.body) < 28_000
     (attachment,) = tree["attachments"]
@@ -67,7 +67,7 @@ def teams(asked: Asked) -> str:
     return "\n".join(block["inlines"][0]["text"] for block in attachment["content"]["body"])
 
 
-def google_chat(asked: Asked) -> str:
+def google_chat(asked: ReceivedRequest) -> str:
     path, _, query = asked.target.partition("?")
     assert path == "/v1/spaces/1/messages"
     fields = parse_qs(query)
@@ -77,7 +77,7 @@ def google_chat(asked: Asked) -> str:
 
 
 def hooked(path: str) -> Read:
-    def read(asked: Asked) -> str:
+    def read(asked: ReceivedRequest) -> str:
         text = tree_of(asked, path)["text"]
         assert isinstance(text, str)
         return text
@@ -85,7 +85,7 @@ def hooked(path: str) -> Read:
     return read
 
 
-def zulip(asked: Asked) -> str:
+def zulip(asked: ReceivedRequest) -> str:
     assert (asked.method, asked.target) == ("POST", "/api/v1/messages")
     assert base64.b64decode(asked.headers["authorization"].removeprefix("Basic ")) == b"bot@z.test:k3y0fZulip"
     fields = parse_qs(asked.body.decode(), strict_parsing=True)
@@ -94,7 +94,7 @@ def zulip(asked: Asked) -> str:
     return fields["content"][0]
 
 
-def matrix(asked: Asked) -> str:
+def matrix(asked: ReceivedRequest) -> str:
     assert asked.headers["authorization"] == "Bearer k3y0fMatrix"
     path, _, transaction = asked.target.rpartition("/")
     assert (asked.method, unquote(path)) == ("PUT", "/_matrix/client/v3/rooms/!room:m.test/send/m.room.message")
@@ -104,40 +104,40 @@ def matrix(asked: Asked) -> str:
     return str(tree["body"])
 
 
-def telegram(asked: Asked) -> str:
+def telegram(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/bot123%3Ak3y0fTelegram/sendMessage")
     assert (tree["chat_id"], tree["parse_mode"], "message_thread_id" in tree) == ("-100", "HTML", False)
     return str(tree["text"])
 
 
-def ntfy(asked: Asked) -> str:
+def ntfy(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/")
     assert (tree["topic"], tree["priority"], len(tree["message"].encode()) <= 4096) == ("prices", 4, True)
     assert asked.headers["authorization"] == "Bearer k3y0fNtfy"
     return f"{tree['title']}\n{tree['message']}"
 
 
-def gotify(asked: Asked) -> str:
+def gotify(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/message")
     assert (asked.headers["x-gotify-key"], tree["priority"]) == ("k3y0fGotify", 5)
     assert tree["extras"]["client::notification"]["click"]["url"].startswith("http")
     return f"{tree['title']}\n{tree['message']}"
 
 
-def pushover(asked: Asked) -> str:
+def pushover(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/1/messages.json")
     assert len(tree["token"]) == len(tree["user"]) == 30
     assert len(tree["message"]) <= 1024 and len(tree["title"]) <= 250
     return f"{tree['title']}\n{tree['message']}"
 
 
-def home_assistant(asked: Asked) -> str:
+def home_assistant(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/api/services/notify/mobile_app_phone")
     assert asked.headers["authorization"] == "Bearer k3y0fHome"
     return f"{tree['title']}\n{tree['message']}"
 
 
-def pagerduty(asked: Asked) -> str:
+def pagerduty(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/v2/enqueue")
     assert (tree["event_action"], len(tree["routing_key"]), len(tree["dedup_key"])) == ("trigger", 32, 36)
     payload = tree["payload"]
@@ -145,20 +145,20 @@ def pagerduty(asked: Asked) -> str:
     return f"{payload['summary']}\n{payload['custom_details']['text']}"
 
 
-def opsgenie(asked: Asked) -> str:
+def opsgenie(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/v2/alerts")
     assert (asked.headers["authorization"], len(tree["alias"])) == ("GenieKey k3y0fOpsgenie", 36)
     assert len(tree["message"]) <= 130 and len(tree["description"]) <= 15_000
     return f"{tree['message']}\n{tree['description']}"
 
 
-def signal(asked: Asked) -> str:
+def signal(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/v2/send")
     assert (tree["number"], tree["recipients"]) == ("+46700000000", ["+46700000001", "group.x="])
     return str(tree["message"])
 
 
-def lark(asked: Asked) -> str:
+def lark(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/open-apis/bot/v2/hook/k3y0fLark")
     key = f"{tree['timestamp']}\nk3y0fSign".encode()
     assert tree["sign"] == base64.b64encode(hmac.digest(key, b"", hashlib.sha256)).decode()
@@ -167,7 +167,7 @@ def lark(asked: Asked) -> str:
     return f"{post['title']}\n{post['content'][0][0]['text']}"
 
 
-def dingtalk(asked: Asked) -> str:
+def dingtalk(asked: ReceivedRequest) -> str:
     path, _, query = asked.target.partition("?")
     fields = {name: values[0] for name, values in parse_qs(query).items()}
     assert (path, fields["access_token"]) == ("/robot/send", "k3y0fDingtalk")
@@ -178,13 +178,13 @@ def dingtalk(asked: Asked) -> str:
     return str(tree["text"]["content"])
 
 
-def wecom(asked: Asked) -> str:
+def wecom(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/cgi-bin/webhook/send?key=k3y0fWecom")
     assert len(tree["text"]["content"].encode()) <= 2048
     return str(tree["text"]["content"])
 
 
-def apprise(asked: Asked) -> str:
+def apprise(asked: ReceivedRequest) -> str:
     tree = tree_of(asked, "/notify/k3y0fApprise")
     assert (tree["format"], "tag" in tree) == ("text", False)
     return f"{tree['title']}\n{tree['body']}"

@@ -19,7 +19,7 @@ from storage.records.destination import Private
 from tests.actors.destination_kinds.messengers.peers import PEERS, Peer
 from tests.actors.test_delivering import HOUR, Town, asked
 from tests.storage.contract.builders import a_destination
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 MESSENGERS = {messenger.id: messenger for messenger in built_in()}
 TITLE = "Prices: @everyone *all* <b>fares</b> rise & `fall`"
@@ -34,7 +34,7 @@ class Square(Town):
         self.times: list[float] = []
         self.network.add("hook.test", "93.184.216.35", web(self._take, self.arrived), 443)
 
-    def _take(self, request: Asked) -> Answer:
+    def _take(self, request: ReceivedRequest) -> Answer:
         self.texts.append(self.peer.read(request))
         self.times.append(trio.current_time())
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from actors.sources.feed.seen import Mark, compare
+from actors.sources.feed.seen import EntryFingerprint, compare
 from tests.support.build import NOW
 
 
-def entry(name: str, *lines: str) -> Mark:
+def entry(name: str, *lines: str) -> EntryFingerprint:
     text = "".join(lines).encode().ljust(4)[-4:]
     prints = name.encode().ljust(4)[:4] + text + b"".join(line.encode().ljust(3)[:3] for line in lines)
-    return Mark(name, "0" * 16, f"/{name}", prints=prints, date=NOW)
+    return EntryFingerprint(name, "0" * 16, f"/{name}", prints=prints, date=NOW)
 
 
-def told(*documents: list[Mark]) -> list[tuple[int, ...]]:
+def told(*documents: list[EntryFingerprint]) -> list[tuple[int, ...]]:
     """Return the edits reported for each document after the first."""
     memory, edits = b"", []
     for number, document in enumerate(documents, 1):
@@ -20,7 +20,7 @@ def told(*documents: list[Mark]) -> list[tuple[int, ...]]:
     return edits[1:]
 
 
-def all_with(line: str, names: str = "abcde") -> list[Mark]:
+def all_with(line: str, names: str = "abcde") -> list[EntryFingerprint]:
     return [entry(name, f"t{name}", line) for name in names]
 
 

@@ -8,7 +8,7 @@ import trio
 
 from actors.content.messages.readings import Entry, FeedReading
 from actors.errors import Unprocessable
-from actors.sources.feed.reader import Turn, error_report, turn_of
+from actors.sources.feed.reader import NewEntriesDecision, error_report, turn_of
 from actors.sources.feed.seen import Manner
 from storage.records.identity import Millis
 from storage.records.tiers import Kind
@@ -29,7 +29,7 @@ def entries(count: int, start: int = 0, *, dated: int | None = None, step: int =
 
 def decide(
     count: int, new: list[Entry], before: Manner = Manner.PLAIN, *, newest: int = NOW - DAY, moved: Sequence[Entry] = ()
-) -> Turn:
+) -> NewEntriesDecision:
     return turn_of(count, new, before, Millis(newest), moved=moved)
 
 

@@ -6,24 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sources.feed.seen import KEPT, Manner, Mark, compare, manner_of, was_empty
+from actors.sources.feed.seen import KEPT, EntryFingerprint, Manner, compare, manner_of, was_empty
 from tests.support.build import NOW
 
 FP = "00000000000000aa"
 OTHER = "00000000000000bb"
 entries = st.lists(
-    st.tuples(st.text(max_size=8), st.sampled_from([FP, OTHER])).map(lambda pair: Mark(*pair)), max_size=30
+    st.tuples(st.text(max_size=8), st.sampled_from([FP, OTHER])).map(lambda pair: EntryFingerprint(*pair)), max_size=30
 )
 
 
 def memory_of(*names: str) -> bytes:
-    memory = compare(b"", [Mark(name, FP) for name in names]).memory
+    memory = compare(b"", [EntryFingerprint(name, FP) for name in names]).memory
     assert memory is not None
     return memory
 
 
 def test_the_first_document_is_all_new_and_leaves_a_memory() -> None:
-    found = compare(b"", [Mark("a", FP), Mark("b", FP)])
+    found = compare(b"", [EntryFingerprint("a", FP), EntryFingerprint("b", FP)])
     assert (found.new, found.updated) == ((0, 1), ())
     assert found.memory
 
@@ -33,35 +33,41 @@ def test_an_empty_first_document_leaves_a_memory_that_is_not_empty() -> None:
 
 
 def test_the_same_document_changes_nothing_in_any_order() -> None:
-    assert compare(memory_of("a", "b"), [Mark("b", FP), Mark("a", FP)])[:3] == ((), (), None)
+    assert compare(memory_of("a", "b"), [EntryFingerprint("b", FP), EntryFingerprint("a", FP)])[:3] == ((), (), None)
 
 
 def test_a_new_entry_and_an_edited_one_are_distinguished() -> None:
-    found = compare(memory_of("a", "b"), [Mark("c", FP), Mark("a", OTHER), Mark("b", FP)])
+    found = compare(
+        memory_of("a", "b"), [EntryFingerprint("c", FP), EntryFingerprint("a", OTHER), EntryFingerprint("b", FP)]
+    )
     assert (found.new, found.updated) == ((0,), (1,))
 
 
 def test_an_entry_that_was_dropped_and_comes_back_is_known() -> None:
-    shrunk = compare(memory_of("a", "b"), [Mark("c", FP)]).memory
+    shrunk = compare(memory_of("a", "b"), [EntryFingerprint("c", FP)]).memory
     assert shrunk is not None
-    assert compare(shrunk, [Mark("a", FP), Mark("b", FP), Mark("c", FP)])[:3] == ((), (), None)
+    assert compare(shrunk, [EntryFingerprint("a", FP), EntryFingerprint("b", FP), EntryFingerprint("c", FP)])[:3] == (
+        (),
+        (),
+        None,
+    )
 
 
 def test_an_identity_that_occurs_twice_counts_once() -> None:
-    assert compare(b"", [Mark("a", FP), Mark("a", OTHER)]).new == (0,)
+    assert compare(b"", [EntryFingerprint("a", FP), EntryFingerprint("a", OTHER)]).new == (0,)
 
 
 def test_the_memory_is_bounded_and_forgets_the_longest_absent_first() -> None:
     memory = memory_of("first")
     for number in range(KEPT + 50):
-        memory = compare(memory, [Mark(str(number), FP)]).memory or memory
+        memory = compare(memory, [EntryFingerprint(str(number), FP)]).memory or memory
     assert len(memory) < 36 * KEPT
-    assert compare(memory, [Mark("first", FP)]).new == (0,)
-    assert compare(memory, [Mark(str(KEPT), FP)]).new == ()
+    assert compare(memory, [EntryFingerprint("first", FP)]).new == (0,)
+    assert compare(memory, [EntryFingerprint(str(KEPT), FP)]).new == ()
 
 
 def test_a_large_document_is_remembered_whole() -> None:
-    names = [Mark(str(number), FP) for number in range(5_000)]
+    names = [EntryFingerprint(str(number), FP) for number in range(5_000)]
     memory = compare(b"", names).memory
     assert memory is not None
     assert compare(memory, names)[:3] == ((), (), None)
@@ -74,7 +80,9 @@ def test_a_memory_in_an_unknown_form_is_refused() -> None:
 
 
 @given(entries, entries)
-def test_an_entry_compared_once_is_never_new_again(before: list[Mark], after: list[Mark]) -> None:
+def test_an_entry_compared_once_is_never_new_again(
+    before: list[EntryFingerprint], after: list[EntryFingerprint]
+) -> None:
     first = compare(b"", before).memory or b""
     second = compare(first, after)
     kept = second.memory if second.memory is not None else first
@@ -83,14 +91,14 @@ def test_an_entry_compared_once_is_never_new_again(before: list[Mark], after: li
     assert {after[i].key for i in second.new}.isdisjoint(entry.key for entry in before)
 
 
-def linked(name: str, link: str, print_: str = FP, **more: object) -> Mark:
-    return Mark(name, print_, link, **more)  # type: ignore[arg-type]
+def linked(name: str, link: str, print_: str = FP, **more: object) -> EntryFingerprint:
+    return EntryFingerprint(name, print_, link, **more)  # type: ignore[arg-type]
 
 
 THREE = [linked("x", "/x"), linked("y", "/y"), linked("z", "/z")]
 
 
-def after(before: list[Mark], now: list[Mark]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def after(before: list[EntryFingerprint], now: list[EntryFingerprint]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the new and the updated entries of a document that follows another."""
     found = compare(compare(b"", before).memory or b"", now)
     return found.new, found.updated
@@ -133,7 +141,7 @@ def test_an_alias_names_an_entry_with_a_new_key() -> None:
     assert after([alone], [linked("g /3", "/3", aliases=("g",)), *before]) == ((0, 1), ())
 
 
-def old_memory(*marks: Mark, manner: int = 4) -> bytes:
+def old_memory(*marks: EntryFingerprint, manner: int = 4) -> bytes:
     """Return a memory in the format before prints of titles and dates."""
 
     def hashed(text: str, size: int) -> bytes:
@@ -143,9 +151,11 @@ def old_memory(*marks: Mark, manner: int = 4) -> bytes:
     return bytes([manner]) + b"".join(rows)
 
 
-def entry(key: str, words: bytes, date: int | None = NOW, link: str = "", lines: bytes = b"", **more: object) -> Mark:
+def entry(
+    key: str, words: bytes, date: int | None = NOW, link: str = "", lines: bytes = b"", **more: object
+) -> EntryFingerprint:
     """Return an entry with four letters each for title and text."""
-    return Mark(key, words.hex(), link or f"/{key}", prints=words + lines, date=date, **more)  # type: ignore[arg-type]
+    return EntryFingerprint(key, words.hex(), link or f"/{key}", prints=words + lines, date=date, **more)  # type: ignore[arg-type]
 
 
 def test_a_memory_of_the_form_before_knows_all_that_it_held_and_is_converted() -> None:

@@ -17,7 +17,7 @@ import trio
 from actors.content.changes import listed
 from actors.content.messages.requests import item_form
 from actors.sources import following as items
-from tests.actors.sources.harness import SITE, Answer, Asked, Origin, watching
+from tests.actors.sources.harness import SITE, Answer, Origin, ReceivedRequest, watching
 from tests.support.in_loop import Disk
 
 URL = f"https://{SITE}/news"
@@ -40,7 +40,7 @@ class Town(Origin):
         """How often an item's page fails: -1 for ever."""
         self.fetched: list[tuple[float, str]] = []
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(404, b"")
         if asked.target == "/news":

@@ -13,19 +13,21 @@ from msgspec.structs import replace
 from actors.egress.failures import Blame
 from actors.sources.health.score import after_failure, after_look, flag_of
 from actors.sources.schedule import silence as pulse
-from actors.sources.schedule.silence import Pulse
+from actors.sources.schedule.silence import SilenceState
 from storage.records.identity import Millis
 from storage.records.states import Flag, Health
 from tests.actors.sources.schedule.test_silence import after_gaps
 
 HOUR, DAY = 3600.0, 86_400.0
-NEW = Pulse()
+NEW = SilenceState()
 FIRST = Millis(3_600_000)
 OFFICE = (([600.0] * 60 + [14 * HOUR]) * 4 + [600.0] * 60 + [62 * HOUR]) * 8
 WEEKLY_BURST = ([600.0] * 5 + [6.8 * DAY]) * 7
 
 
-def failing(hours: float, blame: Blame = Blame.REMOTE_TRANSIENT, failures: int = 5, *, memory: Pulse = NEW) -> Health:
+def failing(
+    hours: float, blame: Blame = Blame.REMOTE_TRANSIENT, failures: int = 5, *, memory: SilenceState = NEW
+) -> Health:
     """Return a source's health after the last of several failures; the first was this many hours before."""
     health = Health()
     for number in range(1, failures + 1):
@@ -86,7 +88,7 @@ def test_the_table_of_failures(hours: float, failures: int, score: float, flag: 
 
 
 def test_the_table_of_answers_that_cannot_be_read() -> None:
-    memory = Pulse()
+    memory = SilenceState()
     for number in range(40):
         memory = pulse.passed(memory, 600.0, defect=number % 5 < 2)
     health, _ = after_look(Health(), memory)
@@ -104,7 +106,7 @@ def test_a_feed_that_has_become_a_login_page_is_rotten_when_it_is_confirmed_for_
 
 @given(st.integers(1, 300), st.integers(60, 2700), st.sampled_from(["ok", "degraded", "rotten"]))
 def test_h1_a_source_that_answers_and_never_changes_keeps_one(looks: int, every: int, flag: Flag) -> None:
-    health, memory = Health(flag=flag), Pulse(watched=60 * DAY)
+    health, memory = Health(flag=flag), SilenceState(watched=60 * DAY)
     for _ in range(looks):
         health, memory = after_look(health, pulse.passed(memory, every, defect=False))
         assert health.score == 1.0
@@ -115,7 +117,7 @@ def worst_flags(draw_gaps: list[list[float]]) -> dict[Flag, int]:
     """Count the flags at the end of each gap, when they are worst."""
     found: dict[Flag, int] = {"ok": 0, "degraded": 0, "rotten": 0}
     for gaps in draw_gaps:
-        memory = Pulse(watched=365 * DAY)
+        memory = SilenceState(watched=365 * DAY)
         for gap in gaps:
             memory = pulse.passed(memory, gap, defect=False)
             if len(memory.gaps) >= pulse.FEWEST_GAPS and memory.age > pulse.LONGEST_TIMES * memory.longest:
@@ -174,7 +176,7 @@ def test_h4_a_source_that_has_stopped_is_found_after_a_dozen_mean_gaps_and_rotte
 def test_h5_the_flag_changes_at_most_twice_in_an_outage_and_once_after_it(
     before: list[Blame | None], failures: int, every: float, after: list[bool]
 ) -> None:
-    health, memory, now, flags = Health(), Pulse(), float(FIRST), []
+    health, memory, now, flags = Health(), SilenceState(), float(FIRST), []
     for number in range(1, failures + 1):
         now += every * 1000
         health, memory = after_failure(health, memory, Blame.REMOTE_TRANSIENT, number, Millis(round(now)), "timeout")
@@ -208,7 +210,7 @@ def test_our_own_troubles_and_throttling_are_not_held_against_a_source(blame: Bl
 
 
 def test_an_answer_ends_an_outage_at_once() -> None:
-    health, _ = after_look(failing(30), Pulse())
+    health, _ = after_look(failing(30), SilenceState())
     assert (health.score, health.flag, health.down_since) == (1.0, "ok", None)
 
 
@@ -231,7 +233,7 @@ def test_a_flag_never_says_better_than_its_score_allows(score: float, before: Fl
 
 
 def test_a_remark_on_a_page_appears_in_the_reason_costs_no_score_and_stays_until_the_next_read() -> None:
-    health, memory = after_look(Health(), Pulse(), "One place is restless.")
+    health, memory = after_look(Health(), SilenceState(), "One place is restless.")
     assert (health.score, health.cause, health.reason) == (
         1.0,
         "none",

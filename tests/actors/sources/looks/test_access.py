@@ -11,7 +11,7 @@ from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 URL, HEADERS = f"https://{SITE}/prices", "Cookie: session=s3cret\nX-Team: a:b"
 OTHER, OTHER_ADDRESS = "elsewhere.example", "93.184.216.35"
@@ -28,15 +28,15 @@ class Members:
 
     def __init__(self) -> None:
         self.session, self.text, self.leads_to, self.status = "s3cret", TEXT, "", 200
-        self.asked: list[Asked] = []
-        self.elsewhere: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
+        self.elsewhere: list[ReceivedRequest] = []
 
     def join(self, service: Watching) -> None:
         service.network.names[OTHER] = [(OTHER_ADDRESS,)]
         service.network.servers[ADDRESS, 443] = web(self.answer, self.asked)
         service.network.servers[OTHER_ADDRESS, 443] = web(self._other, self.elsewhere)
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(404)
         if self.leads_to:
@@ -45,10 +45,10 @@ class Members:
             return Answer(200, page(self.text), {"content-type": "text/html"})
         return Answer(self.status, SIGN_IN, {"content-type": "text/html"})
 
-    def _other(self, asked: Asked) -> Answer:
+    def _other(self, asked: ReceivedRequest) -> Answer:
         return Answer(404) if asked.target == "/robots.txt" else Answer(200, page(TEXT), {"content-type": "text/html"})
 
-    def looks(self) -> list[Asked]:
+    def looks(self) -> list[ReceivedRequest]:
         return [asked for asked in self.asked if asked.target != "/robots.txt"]
 
 
@@ -97,7 +97,7 @@ async def test_no_redirect_takes_them_to_another_origin(autojump_clock: object) 
 
 async def test_a_feed_that_a_page_advertises_on_another_host_gets_no_headers(autojump_clock: object) -> None:
     async with watching() as (service, _):
-        site, asked_of_feed = Members(), list[Asked]()
+        site, asked_of_feed = Members(), list[ReceivedRequest]()
         site.join(service)
         link = f'<link rel="alternate" type="application/rss+xml" href="https://{OTHER}/feed">'.encode()
         body = page(TEXT).replace(b"<head>", b"<head>" + link)
@@ -195,9 +195,9 @@ class Api:
     """A service that answers POST and refuses GET."""
 
     def __init__(self) -> None:
-        self.price, self.asked, self.leads_to = 12, list[Asked](), ""
+        self.price, self.asked, self.leads_to = 12, list[ReceivedRequest](), ""
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(404)
         if self.leads_to:

@@ -13,14 +13,14 @@ from actors.sources.looks.access import NO_ACCESS, Renewal
 from actors.sources.looks.fetch import fetch
 from storage.records.source import Validators
 from tests.actors.sources.harness import ADDRESS, SITE, rss, watching
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 URL = f"https://{SITE}/feed"
 FEED = Answer(200, rss("a"))
-Serve = Callable[[Asked], Answer]
+Serve = Callable[[ReceivedRequest], Answer]
 
 
-def cookie_of(asked: Asked) -> str:
+def cookie_of(asked: ReceivedRequest) -> str:
     return asked.headers.get("cookie", "")
 
 
@@ -33,7 +33,7 @@ def site(serve: Serve) -> Serve:
 
 
 async def test_a_cookie_is_sent_to_later_redirects_and_dropped_after_the_check(autojump_clock: object) -> None:
-    asked: list[Asked] = []
+    asked: list[ReceivedRequest] = []
     async with watching() as (service, _):
         wall = site(lambda one: FEED if cookie_of(one) == "seen=1" else moved(URL, sets="seen=1; Path=/; Secure"))
         service.network.servers[ADDRESS, 443] = web(wall, asked)
@@ -46,8 +46,8 @@ async def test_a_cookie_is_sent_to_later_redirects_and_dropped_after_the_check(a
 
 
 async def test_a_cookie_never_leaves_the_origin_that_set_it(autojump_clock: object) -> None:
-    asked: list[Asked] = []
-    elsewhere: list[Asked] = []
+    asked: list[ReceivedRequest] = []
+    elsewhere: list[ReceivedRequest] = []
     async with watching() as (service, _):
         first = site(lambda one: moved("https://sub.site.example/x", sets=f"a=1; Domain={SITE}; Path=/"))
         service.network.servers[ADDRESS, 443] = web(first, asked)
@@ -59,8 +59,8 @@ async def test_a_cookie_never_leaves_the_origin_that_set_it(autojump_clock: obje
 
 
 async def test_x3_validators_do_not_cross_origins(autojump_clock: object) -> None:
-    asked: list[Asked] = []
-    elsewhere: list[Asked] = []
+    asked: list[ReceivedRequest] = []
+    elsewhere: list[ReceivedRequest] = []
     async with watching() as (service, _):
         service.network.servers[ADDRESS, 443] = web(site(lambda one: moved("https://other.example/x")), asked)
         service.network.add("other.example", "93.184.220.1", web(site(lambda one: FEED), elsewhere), 443)
@@ -79,8 +79,8 @@ async def test_x3_validators_do_not_cross_origins(autojump_clock: object) -> Non
 
 
 async def test_cookies_on_the_way_are_not_mixed_with_those_that_the_user_gave(autojump_clock: object) -> None:
-    asked: list[Asked] = []
-    elsewhere: list[Asked] = []
+    asked: list[ReceivedRequest] = []
+    elsewhere: list[ReceivedRequest] = []
     async with watching() as (service, _):
         service.network.servers[ADDRESS, 443] = web(site(lambda one: moved("https://other.example/x")), asked)
         wall = site(lambda one: moved(URL + "?back", sets="c=3; Path=/") if not elsewhere[1:] else FEED)
@@ -92,7 +92,7 @@ async def test_cookies_on_the_way_are_not_mixed_with_those_that_the_user_gave(au
 
 
 async def test_raw_utf_8_in_a_redirect_is_encoded_as_browsers_do(autojump_clock: object) -> None:
-    asked: list[Asked] = []
+    asked: list[ReceivedRequest] = []
     async with watching() as (service, _):
         raw = "/flüsse/ö?q=ü".encode().decode("latin-1")
         service.network.servers[ADDRESS, 443] = web(

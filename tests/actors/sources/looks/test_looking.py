@@ -11,7 +11,7 @@ from storage.records.source import Age, SourceRuntime, parted
 from tests.actors.sources.harness import ADDRESS, Watching, page, watching
 from tests.actors.sources.looks.test_access import OTHER, OTHER_ADDRESS, SIGN_IN, TEXT, URL
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.scripted_browser import ScriptedBrowser, rendered
 
 HEADERS = "Cookie: session=t0; theme=dark\nX-Team: a"
@@ -27,19 +27,19 @@ class Renewing:
         self.number, self.ends, self.text, self.price = 0, ends, TEXT, 10
         self.fails: list[Answer] = []
         self.renews, self.elsewhere = True, False
-        self.asked: list[Asked] = []
-        self.others: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
+        self.others: list[ReceivedRequest] = []
 
     def join(self, service: Watching) -> None:
         service.network.names[OTHER] = [(OTHER_ADDRESS,)]
         service.network.servers[ADDRESS, 443] = web(self.answer, self.asked)
         service.network.servers[OTHER_ADDRESS, 443] = web(self._other, self.others)
 
-    def _other(self, asked: Asked) -> Answer:
+    def _other(self, asked: ReceivedRequest) -> Answer:
         sets = {"set-cookie": "session=theirs; Path=/", "location": URL}
         return Answer(404) if asked.target == "/robots.txt" else Answer(302, b"", sets)
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(404)
         if self.fails:

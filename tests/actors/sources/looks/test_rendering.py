@@ -19,7 +19,7 @@ from storage.records import trail
 from storage.records.identity import SourceId
 from storage.records.trail import Verdict
 from tests.actors.sources.harness import SITE, Origin, Watching, page, rss, watching
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.scripted_browser import ScriptedBrowser, rendered
 
 URL = f"https://{SITE}/app"
@@ -249,11 +249,11 @@ async def test_headers_are_not_sent_to_another_host(autojump_clock: object) -> N
     browser = ScriptedBrowser()
     browser.pages[there] = BEFORE
 
-    def elsewhere(asked: Asked) -> Answer:
+    def elsewhere(asked: ReceivedRequest) -> Answer:
         return Answer(200, SHELL) if asked.target == "/app" else Answer(404, b"")
 
     class Leads(Origin):
-        def __call__(self, asked: Asked) -> Answer:
+        def __call__(self, asked: ReceivedRequest) -> Answer:
             return Answer(302, b"", {"location": there}) if asked.target == "/app" else super().__call__(asked)
 
     async with watching(Leads(), browser=browser) as (service, _):

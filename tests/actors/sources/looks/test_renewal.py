@@ -18,7 +18,7 @@ from tests.actors.sources.harness import SITE, Watching, page, watching
 from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
 from tests.actors.sources.looks.test_looking import Renewing, hot_of, stored
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked
+from tests.support.memory_network import Answer, ReceivedRequest
 
 HEADERS = "Cookie: session=t0"
 HTML = {"content-type": "text/html"}
@@ -34,7 +34,7 @@ class Slow(Renewing):
         super().__init__()
         self.pause, self.under_way, self.late, self.within = 0.0, trio.Event(), late, within
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         answer = super().answer(asked)
         if self.pause and asked.target != "/robots.txt":
             answer.after, answer.pause = (self.pause, 0.0) if self.late else (0.0, self.pause)

@@ -12,7 +12,7 @@ from actors.messages.sources import DetectUrl
 from storage.records.event import Delta
 from tests.actors.sources.harness import Origin, page, watching
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.pages import apply
 
 URL = "https://site.example/prices"
@@ -59,7 +59,7 @@ async def test_a_cell_of_a_table_says_which_one_it_is(autojump_clock: object) ->
 class DrawnForEachRequest(Origin):
     """An API whose answer names the request, its time and the machine."""
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         n = len(self.asked)
         machine, nonce = f"web-{n % 3:02}", f"{n * 40503 % 65536:04x}"
         drawn = {"requestId": f"{n * 7919:08x}-aa", "took": 3 + n % 5, "server": machine, "nonce": nonce}
@@ -131,7 +131,7 @@ async def test_a_declared_page_is_not_fetched_before_robots_txt_allows_it(autoju
 
 async def test_a_declared_page_that_redirects_asks_the_robots_txt_of_each_step(autojump_clock: object) -> None:
     async with watching() as (service, origin):
-        asked: list[Asked] = []
+        asked: list[ReceivedRequest] = []
         forbids = web(lambda one: Answer(200, b"User-agent: *\nDisallow: /\n"), asked)
         service.network.add("other.example", "93.184.216.35", forbids)
         origin.bodies["/prices"] = b""

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from actors.content.changes.memory import SettledState, encode, pack
-from actors.content.pages.places import Place
+from actors.content.pages.places import CellLabels
 from actors.content.pages.traits import CELL, FURNITURE, HEADING
 from actors.errors import NotFound, Overloaded
 from actors.messages.requests import SourcePatch
@@ -27,7 +27,7 @@ TEXT = "The basic plan holds up to ten projects and one gigabyte of storage for 
 
 def test_a_memory_lists_its_blocks_and_counts_the_omitted_ones() -> None:
     state = SettledState(("A", "10", "Home"), ("1" * 16, "2" * 16, "3" * 16, "4" * 16), (HEADING, CELL, FURNITURE, 0))
-    placed = SettledState(state.texts, state.keys, state.traits, (None, Place("Team", "Seats")))
+    placed = SettledState(state.texts, state.keys, state.traits, (None, CellLabels("Team", "Seats")))
     assert reported_page(encode(pack(placed))) == ToldPage(
         (
             ToldBlock("A", True, False, False, "", ""),

@@ -17,7 +17,7 @@ from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.storage.contract.builders import a_draft, a_source
 from tests.support.build import NOW
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 URL = f"https://{SITE}/news"
 NAMES = ("anchors", "buoys", "cranes", "docks", "eels", "ferries")
@@ -52,7 +52,7 @@ def an_origin(*names: str) -> Origin:
     return origin
 
 
-def waiting_of(disk: Disk, source: Any) -> items.Following:
+def waiting_of(disk: Disk, source: Any) -> items.FollowQueue:
     return items.unpacked(trail.opened(disk.sources()[source].base).waiting)
 
 
@@ -171,14 +171,14 @@ class Abroad:
     """Two other sites on one machine, and their requests."""
 
     def __init__(self, run: Watching) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.status, self.robots = 200, b""
         run.network.add("other.example", "93.184.216.41", web(self.answer, self.asked))
         run.network.add("third.example", "93.184.216.42", web(self.answer, self.asked))
         for address in ("93.184.216.41", "93.184.216.42"):
             run.network.servers[address, 443] = run.network.servers[address, 80]
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(200, self.robots, {"content-type": "text/plain"})
         html = {"content-type": "text/html", "set-cookie": "session=theirs; Domain=example"}
@@ -247,11 +247,11 @@ async def test_a_host_that_rests_keeps_no_page_of_another_waiting_and_nothing_is
 def test_pages_of_other_hosts_wait_within_their_shares() -> None:
     source = a_source(1, url=URL, watch_url=URL, follow="new_links", follow_hosts=("*",))
     drafts = [a_draft("x", ("change:new",), url=f"{OTHER}/{n}", content="") for n in range(MOST_OF_HOST + 5)]
-    found = items.found(items.Following(), source, drafts, NOW)
+    found = items.found(items.FollowQueue(), source, drafts, NOW)
     assert len(found.following.waiting) == MOST_OF_HOST and len(found.elsewhere) == MOST_OF_HOST
     assert {draft.unread for draft in found.told} == {"Too many new items on other.example wait already."}
     many = [a_draft("x", ("change:new",), url=f"https://h{n}.example/x", content="") for n in range(MOST_ELSEWHERE + 5)]
-    found = items.found(items.Following(), source, many, NOW)
+    found = items.found(items.FollowQueue(), source, many, NOW)
     assert len(found.following.waiting) == MOST_ELSEWHERE and len(found.left) == 5
     assert in_words(found.elsewhere[:1], found.left) == (
         " 1 of them is on another host (h0.example): fetched, too."

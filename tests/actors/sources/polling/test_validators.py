@@ -10,7 +10,7 @@ import trio
 from actors.sources.schedule.cadence import decode
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
 from tests.support.build import NOW
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 URL = f"https://{SITE}/feed"
 TEXT = "A paragraph that is long enough to count as text of a page, with a dozen words or more in it, at 10 euros."
@@ -21,7 +21,7 @@ class Script:
 
     def __init__(self) -> None:
         self.answer = Answer(200, rss("a"))
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
 
     def join(self, service: Watching) -> None:
         serve = web(lambda asked: self.answer if asked.target != "/robots.txt" else Answer(404), self.asked)
@@ -108,7 +108,7 @@ async def test_x3_validators_stay_behind_when_the_url_begins_to_redirect(autojum
         script.join(service)
         script.says(rss("a"), etag='"secret"')
         await service.add(URL)
-        elsewhere: list[Asked] = []
+        elsewhere: list[ReceivedRequest] = []
         service.network.add("other.example", "93.184.220.1", web(lambda asked: Answer(200, rss("a")), elsewhere), 443)
         script.says(b"", 302, location="https://other.example/feed", etag='"of the redirect"')
         await hour()
@@ -153,7 +153,7 @@ class Deaf(Script):
     """An origin that answers 304 to any conditional request."""
 
     def join(self, service: Watching) -> None:
-        def serve(asked: Asked) -> Answer:
+        def serve(asked: ReceivedRequest) -> Answer:
             if asked.target == "/robots.txt":
                 return Answer(404)
             return Answer(304) if any(name.startswith("if-") for name in asked.headers) else self.answer

@@ -20,7 +20,9 @@ from tests.storage.contract.builders import a_source
 from tests.support.build import NOW
 from tests.support.in_loop import Disk
 
-HOURLY = pulse.Pulse(gaps=(24_567,) * 64, peaks=(), seen=300.0, above=75.0, watched=15 * 86_400.0, longest=3600.0)
+HOURLY = pulse.SilenceState(
+    gaps=(24_567,) * 64, peaks=(), seen=300.0, above=75.0, watched=15 * 86_400.0, longest=3600.0
+)
 """The memory of a source that sent something every hour for 15 days."""
 URL = "ws://push.example/live"
 ADDRESS = "93.184.216.77"

@@ -16,7 +16,7 @@ from storage.records.source import SourceRuntime
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, watching
 from tests.actors.sources.looks.test_access import OTHER, OTHER_ADDRESS, TEXT
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 URL = "wss://push.example/live"
 PLACE = "93.184.216.77"
@@ -116,7 +116,7 @@ async def test_cookies_of_a_refused_handshake_are_taken_unless_they_lock_out(aut
 
 async def test_a_redirected_handshake_sends_nothing_to_its_target(autojump_clock: object) -> None:
     async with watching() as (service, _):
-        club, abroad = Club(), list[Asked]()
+        club, abroad = Club(), list[ReceivedRequest]()
         service.network.names[OTHER] = [(OTHER_ADDRESS,)]
         service.network.servers[OTHER_ADDRESS, 443] = web(lambda _: Answer(404), abroad)
         await joined(service, club)
@@ -146,9 +146,9 @@ async def test_headers_without_a_cookie_get_none_from_a_handshake(autojump_clock
 
 async def test_a_socket_and_the_pages_of_its_host_go_on_with_one_session(autojump_clock: object) -> None:
     async with watching() as (service, _):
-        club, asked = Club(), list[Asked]()
+        club, asked = Club(), list[ReceivedRequest]()
 
-        def answer(one: Asked) -> Answer:
+        def answer(one: ReceivedRequest) -> Answer:
             if one.target == "/robots.txt":
                 return Answer(404)
             club.came.append(one.headers.get("cookie", ""))

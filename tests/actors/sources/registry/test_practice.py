@@ -29,7 +29,7 @@ from storage.records.identity import SourceId
 from tests.actors.sources.harness import KEY, SITE, Origin, Watching, rss, watching
 from tests.support.build import BASE_URL
 from tests.support.in_loop import Disk
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 PAGE, FEED = address(BASE_URL, "page"), address(BASE_URL, "feed")
 
@@ -241,7 +241,7 @@ async def test_x1_a_redirect_does_not_reach_practice(autojump_clock: object) -> 
     async with practising(base_url="http://10.0.0.7:8080") as (service, origin):
         await show(service)
 
-        def away(asked: Asked) -> Answer:
+        def away(asked: ReceivedRequest) -> Answer:
             return Answer(302, b"", {"location": "http://10.0.0.7:8080/practice/feed"})
 
         service.network.add("away.example", "93.184.216.99", web(away, origin.asked))

@@ -8,7 +8,7 @@ import pytest
 from actors.errors import Unprocessable, UrlRefused
 from actors.messages.requests import DetectRequest, NewSource
 from tests.actors.sources.harness import ADDRESS, SITE, page, rss, watching
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 TYPED = {
     f"feed://{SITE}/x.xml": f"https://{SITE}/x.xml",
@@ -54,7 +54,7 @@ async def test_another_type_for_a_url_that_is_watched_is_refused_with_a_sentence
 async def test_only_urls_that_robots_txt_forbids_are_reported_as_forbidden(autojump_clock: object) -> None:
     async with watching() as (service, _):
 
-        def serve(asked: Asked) -> Answer:
+        def serve(asked: ReceivedRequest) -> Answer:
             return Answer(500 if asked.target == "/robots.txt" else 200, page("A text that is long enough."))
 
         service.network.servers[ADDRESS, 443] = web(serve, [])

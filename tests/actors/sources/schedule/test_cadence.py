@@ -10,9 +10,9 @@ from actors.sources.schedule.budgets import Price
 from actors.sources.schedule.cadence import (
     DAY,
     HOUR,
-    Ahead,
     Hints,
     Limits,
+    PredictedRate,
     Rhythm,
     balance,
     due_after,
@@ -33,8 +33,8 @@ def steady(a_day: float, days: float = 28.0) -> Rhythm:
     return Rhythm(seen, days * DAY, (seen / 24,) * 24, (seen / 7,) * 7, judged=100.0, last=MOMENT - DAY)
 
 
-def steadily(rate: float, quick: float = 0.0) -> Ahead:
-    return Ahead(MOMENT, (rate,) * 3, quick, 0.0)
+def steadily(rate: float, quick: float = 0.0) -> PredictedRate:
+    return PredictedRate(MOMENT, (rate,) * 3, quick, 0.0)
 
 
 @given(
@@ -76,9 +76,9 @@ def test_a_burst_is_checked_soon_and_a_calm_moment_is_not() -> None:
 
 
 def test_checks_come_after_an_expected_change_and_not_before() -> None:
-    rising = Ahead(0.0, (0.0001, 0.0001, 0.002), 0.0, 0.0)
-    falling = Ahead(0.0, (0.002, 0.002, 0.0001), 0.0, 0.0)
-    steady_wait = balance(Ahead(0.0, (0.002,) * 3, 0.0, 0.0), 5760.0, 60.0, 3600.0)
+    rising = PredictedRate(0.0, (0.0001, 0.0001, 0.002), 0.0, 0.0)
+    falling = PredictedRate(0.0, (0.002, 0.002, 0.0001), 0.0, 0.0)
+    steady_wait = balance(PredictedRate(0.0, (0.002,) * 3, 0.0, 0.0), 5760.0, 60.0, 3600.0)
     assert balance(falling, 5760.0, 60.0, 3600.0) < steady_wait <= balance(rising, 5760.0, 60.0, 3600.0)
 
 

@@ -4,15 +4,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sources.schedule.silence import DAY, KEPT, QUARTER, VERSION, Pulse, decode, encode, passed, silence, yielded
+from actors.sources.schedule.silence import (
+    DAY,
+    KEPT,
+    QUARTER,
+    VERSION,
+    SilenceState,
+    decode,
+    encode,
+    passed,
+    silence,
+    yielded,
+)
 from storage.records.identity import Millis
 
 HOUR = 3600.0
 
 
-def after_gaps(gaps: list[float], *, silent: float = 0.0, watched: float = 365 * DAY) -> Pulse:
+def after_gaps(gaps: list[float], *, silent: float = 0.0, watched: float = 365 * DAY) -> SilenceState:
     """Return a source watched for so long, with these last gaps, and silent since."""
-    pulse = Pulse(watched=watched)
+    pulse = SilenceState(watched=watched)
     for gap in gaps:
         pulse = yielded(passed(pulse, gap, defect=False))
     return passed(pulse, silent, defect=False)
@@ -20,7 +31,7 @@ def after_gaps(gaps: list[float], *, silent: float = 0.0, watched: float = 365 *
 
 def test_a_memory_comes_back_as_it_was_saved() -> None:
     pulse = after_gaps([60.0 * n for n in range(1, 300)], silent=7200.0)
-    whole = Pulse(
+    whole = SilenceState(
         pulse.gaps, pulse.gaps, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 0b1011, 3, Millis(1_780_000_000_000), "degraded"
     )
     assert decode(encode(whole)) == whole
@@ -30,7 +41,7 @@ def test_a_memory_comes_back_as_it_was_saved() -> None:
 @given(st.binary(max_size=300))
 def test_an_unreadable_memory_starts_fresh(memory: bytes) -> None:
     if memory[:1] != bytes([VERSION]):
-        assert decode(memory) == Pulse()
+        assert decode(memory) == SilenceState()
     silence(decode(memory))
 
 
@@ -59,7 +70,7 @@ def test_the_longest_silence_is_forgotten_after_90_days_of_watching() -> None:
 
 
 def test_the_defect_rate_covers_the_newest_twenty_checks() -> None:
-    pulse = Pulse()
+    pulse = SilenceState()
     for defect in [True] * 5 + [False] * 12 + [True] * 3:
         pulse = passed(pulse, 60.0, defect=defect)
     assert pulse.partial == 0.4

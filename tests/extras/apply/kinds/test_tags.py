@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from extras.apply.acting import Actor, Done
+from extras.apply.acting import Actor, ActResult
 from extras.apply.attaching import state_of
 from extras.apply.groups import BadFiles
 from extras.apply.reading import read_folder
@@ -182,7 +182,7 @@ async def test_a_destination_that_is_called_otherwise_is_the_same_for_its_tag(se
 async def test_an_edit_after_the_plan_is_not_overwritten(service: Service, tmp_path: Path) -> None:
     plan = await service.plan(files(tmp_path / "f", all="[tags.prices]\nbar = 0.4\n"))
     await service.ask("PUT", PATH, json={"bar": 0.6})
-    done: list[Done] = []
+    done: list[ActResult] = []
     await Actor(service.client(), plan, done.append).run()
     assert [(one.became, one.says) for one in done] == [
         ("refused", "another client has just added it: run the same command again")
@@ -212,7 +212,7 @@ async def test_when_the_answer_is_lost_it_is_made_all_the_same(service: Service,
     lossy = Lossy(service.inner)
     client = WaitingClient(Client(BASE_URL, service.key, lossy))
     plan = await service.plan(folder := files(tmp_path / "f", all="[tags.prices]\nbar = 0.4\n"), client)
-    done: list[Done] = []
+    done: list[ActResult] = []
     await Actor(client, plan, done.append).run()
     assert [one.became for one in done] == ["made"] and lossy.puts == 2
     assert (await service.plan(folder)).empty

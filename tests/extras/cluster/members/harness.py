@@ -27,7 +27,7 @@ from tests.actors.sources.harness import Origin, rss
 from tests.support.build import NOW
 from tests.support.in_loop_nodes import InLoopNode, SharedDisk
 from tests.support.inline_jail import InlineJail
-from tests.support.memory_network import Answer, Asked, MemoryNetwork, a_world, web
+from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, web
 
 
 class Node:
@@ -104,7 +104,7 @@ class Land:
         self._nursery = nursery
         self.network = MemoryNetwork(nursery)
         self.disk = SharedDisk()
-        self.posts: list[Asked] = []
+        self.posts: list[ReceivedRequest] = []
         self.origins: dict[str, Origin] = {}
         self.settings = Settings(base_url="https://sanderling.example", host_rate=1000.0, **settings)
 

@@ -31,7 +31,7 @@ from storage.sql.stores.outbox import Outbox
 from storage.sql.stores.sources import _REVISION
 from tests.actors.sources.harness import rss
 from tests.extras.cluster.members.harness import Land, Node
-from tests.support.memory_network import Answer, Asked, web
+from tests.support.memory_network import Answer, ReceivedRequest, web
 
 LOOKED = 300.0
 """Seconds for a check of each source and the delivery of its events."""
@@ -562,7 +562,7 @@ class Club:
     def __init__(self) -> None:
         self.number, self.wrong = 0, 0
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/robots.txt":
             return Answer(404)
         if asked.headers.get("cookie") != f"session=t{self.number}":

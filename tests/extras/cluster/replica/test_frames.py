@@ -96,7 +96,7 @@ def test_a_read_continues_at_the_end_of_the_last(tmp_path: Path, primary: sqlite
             frames.put_into(database, found.pages, found.size)
             assert found.position.offset > position.offset
             position = found.position
-        assert frames.committed(log, position, _index(tmp_path)) == frames.Committed({}, 0, position)
+        assert frames.committed(log, position, _index(tmp_path)) == frames.CommittedPages({}, 0, position)
     assert _rows_of(copy) == _rows(primary)
 
 

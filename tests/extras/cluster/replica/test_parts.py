@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from extras.cluster.replica.parts import (
     PART,
     BadPart,
-    Change,
     Current,
     Owner,
+    PageChange,
     Whole,
     packed_change,
     packed_part,
@@ -36,7 +36,7 @@ PAGES = st.dictionaries(st.integers(1, 2**31), st.binary(min_size=512, max_size=
 
 @given(PAGES, st.integers(1, 2**31), st.binary(min_size=32, max_size=32))
 def test_a_change_comes_back_as_it_was(pages: dict[int, bytes], size: int, before: bytes) -> None:
-    body, hash = packed_change(Change(pages, size), before, AT, KEY)
+    body, hash = packed_change(PageChange(pages, size), before, AT, KEY)
     found = read_change(body, before, "it", KEY)
     assert (dict(found.change.pages), found.change.size, found.at, found.hash) == (pages, size, AT, hash)
 
@@ -44,7 +44,7 @@ def test_a_change_comes_back_as_it_was(pages: dict[int, bytes], size: int, befor
 @given(st.data(), PAGES)
 def test_a_change_that_is_torn_altered_or_out_of_order_is_refused(data: st.DataObject, pages: dict[int, bytes]) -> None:
     before = start_of("chain-1")
-    body, hash = packed_change(Change(pages, 9), before, AT, KEY)
+    body, hash = packed_change(PageChange(pages, 9), before, AT, KEY)
     cut = data.draw(st.integers(0, len(body) - 1))
     at = data.draw(st.integers(0, len(body) - 1))
     altered = bytearray(body)

@@ -14,8 +14,8 @@ import pytest
 import trio
 
 from extras.cluster.replica import log
-from extras.cluster.replica.parts import Change
-from extras.cluster.replica.shipping import Begun, Shipping
+from extras.cluster.replica.parts import PageChange
+from extras.cluster.replica.shipping import ChainStart, Shipping
 from storage.errors import ChainBroken, Fenced
 from tests.support.replica import a_storage, shipping_in, write
 
@@ -26,13 +26,13 @@ class Copy:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    async def begin(self, shipping: Shipping, begun: Begun) -> None:
+    async def begin(self, shipping: Shipping, begun: ChainStart) -> None:
         with self.path.open("wb") as copy:
             for offset in range(0, begun.size, 1 << 16):
                 copy.write(await shipping.copy(offset, 1 << 16))
         await shipping.copied()
 
-    def put(self, change: Change) -> None:
+    def put(self, change: PageChange) -> None:
         with self.path.open("r+b") as copy:
             log.put_into(copy, change.pages, change.size)
 
@@ -45,11 +45,11 @@ def facts(database: Path, *, beside: bool = False) -> list[tuple[str, int]]:
         return connection.execute("SELECT name, value FROM fact ORDER BY name").fetchall()
 
 
-async def until_begun(shipping: Shipping, earlier: Callable[[Change], None] = lambda _change: None) -> Begun:
+async def until_begun(shipping: Shipping, earlier: Callable[[PageChange], None] = lambda _change: None) -> ChainStart:
     await shipping.renew()
     while True:
         found = await shipping.next()
-        if isinstance(found, Begun):
+        if isinstance(found, ChainStart):
             return found
         if found is None:
             await shipping.renew()
@@ -59,7 +59,7 @@ async def until_begun(shipping: Shipping, earlier: Callable[[Change], None] = la
 
 async def catch_up(shipping: Shipping, copy: Copy) -> None:
     while (found := await shipping.next()) is not None:
-        assert isinstance(found, Change)
+        assert isinstance(found, PageChange)
         copy.put(found)
 
 

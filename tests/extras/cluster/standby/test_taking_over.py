@@ -14,7 +14,7 @@ import trio
 from extras.cluster.replica.parts import CURRENT, OWNER, Owner, read_owner, written_record
 from extras.cluster.standby import taking_over as module
 from extras.cluster.standby.following import Follower, StandbyCopy
-from extras.cluster.standby.taking_over import MARGIN, TakenOver, _held, sentences, take_over
+from extras.cluster.standby.taking_over import MARGIN, Takeover, _held, sentences, take_over
 from sanderling.data_folder import STANDBY
 from sanderling.exits import CommandFailed
 from storage.records.identity import Millis, seq_at
@@ -50,7 +50,7 @@ def keyed(primary: Path, standby: Path) -> Path:
     return standby
 
 
-async def taken(objects: MemoryObjects, data: Path, *, unreachable: bool = False) -> TakenOver:
+async def taken(objects: MemoryObjects, data: Path, *, unreachable: bool = False) -> Takeover:
     return await take_over(
         objects, StandbyCopy(data, keys_of(data)), data, {}, now=NOW, by="shore2", unreachable=unreachable
     )

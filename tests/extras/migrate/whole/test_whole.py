@@ -24,7 +24,7 @@ from actors.settings import Settings
 from actors.signatures.event import Cause, jwks, new_signing_key, verify
 from extras.migrate.whole.inventory import CARRIED, LEFT_OUT
 from extras.migrate.whole.lines import DestinationLine, as_text, schema
-from extras.migrate.whole.loading import Loaded, load, look_through
+from extras.migrate.whole.loading import ImportResult, load, look_through
 from extras.migrate.whole.writing import CannotWrite, export, position_of, snapshot, write_export
 from sanderling import keyring
 from sanderling.data_folder import STAGE, unfinished
@@ -77,7 +77,7 @@ LAST_ID = "ffffffff-ffff-7000-8000-000000000000"
 """An id after all events."""
 
 
-async def taken(data: bytes, folder: Path) -> Loaded:
+async def taken(data: bytes, folder: Path) -> ImportResult:
     return await trio.to_thread.run_sync(lambda: load(io.BytesIO(data), "export", folder, entropy))
 
 

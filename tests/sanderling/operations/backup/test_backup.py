@@ -21,9 +21,9 @@ from sanderling.data_folder import find_master_key, named_vault
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup import archive, making
 from sanderling.operations.backup.archive import DATABASE as FIRST
-from sanderling.operations.backup.archive import Manifest, Member, Piece, read_manifest, verify, write_archive
+from sanderling.operations.backup.archive import Manifest, Member, SourceFile, read_manifest, verify, write_archive
 from sanderling.operations.backup.making import make_backup
-from sanderling.operations.backup.restoring import Restored, restore
+from sanderling.operations.backup.restoring import RestoreResult, restore
 from sanderling.real_world import entropy
 from storage.records.destination import Private, Secret
 from storage.records.event import EVERYTHING
@@ -85,7 +85,7 @@ async def folder(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def back(file: Path, folder: Path, *, replace: bool = False, master: bool = True) -> Restored:
+def back(file: Path, folder: Path, *, replace: bool = False, master: bool = True) -> RestoreResult:
     return restore(file, folder, MASTER if master else {}, replace=replace, at=AT, entropy=entropy)
 
 
@@ -226,7 +226,7 @@ def test_a_database_of_more_than_8_gib_fits(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(archive, "verify", read_manifest)
     files = (Member(FIRST, size, "0" * 64),)
     manifest = Manifest(1, "0", "2026-01-01T00:00:00.000Z", "none", Content(1, 1, START), files)
-    write_archive(tmp_path / "b.tar", manifest, [Piece(FIRST, large)])
+    write_archive(tmp_path / "b.tar", manifest, [SourceFile(FIRST, large)])
     with tarfile.open(tmp_path / "b.tar") as tar:
         manifested, database = tar.next(), tar.next()
     assert manifested is not None and database is not None and database.size == size

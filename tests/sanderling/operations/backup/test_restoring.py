@@ -15,7 +15,7 @@ import pytest
 from actors.settings import Settings
 from sanderling.data_folder import find_master_key
 from sanderling.exits import CommandFailed, Exit
-from sanderling.operations.backup.archive import Piece, member, unpack, verify, write_archive
+from sanderling.operations.backup.archive import SourceFile, member, unpack, verify, write_archive
 from sanderling.operations.backup.making import make_backup
 from sanderling.operations.backup.restoring import restore, taken_over
 from sanderling.real_world import entropy
@@ -107,7 +107,7 @@ async def test_a_backup_of_an_earlier_schema_is_restored_with_its_secrets_sealed
     key = find_master_key(MASTER)
     assert key is not None
     (tmp_path / "sealed").write_bytes(key.seal(secrets, entropy(24)))
-    pieces = [Piece(DATABASE, path), Piece("secrets.sealed", tmp_path / "sealed")]
+    pieces = [SourceFile(DATABASE, path), SourceFile("secrets.sealed", tmp_path / "sealed")]
     sums = tuple(member(piece) for piece in pieces)
     older = msgspec.structs.replace(made, database=examine(path), files=sums, mac="")
     write_archive(tmp_path / "older.tar", older, pieces)
@@ -172,7 +172,7 @@ def tampered(file: Path, *statements: str, mac: bool = True, **beside: bytes) ->
     for name, data in beside.items():
         (place / f"{name}.toml").write_bytes(data)
     names = [each.name for each in manifest.files] + [f"{name}.toml" for name in beside]
-    pieces = [Piece(name, place / name) for name in names]
+    pieces = [SourceFile(name, place / name) for name in names]
     mended = msgspec.structs.replace(manifest, files=tuple(member(piece) for piece in pieces))
     if not mac:
         mended = msgspec.structs.replace(mended, mac="")
