@@ -264,6 +264,8 @@ class SharedDeliveries:
         tail = self._storage.tail
         while True:
             with trio.move_on_at(next_turn(QUIET_EVERY)):
+                if not self._registry.ids():
+                    await trio.sleep_forever()  # wait for no event: see `Watch`
                 await tail.wait_past(tail.head)
                 await trio.sleep_until(next_turn(ROWS_EVERY))
             with suppress(*STANDSTILL):
