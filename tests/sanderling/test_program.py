@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from sanderling import program
+from tests.rules.source_files import ROOT
 
 VARIABLES = {
     "PATH": "/bin",
@@ -56,3 +59,17 @@ def test_the_one_file_is_known_by_the_launcher_that_it_carries(frozen: Path) -> 
     assert program.unpacked() == frozen and not program.is_one_file()
     (frozen / "launcher").mkdir()
     assert program.is_one_file()
+
+
+def test_the_command_of_a_fresh_clone_installs_what_it_needs_first(tmp_path: Path) -> None:
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    shutil.copy(ROOT / "bin/sanderling", bin)
+    python = tmp_path / ".venv/bin/python"
+    (bin / "setup").write_text(
+        f"#!/bin/sh\necho installs $1\nmkdir -p {python.parent}\ncp /bin/echo {python}\n", "utf-8"
+    )
+    (bin / "setup").chmod(0o755)
+    runs = [subprocess.run([bin / "sanderling", "try"], capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [run.stdout for run in runs] == ["-P -m sanderling try\n"] * 2
+    assert [run.stderr for run in runs] == ["installs run\n", ""]
