@@ -27,12 +27,13 @@ def test_from_the_link_to_the_first_event_and_an_alert_in_swedish(
     tab.sees("Välj ett lösenord")
     tab.fill(password=PASSWORD, again=PASSWORD).press("Spara lösenordet och börja").sees("Klistra in en URL")
     assert tab.run("document.documentElement.lang") == "sv"
-    tab.fill(urls=page).press("Förhandsgranska").sees("textstycken")
-    tab.press("Följ den").sees("Den följs från och med nu.")
+    tab.fill(urls=page).press("Bevaka").sees("textstycken")
+    tab.page.locator("[name=when]").select_option(label="aldrig, bara bevaka")
+    tab.press("Starta").sees("Den följs från och med nu.")
     source = tab.path
     origin.page("/farja", "The Sandwick ferry", DEARER)
     wait_until(lambda: tab.open(source).press("Läs nu").page.get_by_text("det finns nyheter").count())
-    tab.follow("Skapa en bevakning").fill(filter_query="price<30").press("Skapa bevakningen")
+    tab.follow("Meddela mig").fill(filter_query="price<30").press("Skapa bevakningen")
     tab.sees("Bevakningen är skapad. Den har ingen destination ännu")
     tab.open("/stream").sees("Direkt")
     tab.page.keyboard.press("?")
@@ -50,7 +51,8 @@ def test_from_the_link_to_the_first_event_on_a_phone(new_tab: NewTab, service: S
     assert low == PHONE["viewport"]["height"]
     tab.open("/sources/add").fill(urls=page).press("Preview").sees("4 blocks of text")
     assert fits(tab)
-    tab.press("Start").sees("Source added.")
+    tab.press("Start").sees("Alert created. It has no destination yet")
+    assert fits(tab)
     source = tab.path
     origin.page("/ferry", "The Sandwick ferry", DEARER)
     wait_until(lambda: tab.open(source).press("Check now").page.get_by_text("there is a change").count())
