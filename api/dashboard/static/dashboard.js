@@ -369,7 +369,7 @@ function palette() {
   const fixed = [...places().map((a) => [a.textContent, a.href]), ...acts], list = make("ul", {id: "found", role: "listbox", "aria-label": say("Results")});
   const field = make("input", {type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-label": say("Go to a page or a source"), placeholder: say("Go to a page or a source")});
   const dialog = make("dialog", {class: "find", "aria-label": say("Go to a page or a source")}, field, list);
-  let at = 0, timer = 0, asked = "";
+  let at = 0, timer = 0, asked = "", entered = false;
   const mark = (to) => {
     at = Math.max(0, Math.min(to, list.children.length - 1));
     all("a", list).forEach((a, number) => { a.classList.toggle("at", number === at); a.setAttribute("aria-selected", String(number === at)); });
@@ -381,19 +381,25 @@ function palette() {
     list.replaceChildren(...rows.map(([words, href], number) => make("li", {role: "none"}, make("a", {href, id: `found-${number}`, role: "option", tabindex: "-1"}, words))));
     mark(0);
   };
+  const fits = () => fixed.filter(([name]) => name.toLowerCase().includes(asked));
   const look = async () => {
-    const words = asked = field.value.trim().toLowerCase(), fits = fixed.filter(([name]) => name.toLowerCase().includes(words));
-    show(fits);
-    if (words.length < 2) return;
-    const answer = await fetch(`/sources?q=${encodeURIComponent(words)}`, {credentials: "same-origin"});
+    const words = asked, answer = await fetch(`/sources?q=${encodeURIComponent(words)}`, {credentials: "same-origin"});
     const found = all(".sources tbody th > a", parsed(await answer.text())).slice(0, 8).map((a) => [a.textContent, a.getAttribute("href")]);
-    if (asked === words) show([...fits, ...found]);
+    if (asked !== words) return;
+    show([...fits(), ...found]);
+    if (entered) one("a", list)?.click();
   };
-  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 150); });
+  // Pages are found at once, so Enter right after the last letter goes to the right one; before sources are found it waits for them.
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    [asked, entered] = [field.value.trim().toLowerCase(), false];
+    show(fits());
+    if (asked.length > 1) timer = setTimeout(look, 150);
+  });
   field.addEventListener("keydown", (event) => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step) { event.preventDefault(); mark(at + step); }
-    else if (event.key === "Enter") { event.preventDefault(); all("a", list)[at]?.click(); }
+    else if (event.key === "Enter") { event.preventDefault(); const now = all("a", list)[at]; if (now) now.click(); else entered = true; }
   });
   dialog.addEventListener("close", () => dialog.remove());
   show(fixed);
