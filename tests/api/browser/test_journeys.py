@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from tests.api.browser import axe
 from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Answer, Entry, Origin
 from tests.api.browser.service import Service
@@ -72,6 +73,8 @@ def test_a_link_becomes_a_watching_alert_on_one_form(tab: Tab, service: Service,
     assert tab.page.locator("[name=than]").input_value() == "349.00"
     tab.fill(than="cheap").page.locator("[name=deliver]").select_option("url")
     tab.press("Start").sees("price is compared with a number")
+    if script:
+        assert axe.check(tab) == []
     tab.sees("£349.00")
     tab.fill(than="300", url=origin.url + hook).press("Start").sees("Its matches go to")
     source = tab.path.partition("#")[0]
