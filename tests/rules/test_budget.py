@@ -14,7 +14,7 @@ BUDGET = {
     "extras/agents": (1_541, 9),
     "extras/apply": (3_084, 18),
     "extras/browser": (3_619, 14),
-    "extras/cluster": (5_075, 32),
+    "extras/cluster": (5_077, 32),
     "extras/install": (1_354, 6),
     "extras/migrate": (4_488, 22),
     "extras/office": (872, 8),
