@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest.mock import patch
 
+import trio
+
 from actors.matcher import actor as matching
 from api.streams.reader import Reader
 from api.streams.streams import Streams
@@ -72,7 +74,11 @@ def rows_cut_off() -> AbstractContextManager[Any]:
 
 def revoked_streams_go_on() -> AbstractContextManager[Any]:
     """The stream of a deleted key stays open until its client disconnects."""
-    return patch.object(Streams, "_end_key", lambda self, hashed: None)
+
+    async def wrong(self: Streams) -> None:
+        await trio.sleep_forever()
+
+    return patch.object(Streams, "watch_keys", wrong)
 
 
 def lookups_cached() -> AbstractContextManager[Any]:

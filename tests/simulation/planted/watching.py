@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -52,10 +53,12 @@ def validators_lost_at_a_304() -> AbstractContextManager[Any]:
 def validators_sent_everywhere() -> AbstractContextManager[Any]:
     """One host's validators go to every other host on the way."""
 
-    def wrong(self: Any, url: object) -> bool:
-        return self.etag is not None or self.last_modified is not None
+    right = http.FetchRequest.conditions
 
-    return patch.object(http.FetchRequest, "conditional", wrong)
+    def wrong(self: http.FetchRequest) -> list[tuple[bytes, bytes]]:
+        return right(dataclasses.replace(self, validated=None))
+
+    return patch.object(http.FetchRequest, "conditions", wrong)
 
 
 def retry_after_ignored() -> AbstractContextManager[Any]:
