@@ -148,7 +148,7 @@ def prices(values: Sequence[FoundValue]) -> list[tuple[str, str]]:
 
 
 async def check_address(visit: Visit, deliver: str, url: str | None) -> None:
-    """Raise Wrong if the destination needs an address and has none that is valid, before anything is created."""
+    """Refuse a missing or invalid address before anything is created. Raises InvalidForm."""
     kind = visit.context.kinds.get(WEBHOOK if deliver == "url" else deliver)
     if kind is None or not has_address_only(kind):
         return
