@@ -141,15 +141,9 @@ def judge(
     shared: keys of the host's furniture (`difference.shared_keys`). noise: keys that the user marked. Neither is
     reported. address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
     """
-    if reading.trouble is not None:
-        return ChangeVerdict(
-            "held", memory or PageMemory(), None, None, 0.0, f"Not the page: {reading.trouble}.", soon=True
-        )
     face = swaps.face_of(reading, address)
-    if memory is None or not memory.keys:
-        now, aside = content_of(reading), _aside(reading)
-        first = replace(pack(now, aside), face=face, told=when.number, began=when.at, told_at=when.at)
-        return ChangeVerdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
+    if memory is None or not memory.keys or reading.trouble is not None:
+        return _uncompared(memory, reading, face, when)
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
@@ -189,6 +183,18 @@ def judge(
         reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made
     )
     return _compared(memory, look)
+
+
+def _uncompared(
+    memory: PageMemory | None, reading: PageReading, face: PageIdentity, when: CheckMoment
+) -> ChangeVerdict:
+    """Return the verdict on a page's first check, or on a body that is not the page."""
+    if reading.trouble is not None:
+        says = f"Not the page: {reading.trouble}."
+        return ChangeVerdict("held", memory or PageMemory(), None, None, 0.0, says, soon=True)
+    now, aside = content_of(reading), _aside(reading)
+    first = replace(pack(now, aside), face=face, told=when.number, began=when.at, told_at=when.at)
+    return ChangeVerdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
 
 
 def _compared(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:

@@ -137,11 +137,8 @@ async def test_each_tool_makes_its_documented_request() -> None:
         }
     )
     value = {"path": "", "label": "Price", "type": "money", "text": "£9"}
-    service.answers["/v1/sources/detect"] = {
-        "type": "html",
-        "evidence": "HTML",
-        "preview": {"page": {"values": [value]}},
-    }
+    found = {"page": {"values": [value]}}
+    service.answers["/v1/sources/detect"] = {"type": "html", "evidence": "HTML", "preview": found}
     service.pages = [a_page(an_event(3))]
     tools = service.tools()
     said = {
