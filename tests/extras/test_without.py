@@ -33,6 +33,11 @@ def without(modules: Iterable[str], project: Path) -> Path:
     return project
 
 
+def path_of(project: Path) -> str:
+    """Return the path of imports: the copy, and the client that every form of the product carries."""
+    return f"{project}:{ROOT}/clients/python/src"
+
+
 def without_row(module: str, source: str) -> str:
     """Return the source of the table without the row of an extra."""
     rows = next(
@@ -61,7 +66,7 @@ async def one_event(folder: Path, project: Path, missing: Iterable[str]) -> None
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
         async with (
-            a_service(folder, PYTHONPATH=str(project)) as service,
+            a_service(folder, PYTHONPATH=path_of(project)) as service,
             Client(service.url, key) as client,
             reading(client) as reader,
         ):
@@ -85,14 +90,14 @@ def a_data_folder(place: Path) -> Path:
 
 async def works(place: Path, project: Path, missing: Iterable[str]) -> None:
     """Check that a project lists no command of the missing extras, and that its service carries an event."""
-    helped = await run_command("--help", PYTHONPATH=str(project))
+    helped = await run_command("--help", PYTHONPATH=path_of(project))
     assert helped.returncode == 0, helped.stderr.decode()
     gone = [name for module in missing for name in TABLE[module].commands]
     assert not [name for name in gone if f"\n  {name} " in helped.stdout.decode()]
     await one_event(a_data_folder(place), project, missing)
     for name, value in {"STORAGE_URL": "postgresql://db.invalid/x", "REPLICA": str(place)}.items():
         if "extras.cluster" in missing:
-            variables = {f"SANDERLING_{name}": value, "PYTHONPATH": str(project)}
+            variables = {f"SANDERLING_{name}": value, "PYTHONPATH": path_of(project)}
             refused = await run_command("serve", "--port", "0", "--data", str(place / name), **variables)
             assert refused.returncode and "lacks the extra that" in refused.stderr.decode()
 
@@ -105,5 +110,5 @@ async def test_without_any_extra_the_program_starts_and_carries_an_event(tmp_pat
 async def test_without_one_extra_the_rest_is_complete_and_carries_an_event(module: str, tmp_path: Path) -> None:
     project = without([module], tmp_path / "project")
     await works(tmp_path, project, [module])
-    checked = await run_command("check", PYTHONPATH=str(project))
+    checked = await run_command("check", PYTHONPATH=path_of(project))
     assert checked.returncode == 0, checked.stdout.decode()

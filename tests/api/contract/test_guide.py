@@ -30,7 +30,7 @@ PAGE = ROOT / "docs/api.md"
 _BLOCK = re.compile(r"^```(?:sh|python|js)\n((?:#|//) ([\w.]+): .*?)^```$", re.M | re.S)
 PROGRAMS = {name: text for text, name in _BLOCK.findall(PAGE.read_text("utf-8"))}
 SHOWN: dict[str, str] = {
-    "key.sh": r"shown only once",
+    "key.sh": r"shown only now",
     "source.sh": r'"detected_type":"feed".*"tags":\["topic:python"\]',
     "health.sh": r'"score":1\.0.*"flag":"ok".*\n.*"state":"active"',
     "tag.sh": r'"schedule":"30m".*\n.*"effective":\{"schedule":"30m"',
