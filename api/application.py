@@ -70,7 +70,8 @@ class Application(QuartTrio):
         self.context, self.owner, self.alone = context, owner, alone
         self.base_url = context.settings.public_url()
         self.only_https = only_https(self.base_url)
-        self.streams = Streams(context.storage, context.settings, context.world.metrics.streams, context.world.jail)
+        world = context.world
+        self.streams = Streams(context.storage, context.settings, world.metrics.streams, world.jail, world.now)
         self.limiter = Limiter(context.storage.ownership)
         self.unsent = Unsent()
         self.repeats = Repeats(context)

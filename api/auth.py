@@ -48,7 +48,7 @@ def hash_of(key: str) -> str | None:
     return sha256(key.encode()).hexdigest() if _KEY.fullmatch(key) else None
 
 
-async def identify(headers: Headers, query: bytes, keys: Keys) -> ApiKey | None:
+async def identify(headers: Headers, query: bytes, keys: Keys, now: Millis) -> ApiKey | None:
     """Return the valid key of a request, or None without a key. Raises Refusal (401)."""
     text = credential(headers)
     if text is None:
@@ -56,9 +56,9 @@ async def identify(headers: Headers, query: bytes, keys: Keys) -> ApiKey | None:
             raise unauthorized("A key is read from a header only, never from a query parameter.")
         return None
     hashed = hash_of(text)
-    key = await keys.by_hash(hashed) if hashed else None
+    key = await keys.by_hash(hashed, now) if hashed else None
     if key is None:
-        raise unauthorized("The key is malformed, unknown or deleted.")
+        raise unauthorized("The key is malformed, unknown, expired or deleted.")
     return key
 
 

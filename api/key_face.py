@@ -48,7 +48,7 @@ class KeyFace:
         refusal: Refusal | StorageError | None = None
         try:
             g.key = self._app.owner or await identify(
-                request.headers, request.query_string, self._app.context.storage.keys
+                request.headers, request.query_string, self._app.context.storage.keys, self._app.context.world.now()
             )
         except (Refusal, StorageError) as error:
             refusal = error

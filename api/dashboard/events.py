@@ -17,7 +17,8 @@ from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, told_in
 from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import EventChange, in_the_text, lines_of, typed_lines
-from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, buttons
+from api.dashboard.forms import Form
+from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, post
 from api.nouns import events
 from api.nouns.why import event_why, feedback, meets
 from storage.records.alert import Alert
@@ -206,6 +207,6 @@ async def screenshot(visit: Visit) -> PictureAnswer:
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/rows", run=rows, query=RowsQuery, live=True),
     Screen(path="/events/{id}", run=show, query=EventQuery),
-    *buttons("/events/{id}", show, noise=noise),
+    post("/events/{id}/noise", noise, Form, show, scope="sources:write"),
     Screen(path="/events/{id}/screenshot", run=screenshot, query=ScreenshotQuery),
 )

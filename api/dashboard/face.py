@@ -111,6 +111,8 @@ class Dashboard:
             return None
         if g.browser.session is None:
             return _to_sign_in(screen)
+        if not g.browser.session.may(screen.needs):
+            raise Refusal("forbidden", say("Your role does not include this. Ask an owner of this service."))
         self.api.seen.mark(g.browser.session.id, self.context.world.now())
         return None
 

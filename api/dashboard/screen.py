@@ -142,6 +142,27 @@ class Notes:
         return [note for note in self._kept.pop(who, []) if note.until > now]
 
 
+ROOMS: Final = {
+    "": "stream",
+    "stream": "stream",
+    "events": "stream",
+    "live": "stream",
+    "rows": "stream",
+    "more": "stream",
+    "sign-out": "stream",
+    "settings": "stream",
+    "sources": "sources",
+    "first-steps": "sources",
+    "views": "sources",
+    "alerts": "alerts",
+    "destinations": "alerts",
+    "templates": "alerts",
+    "webhook-bins": "bins",
+    "publications": "publications",
+    "keys": "admin",
+    "system": "admin",
+}
+"""section: the noun whose scopes its screens need. `admin` is a scope; in `stream`, changes are the reader's own."""
 FORM_LIMIT = 64 << 10
 """Bytes of a form, unless its screen sets another limit."""
 
@@ -181,12 +202,12 @@ class Visit:
 
     @property
     def by(self) -> str:
-        """The author of changes in records. There is one dashboard, and one password."""
-        return "the dashboard"
+        """The author of changes in records: the person, or the dashboard's one owner."""
+        return (self.session.name if self.session else "") or "the dashboard"
 
     def may(self, scope: str) -> bool:
-        """Return True: a signed-in person may do everything."""
-        return True
+        """Return whether the reader's role includes a scope. A visit by a secret link has no role."""
+        return self.session is None or self.session.may(scope)
 
     def onward(self, cursor: str | None) -> str:
         return "" if cursor is None else next_path(self.target, cursor)
@@ -276,6 +297,7 @@ class Screen:
 
     run: makes the reply. access: `session` for signed-in people; `anyone` for signing in; `link` if the path itself
     is the credential, also for a program without a token.
+    scope: that the reader's role must have; "": as its section (ROOMS) says.
     query: the struct of its parameters. form: that of a change (POST), a kind of Form.
     again: makes the page with the form, to show the input again if the form or `run` refuses it. Forms with fields
     must have it; a button may do without, and its errors get a separate page.
@@ -291,6 +313,7 @@ class Screen:
     again: Run | None = None
     limit: int = FORM_LIMIT
     live: bool = False
+    scope: str = ""
 
     def __post_init__(self) -> None:
         if (self.method == "POST") != (self.form is not None):
@@ -305,6 +328,13 @@ class Screen:
     @property
     def label(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def needs(self) -> str:
+        """The scope that a signed-in person needs."""
+        room = ROOMS.get(self.section, "admin")
+        reads = self.method == "GET" or room == "stream"
+        return self.scope or (room if room == "admin" else f"{room}:{'read' if reads else 'write'}")
 
     @property
     def section(self) -> str:

@@ -8,7 +8,7 @@ an idle service has no timer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Protocol, assert_never
 
@@ -27,7 +27,7 @@ from api.streams.sse import keepalive
 from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
 from storage.records.event import EVERYTHING, id_in
-from storage.records.identity import Seq, id_of
+from storage.records.identity import Millis, Seq, id_of
 from storage.records.key import ApiKey, Holder, Session
 from storage.sql.storage import Storage
 
@@ -49,10 +49,15 @@ class Cancellable(Protocol):
 
 
 class Streams:
-    """All open streams. gauge: shows their number."""
+    """All open streams. gauge: shows their number. now: ends those of keys that expire."""
 
     def __init__(
-        self, storage: Storage, settings: Settings, gauge: Gauge | None = None, jail: Jail | None = None
+        self,
+        storage: Storage,
+        settings: Settings,
+        gauge: Gauge | None = None,
+        jail: Jail | None = None,
+        now: Callable[[], Millis] = lambda: Millis(0),
     ) -> None:
         self.texts = Texts(jail)
         self.channels = Channels(storage.alerts)
@@ -60,7 +65,7 @@ class Streams:
         self.subscribers = Subscribers()
         """Agents with subscriptions."""
         self.signs = Signs(self._newest_known)
-        self._storage, self._settings = storage, settings
+        self._storage, self._settings, self._now = storage, settings, now
         self._gauge = gauge or Gauge()
         self._open: dict[Cancellable, Holder] = {}
         self._of_key: Counter[str] = Counter()
@@ -213,9 +218,11 @@ class Streams:
     async def has_gone(self, holder: Holder) -> bool:
         match holder:
             case ApiKey(sha256=hashed):
-                return await self._storage.keys.by_hash(hashed) is None
+                key = await self._storage.keys.by_hash(hashed, self._now())
+                return key is None or not set(holder.scopes) <= set(key.scopes)
             case Session(sha256=hashed):
-                return await self._storage.people.session(hashed) is None
+                session = await self._storage.people.session(hashed)
+                return session is None or session.role != holder.role
             case _:
                 assert_never(holder)
 

@@ -140,6 +140,6 @@ async def _of(visit: Visit, endpoint: str) -> Sequence[Destination]:
 
 
 SCREENS: tuple[Screen, ...] = (
-    post("/settings/devices", add_device, NewDevice, show),
-    post("/settings/devices/end", end_device, EndedDevice, show),
+    post("/settings/devices", add_device, NewDevice, show, scope="alerts:write"),
+    post("/settings/devices/end", end_device, EndedDevice, show, scope="alerts:write"),
 )

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from storage.records.identity import Millis
+from storage.records.person import SCOPES_OF, Role
 
 SHOWN = 12
 """Characters of a key that are stored and shown, so that people can tell keys apart."""
@@ -29,6 +30,13 @@ class ApiKey(Struct, frozen=True):
     rate_per_minute: int = 600
     burst: int = 100
     last_used_at: Millis | None = None
+    person: str = ""
+    """The person whose role limits it; "" if it belongs to the service."""
+    expires_at: Millis | None = None
+    grant: str = ""
+    """The OAuth grant that it is an access token of; "" for a key that someone made."""
+    resource: str = ""
+    """The only path that it opens, with everything below it; "" for all."""
 
 
 class SigningKey(Struct, frozen=True):
@@ -77,7 +85,10 @@ class SetUpLink(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """A signed-in browser. agent, address: its User-Agent and the address it signed in from."""
+    """A signed-in browser. agent, address: its User-Agent and the address it signed in from.
+
+    person: "" for the owner of the service's password. name, role: the person's at the time of the look-up.
+    """
 
     id: str
     sha256: str
@@ -85,6 +96,12 @@ class Session(Struct, frozen=True):
     seen_at: Millis
     agent: str = ""
     address: str = ""
+    person: str = ""
+    name: str = ""
+    role: Role = "owner"
+
+    def may(self, scope: str) -> bool:
+        return scope in SCOPES_OF[self.role]
 
     @property
     def ends_at(self) -> Millis:

@@ -162,7 +162,15 @@ PUSH = SealedPlace(
     _HEX,
     since=18,
 )
-PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES, PUSH)
+TOTP = SealedPlace(
+    "totp",
+    "SELECT id, totp FROM person WHERE totp IS NOT NULL",
+    "UPDATE person SET totp=? WHERE id=?",
+    "totp",
+    _HEX,
+    since=20,
+)
+PLACES = (SEEDS, SECRETS, HELLOS, PRIVATE, ADDRESSES, SUBSCRIPTIONS, COOKIES, PUSH, TOTP)
 _DESTINATIONS = "SELECT id, body FROM destination"
 _SOURCES = "SELECT k.id, s.body FROM source s JOIN source_key k ON k.key=s.key"
 _PUT_DESTINATION = "UPDATE destination SET body=? WHERE id=?"

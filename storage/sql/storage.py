@@ -24,6 +24,7 @@ from storage.records.identity import Seq
 from storage.records.member import ReplicaState
 from storage.secrets.sealing import Connection
 from storage.secrets.vault import Vault
+from storage.sql.stores.accounts import Accounts
 from storage.sql.stores.alerts import Alerts
 from storage.sql.stores.bins import Bins
 from storage.sql.stores.calls import Calls
@@ -138,6 +139,7 @@ class Storage(ABC):
         self.sources = Sources(appender, readers, vault)
         self.keys = Keys(writer, readers, vault)
         self.alerts = Alerts(writer, readers, vault)
+        self.accounts = Accounts(writer, readers, vault)
         self.bins = Bins(writer, readers, vault)
         self.calls = Calls(writer, readers, vault)
         self.coverage = Coverage(writer, readers, vault)

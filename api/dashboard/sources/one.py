@@ -401,7 +401,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(path=PATH, run=show, query=ShowQuery),
     Screen(path=f"{PATH}/coverage", run=receipt),
     Screen(path=f"{PATH}/screenshot", run=screenshot),
-    post(f"{PATH}/why", look_why, WhyForm, show),
+    post(f"{PATH}/why", look_why, WhyForm, show, scope="sources:read"),
     Screen(path=TEXT_PATH, run=show_text),
     Screen(path=COMPARE_PATH, run=compare, query=CompareQuery),
     *buttons(PATH, show, check=check, pause=pause, resume=resume),

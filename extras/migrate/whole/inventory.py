@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+ONE_SPACE: Final = "there is one space"
 CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
     "source_key": {"key": "a number of this folder's own", "id": "source.source.id, event.event.source_id"},
     "source": {
+        "space_id": ONE_SPACE,
         "key": "",
         "url": "source.source.url",
         "body": "source.source",
@@ -31,6 +33,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "body": "event.event",
     },
     "alert": {
+        "space_id": ONE_SPACE,
         "id": "alert.alert.id",
         "created_at": "alert.alert.created_at",
         "body": "alert.alert",
@@ -39,6 +42,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "matched_day": {"day": "alert.matched", "alert": "alert.matched", "events": "alert.matched"},
     "destination": {
+        "space_id": ONE_SPACE,
         "key": "",
         "id": "destination.destination.id",
         "alert": "destination.destination.alert_id",
@@ -49,7 +53,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "last_delivery_at": "destination.destination.last_delivery_at",
     },
     "cursor": {"name": "only matching has one", "seq": "log.matched"},
-    "tag_defaults": {"tag": "tag.defaults.tag", "body": "tag.defaults"},
+    "tag_defaults": {"tag": "tag.defaults.tag", "body": "tag.defaults", "space_id": ONE_SPACE},
     "fact": {"name": "floor; the others count this folder's own starts and captures", "value": "log.forgotten"},
     "signing_key": {
         "key_id": "key.key_id",
@@ -58,6 +62,7 @@ CARRIED: Final[Mapping[str, Mapping[str, str]]] = {
         "state": "none of them signs elsewhere",
     },
     "publication": {
+        "space_id": ONE_SPACE,
         "id": "publication.publication.id",
         "token_hash": "publication.publication.token_hash",
         "created_at": "publication.publication.created_at",
@@ -83,6 +88,13 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "subscription": "subscriptions to published feeds",
     "call": "answers of calls that may be repeated",
     "saved_view": "saved views of the dashboard",
+    "person": "people with access",
+    "membership": "the roles of people",
+    "invitation": "invitations",
+    "activity": "who changed what",
+    "oauth_client": "apps that act for people",
+    "oauth_code": "sign-ins of apps under way",
+    "oauth_grant": "what apps may do",
     "shift": "when this folder's service ran",
     "look_day": "looks by day and hour: the record begins anew",
     "push_key": "the key that push services know the service by: devices are told anew",

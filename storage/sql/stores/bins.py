@@ -31,13 +31,14 @@ MANY = 100
 """Bins that take long to weigh (70 ms for a thousand full ones); with more, extra room is made so that it is rare."""
 _HOLDS: Sequence[Row] = (("fact", "captured"),)
 """The weight of all captures, which every change of one writes."""
+_ADD = "INSERT INTO bin(id, token, created_at, expires_at) VALUES(?,?,?,?)"
 
 
 class Bins(Store):
     """Webhook bins and their captures."""
 
     async def add(self, bin: Bin) -> None:
-        await self._write("INSERT INTO bin VALUES(?,?,?,?)", bin.id, bin.token, bin.created_at, bin.expires_at)
+        await self._write(_ADD, bin.id, bin.token, bin.created_at, bin.expires_at)
 
     async def by_token(self, token: str) -> Bin | None:
         """Return the bin with this token, expired or not. On the path of unauthenticated requests: microseconds."""

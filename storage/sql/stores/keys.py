@@ -14,14 +14,19 @@ import msgspec
 
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, Password, PublicKey, SetUpLink, SigningKey
+from storage.records.person import Role, allowed
 from storage.secrets.sealing import SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.stores.people import insert_link, read_password
 from storage.sql.transaction import Store, Transaction, write_each
 
 T = TypeVar("T")
+ALWAYS = Millis(0)
+"""A time at which no key has expired."""
 _decode = msgspec.json.Decoder(ApiKey).decode
-_BY_HASH = "SELECT body, last_used_at FROM api_key WHERE sha256=?"
+_BY_HASH = """SELECT k.body, k.last_used_at, m.role FROM api_key k
+    LEFT JOIN person p ON p.id=k.person AND p.disabled=0 LEFT JOIN membership m ON m.person=p.id AND m.space_id=1
+    WHERE k.sha256=? AND (k.person='' OR m.role IS NOT NULL)"""
 _ALL = "SELECT body, last_used_at FROM api_key ORDER BY created_at, id"
 _SIGNING = "SELECT key_id, seed, created_at, state FROM signing_key ORDER BY state, created_at DESC, key_id"
 _PUBLIC = """SELECT key_id, x, created_at FROM public_key WHERE key_id NOT IN (SELECT key_id FROM signing_key)
@@ -39,10 +44,14 @@ class Keys(Store):
     async def add(self, key: ApiKey) -> None:
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
-    async def by_hash(self, sha256: str) -> ApiKey | None:
-        """Return the key with this hash unless revoked. On the path of every request: microseconds."""
+    async def by_hash(self, sha256: str, now: Millis = ALWAYS) -> ApiKey | None:
+        """Return the key with this hash unless revoked or expired. On the path of every request: microseconds.
+
+        Its scopes are those that its person's role has, too.
+        """
         row = await self._readers.one(_BY_HASH, (sha256,))
-        return None if row is None else _key(row)
+        key = None if row is None else _key(row)
+        return key if key is None or key.expires_at is None or key.expires_at > now else None
 
     async def all(self) -> Sequence[ApiKey]:
         """Return all keys, oldest first."""
@@ -136,8 +145,9 @@ class CommandKeys:
 
 
 def insert_key(connection: Connection, key: ApiKey) -> None:
-    insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, body) VALUES(?,?,?,?,?)"
-    connection.execute(insert, (key.id, key.sha256, key.created_at, key.last_used_at, msgspec.json.encode(key)))
+    insert = "INSERT INTO api_key(id, sha256, created_at, last_used_at, person, body) VALUES(?,?,?,?,?,?)"
+    when = (key.created_at, key.last_used_at)
+    connection.execute(insert, (key.id, key.sha256, *when, key.person, msgspec.json.encode(key)))
 
 
 def delete_key(connection: Connection, key_id: str) -> bool:
@@ -168,7 +178,8 @@ def insert_signing(connection: Connection, key: SigningKey, vault: Vault) -> Non
 
 
 @lru_cache(maxsize=1024)  # thousands of streams may hold one key
-def _key(row: tuple[bytes, int | None]) -> ApiKey:
+def _key(row: tuple[bytes, int | None] | tuple[bytes, int | None, Role | None]) -> ApiKey:
     key = _decode(row[0])
     used = None if row[1] is None else Millis(row[1])
-    return key if key.last_used_at == used else msgspec.structs.replace(key, last_used_at=used)
+    scopes = key.scopes if len(row) == 2 or row[2] is None else allowed(key.scopes, row[2])
+    return msgspec.structs.replace(key, last_used_at=used, scopes=scopes)

@@ -14,10 +14,12 @@ from storage.records.key import IDLE, LIFE, Password, SavedView, Session, SetUpL
 from storage.secrets.sealing import Connection
 from storage.sql.transaction import Store, Transaction, every_row, write_each, write_one
 
-_COLUMNS = "id, sha256, created_at, seen_at, agent, address"
-_BY_HASH = f"SELECT {_COLUMNS} FROM session WHERE sha256=?"  # noqa: S608 - a constant
-_ALL = f"SELECT {_COLUMNS} FROM session ORDER BY seen_at DESC, id"  # noqa: S608 - a constant
-_OPEN = f"INSERT INTO session({_COLUMNS}) VALUES(?,?,?,?,?,?)"
+_SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address, s.person, coalesce(p.name, ''),
+    coalesce(m.role, 'owner') FROM session s LEFT JOIN person p ON p.id=s.person AND p.disabled=0
+    LEFT JOIN membership m ON m.person=p.id AND m.space_id=1 WHERE (s.person='' OR m.role IS NOT NULL)"""
+_BY_HASH = _SESSION + " AND s.sha256=?"
+_ALL = _SESSION + " ORDER BY s.seen_at DESC, s.id"
+_OPEN = "INSERT INTO session(id, sha256, created_at, seen_at, agent, address, person) VALUES(?,?,?,?,?,?,?)"
 _PASSWORD = "SELECT hashed, set_at FROM password"  # noqa: S105 - a query
 _LINK = "SELECT sha256, created_at FROM set_up_link"
 _SET_PASSWORD = """INSERT INTO password(one, hashed, set_at) VALUES(1,?,?)
@@ -57,7 +59,7 @@ class People(Store):
             row = (password.hashed, password.set_at)
             transaction.execute(_SET_PASSWORD, row)
             transaction.execute("DELETE FROM set_up_link", ())
-            transaction.execute("DELETE FROM session", ())
+            transaction.execute("DELETE FROM session WHERE person=''", ())
             transaction.execute(_OPEN, _row(session))
             return True
 
@@ -73,6 +75,10 @@ class People(Store):
             return True
 
         return await self._writer.submit(job)
+
+    async def open(self, session: Session) -> None:
+        """Open the session of a person who has been checked another way than by the service's password."""
+        await write_one(self._writer, _OPEN, *_row(session))
 
     async def session(self, sha256: str) -> Session | None:
         """Return the session with this hash, expired or not. On the path of every request: microseconds."""
@@ -112,7 +118,8 @@ def _read_link(connection: Connection) -> SetUpLink | None:
 
 
 def _row(session: Session) -> tuple[object, ...]:
-    return (session.id, session.sha256, session.created_at, session.seen_at, session.agent, session.address)
+    when = (session.created_at, session.seen_at)
+    return (session.id, session.sha256, *when, session.agent, session.address, session.person)
 
 
 _decode_view = msgspec.json.Decoder(SavedView).decode

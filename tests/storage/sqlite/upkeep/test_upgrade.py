@@ -65,7 +65,7 @@ def written_by(step: int, folder: Path) -> Path:
         )
         put("INSERT INTO outbox VALUES(1, ?, 0, ?, ?, 0, NULL)", (seq, NOW, NOW))
         if step >= 3:
-            put("INSERT INTO bin VALUES('bin', 'token', ?, ?)", (NOW, NOW + 1000))
+            put("INSERT INTO bin(id, token, created_at, expires_at) VALUES('bin', 'token', ?, ?)", (NOW, NOW + 1000))
         if step >= 4:
             put("INSERT INTO password VALUES(1, 'argon2', ?)", (NOW,))
         if step >= 6:

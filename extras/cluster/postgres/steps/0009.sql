@@ -1,0 +1,40 @@
+-- People with roles, invitations, who changed what; and the OAuth clients that act for them.
+CREATE TABLE person(
+    id TEXT COLLATE "C" PRIMARY KEY, name TEXT NOT NULL, email TEXT COLLATE "C" NOT NULL,
+    issuer TEXT COLLATE "C" NOT NULL, subject TEXT COLLATE "C" NOT NULL, hashed TEXT COLLATE "C" NOT NULL, totp BYTEA,
+    disabled INTEGER NOT NULL, created_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX person_email ON person(email) WHERE email<>'';
+CREATE UNIQUE INDEX person_subject ON person(issuer, subject) WHERE issuer<>'';
+CREATE TABLE membership(
+    person TEXT COLLATE "C" NOT NULL REFERENCES person(id) ON DELETE CASCADE, space_id BIGINT NOT NULL DEFAULT 1,
+    role TEXT COLLATE "C" NOT NULL, PRIMARY KEY(person, space_id)
+);
+CREATE TABLE invitation(
+    id TEXT COLLATE "C" PRIMARY KEY, sha256 TEXT COLLATE "C" NOT NULL UNIQUE, email TEXT COLLATE "C" NOT NULL,
+    role TEXT COLLATE "C" NOT NULL, by TEXT NOT NULL, created_at BIGINT NOT NULL, space_id BIGINT NOT NULL DEFAULT 1
+);
+CREATE TABLE activity(
+    id TEXT COLLATE "C" PRIMARY KEY, at BIGINT NOT NULL, person TEXT COLLATE "C" NOT NULL, by TEXT NOT NULL,
+    operation TEXT COLLATE "C" NOT NULL, object TEXT COLLATE "C" NOT NULL, before BYTEA, after BYTEA,
+    space_id BIGINT NOT NULL DEFAULT 1
+);
+CREATE INDEX activity_at ON activity(at);
+CREATE TABLE oauth_client(id TEXT COLLATE "C" PRIMARY KEY, used_at BIGINT NOT NULL, body BYTEA NOT NULL);
+CREATE TABLE oauth_code(sha256 TEXT COLLATE "C" PRIMARY KEY, at BIGINT NOT NULL, body BYTEA NOT NULL);
+CREATE TABLE oauth_grant(
+    id TEXT COLLATE "C" PRIMARY KEY, person TEXT COLLATE "C" NOT NULL, refresh TEXT COLLATE "C" NOT NULL UNIQUE,
+    at BIGINT NOT NULL, body BYTEA NOT NULL
+);
+ALTER TABLE session ADD COLUMN person TEXT COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE api_key ADD COLUMN person TEXT COLLATE "C" NOT NULL DEFAULT '';
+-- The space of each record; there is one so far.
+ALTER TABLE source ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE tag_defaults ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE alert ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE destination ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE bin ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE publication ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE saved_view ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE api_key ADD COLUMN space_id BIGINT NOT NULL DEFAULT 1;
+UPDATE schema SET version = 9;
