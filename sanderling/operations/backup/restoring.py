@@ -112,7 +112,8 @@ def who_gets_in(found: Entrances) -> Iterator[str]:
         yield f"  and {len(found.keys) - MOST_KEYS} more: `sanderling keys list`"
     password = "the dashboard's password" if found.password else "no password"
     link = ", a set-up link" if found.link else ""
-    yield f"And {password}, {_counted(found.sessions, 'session')}{link}."
+    people = f", {found.people} people with accounts" if found.people else ""
+    yield f"And {password}, {_counted(found.sessions, 'session')}{link}{people}."
 
 
 def _counted(number: int, thing: str) -> str:

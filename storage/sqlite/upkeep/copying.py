@@ -43,12 +43,18 @@ _EDIT: Pragmas = (
     ("secure_delete", 1),
 )
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
-_ENTRANCES = ("DELETE FROM call", "DELETE FROM session", "DELETE FROM set_up_link")
+_ENTRANCES = (
+    "DELETE FROM call",
+    "DELETE FROM session",
+    "DELETE FROM set_up_link",
+    "DELETE FROM invitation",
+    "DELETE FROM oauth_code",
+)
 _PASSING = ("DELETE FROM vault", *_ENTRANCES, "DELETE FROM fact WHERE name IN ('replica', 'replica_number')")
 """Deletes the mark of a key, which does not seal a backup; entries that are useless after a restore and grant access;
 and the replica's identity: a restored database is another instance and must not overwrite the first one's replica.
 """
-_FORGET_PASSWORD = "DELETE FROM password"  # noqa: S105 - a statement
+_FORGET_PASSWORDS = ("DELETE FROM password", "UPDATE person SET hashed=''")
 
 
 class Content(Struct, frozen=True):
@@ -62,7 +68,7 @@ class Content(Struct, frozen=True):
 class Secrets(Struct, frozen=True):
     """The secrets of a database, each place in its `field`: seeds of signing keys (hex, by key id), secrets and stored
     private values of destinations, sealed parts of sources, tokens of publications, secrets of their subscribers,
-    renewed cookies, and the key for push services (hex, by its public half).
+    renewed cookies, the key for push services (hex, by its public half), and second factors (hex, by person).
     """
 
     seeds: Mapping[str, str]
@@ -73,18 +79,22 @@ class Secrets(Struct, frozen=True):
     subscriptions: Mapping[str, str] = {}
     cookies: Mapping[str, str] = {}
     push: Mapping[str, str] = {}
+    totp: Mapping[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"
 
 
 class Entrances(Struct, frozen=True):
-    """The access that a database grants: API keys (shown part, name, scopes), sessions, a set-up link, the password."""
+    """The access that a database grants: API keys (shown part, name, scopes), sessions, a set-up link, the password,
+    people who are not disabled.
+    """
 
     keys: Sequence[tuple[str, str, Sequence[str]]]
     sessions: int
     link: bool
     password: bool
+    people: int = 0
 
 
 def entrances(database: Path) -> Entrances:
@@ -92,10 +102,11 @@ def entrances(database: Path) -> Entrances:
     with closing(connect(database, UNTRUSTED)) as connection, translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         keys = all_keys(connection)
-        sessions = connection.execute("SELECT count(*) FROM session").fetchone()[0] if "session" in tables else 0
+        sessions = _count(connection, "SELECT count(*) FROM session") if "session" in tables else 0
         link = "set_up_link" in tables and connection.execute("SELECT 1 FROM set_up_link").fetchone() is not None
         password = "password" in tables and connection.execute("SELECT 1 FROM password").fetchone() is not None
-    return Entrances([(key.prefix, key.name, key.scopes) for key in keys], sessions, link, password)
+        people = _count(connection, "SELECT count(*) FROM person WHERE disabled=0") if "person" in tables else 0
+    return Entrances([(key.prefix, key.name, key.scopes) for key in keys], sessions, link, password, people)
 
 
 def copy_database(database: Path, target: Path) -> Content:
@@ -173,12 +184,16 @@ def _passing() -> Vault:
     return Vault(drawn(SIZE))
 
 
+def _count(connection: Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
+
+
 def _empty(connection: Connection, *, password: bool) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for place in PLACES:
         for name, _box in boxes(connection, place):
             connection.execute(place.put, (b"", name))
-    for statement in (*_PASSING, *(() if password else (_FORGET_PASSWORD,))):
+    for statement in (*_PASSING, *(() if password else _FORGET_PASSWORDS)):
         connection.execute(statement)
     connection.execute("COMMIT")
 

@@ -180,7 +180,7 @@ def tampered(file: Path, *statements: str, mac: bool = True, **beside: bytes) ->
     return file.with_suffix(".evil")
 
 
-PLANTED = """INSERT INTO api_key SELECT 'planted', 'ab', created_at, NULL,
+PLANTED = """INSERT INTO api_key(id, sha256, created_at, last_used_at, body) SELECT 'planted', 'ab', created_at, NULL,
     CAST(replace(CAST(body AS TEXT), '"name":"', '"name":"planted ') AS BLOB) FROM api_key"""
 
 
@@ -207,7 +207,7 @@ async def test_s7_a_restore_confirms_the_mac_and_lists_the_keys_that_give_access
 
 async def test_s7_without_a_mac_it_is_taken_on_demand_and_a_planted_session_never(folder: Path, tmp_path: Path) -> None:
     make_backup(Settings(data=str(folder)), tmp_path / "b.tar", MASTER, secrets=True)
-    session = "INSERT INTO session VALUES('a', 'b', 1, 1, '', '')"
+    session = "INSERT INTO session(id, sha256, created_at, seen_at, agent, address) VALUES('a', 'b', 1, 1, '', '')"
     evil = tampered(tmp_path / "b.tar", PLANTED, session, mac=False)
     done = restore(evil, tmp_path / "new", MASTER, replace=False, at=AT, entropy=entropy, unverified=True)
     told = list(taken_over(done))
