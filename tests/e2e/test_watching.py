@@ -135,7 +135,7 @@ async def test_a_key_made_and_revoked_while_the_service_runs_counts_at_once(tmp_
         async with Client(service.url, key) as client:
             assert (await client.ask("GET", "/v1/sources")).json() == []
             await run_command("keys", "revoke", "late", "--data", str(tmp_path))
-            with pytest.raises(CommandFailed, match="malformed, unknown or deleted"):
+            with pytest.raises(CommandFailed, match="malformed, unknown, expired or deleted"):
                 await client.ask("GET", "/v1/sources")
 
 
