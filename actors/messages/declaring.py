@@ -6,8 +6,10 @@ shown; those that it does not name come last.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
+from importlib.resources import files
 from types import FunctionType, NoneType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_type_hints
 
@@ -39,6 +41,23 @@ _METHODS = (FunctionType, property)
 def option(help: str, name: str = "") -> Meta:
     """Make a field an option of commands. name: unless it is that of the field."""
     return Meta(extra={"help": help, "option": name})
+
+
+def texts_in(package: str, file: str) -> Callable[..., Meta]:
+    """Return a function that makes the Meta of a field from its bounds, and its texts in a TOML file.
+
+    The texts of a field: description, examples, form (a pattern in words), help and option (see `option`).
+    """
+    texts = tomllib.loads(files(package).joinpath(file).read_text("utf-8"))
+
+    def meta(name: str, **bounds: Any) -> Meta:
+        known = dict(texts[name])
+        extra = {key: known.pop(key) for key in ("form", "help", "option") if key in known}
+        if "help" in extra:
+            extra.setdefault("option", "")
+        return Meta(**bounds, **known, extra=extra or None)
+
+    return meta
 
 
 def part_of(declared: type[Struct], names: Collection[str]) -> Callable[[type[S]], type[S]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import force_setattr, replace
 
-from actors.messages.declaring import Declared, option, part_of, patch_of
+from actors.messages.declaring import Declared, part_of, patch_of, texts_in
 from storage.records.identity import Managed, given, seconds_of
 from storage.records.source import Follow, Inheritable, Render, Source, TagDefaults
 from storage.records.tiers import SourceType
@@ -21,194 +21,41 @@ _FEED = re.compile(r"\s*feed:(?!\d)(?://)?", re.I)
 _BARE = re.compile(r"[\w.-]+(?::[0-9]+)?(?=[/?#]|$)")
 _INSIDE = re.compile(r"(?:localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+)(?=[:/?#]|$)", re.IGNORECASE)
 """Hosts of one's own machine or network, which seldom have a certificate."""
-Url = Annotated[
-    str,
-    Meta(min_length=1, max_length=2048, description="http, https, ws or wss", extra_json_schema={"format": "uri"}),
-]
+_texts = texts_in("actors.messages", "requests.toml")
+Url = Annotated[str, _texts("url", min_length=1, max_length=2048, extra_json_schema={"format": "uri"})]
 Tag = Annotated[str, Meta(min_length=1, max_length=100)]
-Tags = Annotated[
-    tuple[Tag, ...],
-    Meta(
-        max_length=50,
-        description="Copied to its events; each `<namespace>:<value>`, and a bare word becomes `label:<word>`",
-    ),
-]
-_PART = (
-    "The part to watch: of a page (CSS, or XPath 1.0: `//a/@href`, `xpath:count(//li)`), of JSON (JSONPath, RFC 9535: "
-    "`$.plans[*].price`), of XML (XPath), of a text (`lines:3-20`, `re:^Version`) or of a document (a path as in its "
-    "differences: `path:Prices › Team · Fee`)"
-)
-Selector = Annotated[
-    str,
-    Meta(min_length=1, max_length=1000, description=_PART),
-    option("The part to watch: CSS, XPath (//h2), JSONPath ($.plans[*].price) or a path; by default all of it."),
-]
-Ignore = Annotated[
-    tuple[Selector, ...],
-    Meta(max_length=50, description="Selectors of parts to leave out"),
-    option("A part to leave out, written as a selector; repeatable."),
-]
-Schedule = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9]{1,6}[smhd]$(?!\n)",
-        description="A fixed interval such as 10m, instead of the adaptive one",
-        extra={"form": "a whole number and one of s, m, h and d, such as 10m, 2h or 1d"},
-    ),
-    option("How often to check, for example 10m or 1d; by default, as often as changes are likely."),
-]
-Hours = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=200,
-        description="Days, hours and a time zone for its checks; at other times only on request",
-        examples=["weekdays 08-18 Europe/Stockholm"],
-    ),
-    option("When to check, for example 'weekdays 08-18 Europe/Stockholm'; by default always."),
-]
-PushFilter = Annotated[
-    str,
-    Meta(
-        max_length=4096,
-        extra_json_schema={"format": "alert-query"},
-        description="A query: matching frames of a push source become events, as do those that match an alert. An "
-        "empty one admits every frame",
-    ),
-]
-Bar = Annotated[
-    float,
-    Meta(
-        ge=0.2,
-        le=0.9,
-        description="The threshold: differences from this score on are reported. Lower reports more; null is 0.5",
-    ),
-    option("For pages: how large a change must be to be reported, 0.2 to 0.9; by default 0.5."),
-]
+Tags = Annotated[tuple[Tag, ...], _texts("tags", max_length=50)]
+Selector = Annotated[str, _texts("selector", min_length=1, max_length=1000)]
+Ignore = Annotated[tuple[Selector, ...], _texts("ignore", max_length=50)]
+Schedule = Annotated[str, _texts("schedule", pattern=r"^[0-9]{1,6}[smhd]$(?!\n)")]
+Hours = Annotated[str, _texts("hours", min_length=1, max_length=200)]
+PushFilter = Annotated[str, _texts("push_filter", max_length=4096, extra_json_schema={"format": "alert-query"})]
+Bar = Annotated[float, _texts("bar", ge=0.2, le=0.9)]
 Subprotocol = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=100,
-        pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)",
-        description="A WebSocket subprotocol, a token of RFC 9110",
-        extra={"form": "a token of RFC 9110: letters without accents, digits and the signs !#$%&'*+-.^_`|~"},
-    ),
+    str, _texts("subprotocol", min_length=1, max_length=100, pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$(?!\n)")
 ]
-Subprotocols = Annotated[
-    tuple[Subprotocol, ...],
-    Meta(max_length=16, description="The subprotocols that a push source's handshake offers, best first"),
-]
-Hello = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=4096,
-        description="Sent to a WebSocket after each handshake, such as a subscription; {last_id} becomes the id of the "
-        "last admitted frame. A line `---` separates messages: each waits for a frame after the previous one. Never "
-        "shown again",
-    ),
-]
-Hellos = Annotated[tuple[Hello, ...], Meta(min_length=1, max_length=8, description="The messages, in order")]
-Replies = Annotated[
-    tuple[Annotated[str, Meta(min_length=6, max_length=500)], ...],
-    Meta(
-        max_length=8,
-        description="Replies to a WebSocket's pings, each `pattern -> text`; a `*` in the pattern matches any "
-        "characters, and inserts them in the text. An answered frame is no event",
-        examples=[['{"ping":*} -> {"pong":*}', "2 -> 3"]],
-    ),
-]
-Headers = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=32_768,
-        description="Headers of a check or of a WebSocket's handshake, `Name: value`, one per line, to sign in: "
-        "`Cookie`, `Authorization`, an API key. With a first line `POST`, the text after an empty line is posted (not "
-        "in a handshake). Sent only to the URL's own origin. Never shown again",
-        examples=["Authorization: Bearer 3f9a"],
-    ),
-]
+Subprotocols = Annotated[tuple[Subprotocol, ...], _texts("subprotocols", max_length=16)]
+Hello = Annotated[str, _texts("hello", min_length=1, max_length=4096)]
+Hellos = Annotated[tuple[Hello, ...], _texts("hellos", min_length=1, max_length=8)]
+Replies = Annotated[tuple[Annotated[str, Meta(min_length=6, max_length=500)], ...], _texts("replies", max_length=8)]
+Headers = Annotated[str, _texts("headers", min_length=1, max_length=32_768)]
 HeadersFor = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=260)], ...],
-    Meta(
-        max_length=50,
-        description="Hosts of other sources that borrow these headers if they have none: names, or `*.` for all "
-        "subdomains, over https and wss. With any entry, the URL's own origin is included",
-        examples=[["*.members.example"]],
-    ),
-    option("Send the headers for other sources at this host, too; repeatable."),
+    tuple[Annotated[str, Meta(min_length=1, max_length=260)], ...], _texts("headers_for", max_length=50)
 ]
-Follows = Annotated[
-    Follow,
-    Meta(
-        description="`new_links`: report each new item of a list page, each new address of a sitemap and each new "
-        "entry of a feed once, with the text of its own page. A page is then read as a list; its other changes are not "
-        "reported"
-    ),
-]
+Follows = Annotated[Follow, _texts("follows")]
 FollowHosts = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=253)], ...],
-    Meta(
-        max_length=50,
-        description="Other hosts whose pages `follow` also fetches, with their subdomains; `*` is every host. Links to "
-        "others are reported without the text of their page. `headers` never go there",
-        examples=[["news.example"]],
-    ),
-    option("Also fetch pages of this host ('*': all); repeatable.", "--follow-host"),
+    tuple[Annotated[str, Meta(min_length=1, max_length=253)], ...], _texts("follow_hosts", max_length=50)
 ]
-RenderWish = Annotated[
-    Render,
-    Meta(
-        description="Whether a browser renders the page: `auto` only if it is empty without "
-        "its scripts. A rendered "
-        "check costs as much as 100 plain ones; feeds are never rendered",
-    ),
-    option(
-        "Whether a browser renders the page before it is read: auto (the default) only if it is empty without "
-        "its scripts. A rendered check costs as much as 100 plain ones."
-    ),
-]
-WaitFor = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=500,
-        description="A CSS selector that must match before a rendered page is read",
-        examples=["#prices li"],
-    ),
-    option("A CSS selector that must appear before a rendered page is read."),
-]
-OwnOnly = Annotated[
-    tuple[Inheritable, ...],
-    Meta(
-        max_length=5,
-        description="Settings that are not inherited from tags: only the source's own value applies, or none. For "
-        "`ignore`, only its own selectors",
-        examples=[["hours"]],
-    ),
-    option("Don't inherit this setting from tags; repeatable."),
-]
+RenderWish = Annotated[Render, _texts("render_wish")]
+WaitFor = Annotated[str, _texts("wait_for", min_length=1, max_length=500)]
+OwnOnly = Annotated[tuple[Inheritable, ...], _texts("own_only", max_length=5)]
 DefaultDestinations = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})], ...],
-    Meta(max_length=20, description="Ids of destinations of any alert"),
+    _texts("default_destinations", max_length=20),
 ]
-Screenshots = Annotated[
-    bool,
-    Meta(
-        description="Whether to store a screenshot with each change and at the first check of a rendered page, for "
-        "`screenshot_days`"
-    ),
-]
-Title = Annotated[
-    str,
-    Meta(max_length=200, description="Your own name for it, on one line", examples=["Day tickets"]),
-    option("Your name for it; by default its own title."),
-]
-
-
-ManagedBy = Annotated[Managed | None, Meta(description="The files that describe it; see `sanderling apply`")]
+Screenshots = Annotated[bool, _texts("screenshots")]
+Title = Annotated[str, _texts("title", max_length=200)]
+ManagedBy = Annotated[Managed | None, _texts("managed_by")]
 
 
 def as_typed(text: str) -> str:

@@ -58,7 +58,11 @@ OF_SOURCES = {
         '\n    note: str = ""\n',
     ),
     "storage/records/tiers.py": ("""    "own_only",\n""", """    "note",\n"""),
-    "actors/messages/requests.py": ('    verify: Literal["now", "later"] = "now"\n', f"    {NOTE}\n"),
+    "actors/messages/requests.py": (
+        '    verify: Literal["now", "later"] = "now"\n',
+        '    note: Annotated[str, _texts("note", max_length=200)] = ""\n',
+    ),
+    "actors/messages/requests.toml": ('option = "--follow-host"\n', '\n[note]\nhelp = "Your own words on it."\n'),
     "api/openapi/words/sources.json": ('"wait_for": null,', '\n"note": "",'),
     "api/dashboard/templates/sources/options.html": (
         '{% macro naming(form, title="") %}\n',

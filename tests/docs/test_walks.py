@@ -47,7 +47,7 @@ def naming(field: str) -> set[str]:
 
 
 def test_a_field_of_a_source_is_named_in_the_files_of_the_walk_and_in_no_other_on_the_way_of_a_request() -> None:
-    assert len(walk()) == 5
+    assert len(walk()) == 6
     assert "bar" not in TIERS["feed"].settings, "it is a field of pages only: so it stands in their row, too"
     on_the_way = {name for name in walk() if name.startswith(ON_THE_WAY) and name.endswith((".py", ".html"))}
     assert naming("bar") - OF_TAGS - ORDERED == on_the_way
