@@ -11,8 +11,10 @@ Templates are only the user's own.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
+from importlib.resources import files
 from math import isfinite, prod
 from typing import Any, Final, TypeVar
 
@@ -38,33 +40,10 @@ class MarkupText(str):
     __slots__ = ()
 
 
-OF_EVENTS: Final[dict[str, str]] = {
-    "headline": "the change and its page, in at most 60 characters; for an entry, its title",
-    "title": "the title, in plain words",
-    "summary": "what changed in one sentence, or the beginning of an entry",
-    "content": "the text of an entry of a feed",
-    "difference": "the lines of the difference, marked up",
-    "added": "list of the added texts",
-    "removed": "list of the removed texts",
-    "changed": "list of the changed texts; each has `before`, `after` and `place`",
-    "kinds": "list of the changes by kind; each has `kind`, `label`, `before` and `after`",
-    "link": "the address of the page or entry",
-    "host": "the site, such as `example.com`",
-    "source": "the id of the source",
-    "author": "the author, if the feed names one",
-    "tags": "list of the tags",
-    "published": "publication time in the feed",
-    "at": "when Sanderling reported it",
-    "id": "the id of the event",
-    "notice": "the type of a notice, such as `source_failing`; empty for other events",
-}
+_FILE: Final = tomllib.loads(files("actors.notification").joinpath("message_template.toml").read_text("utf-8"))
+OF_EVENTS: Final[dict[str, str]] = _FILE["events"]
 """Each value of one event, with its description. For a digest: of its first event."""
-OF_MESSAGES: Final[dict[str, str]] = {
-    "text": "the whole default message, marked up",
-    "count": "the number of events: 1, more in a digest",
-    "events": "list of these events, each with the values above (not all of a large digest)",
-    "service": "the address of this Sanderling",
-}
+OF_MESSAGES: Final[dict[str, str]] = _FILE["messages"]
 """Each value of the message as a whole."""
 NAMES: Final = frozenset(OF_EVENTS) | frozenset(OF_MESSAGES)
 PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
@@ -135,58 +114,8 @@ LEAST_ROOM: Final = 40
 """A value is not cut below this, in characters."""
 _ACTING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _STOP: Final = 4 * MOST_OUT
-_LANGUAGE: Final = (
-    nodes.Template,
-    nodes.Output,
-    nodes.TemplateData,
-    nodes.Const,
-    nodes.Name,
-    nodes.Getattr,
-    nodes.Getitem,
-    nodes.Slice,
-    nodes.List,
-    nodes.Tuple,
-    nodes.If,
-    nodes.CondExpr,
-    nodes.For,
-    nodes.Assign,
-    nodes.Filter,
-    nodes.Keyword,
-    nodes.Test,
-    nodes.Compare,
-    nodes.Operand,
-    nodes.And,
-    nodes.Or,
-    nodes.Not,
-    nodes.Add,
-    nodes.Sub,
-    nodes.Div,
-    nodes.Neg,
-    nodes.Concat,
-)
-_WORDS: Final[Mapping[type[nodes.Node], str]] = {
-    nodes.Call: "calls are",
-    nodes.Mul: "the operator * is",
-    nodes.Pow: "the operator ** is",
-    nodes.Mod: "the operator % is",
-    nodes.Macro: "macros are",
-    nodes.Include: "include is",
-    nodes.Import: "import is",
-    nodes.FromImport: "import is",
-    nodes.Extends: "extends is",
-    nodes.Block: "blocks are",
-    nodes.CallBlock: "call is",
-    nodes.FilterBlock: "filter blocks are",
-    nodes.AssignBlock: "set with a block is",
-    nodes.Dict: "dictionaries are",
-    nodes.With: "with is",
-    nodes.Scope: "autoescape is",
-}
-FILTERS: Final = (
-    *("capitalize", "count", "default", "first", "float", "int", "join", "last", "length", "lower", "map"),
-    *("replace", "reverse", "round", "sort", "title", "trim", "truncate", "unique", "upper", "wordcount"),
-)
-TESTS: Final = ("defined", "divisibleby", "eq", "even", "ge", "gt", "in", "le", "lt", "ne", "none", "odd", "undefined")
+_LANGUAGE: Final = tuple(getattr(nodes, name) for name in _FILE["language"]["nodes"])
+FILTERS: Final = tuple(_FILE["language"]["filters"])
 _OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
 _ATTRIBUTES: Final = PARTS | _OF_LOOPS | frozenset(OF_EVENTS)
 _MOST_HELD: Final = 16 * MOST_OUT
@@ -291,7 +220,7 @@ def _compiled(source: str, escape: Callable[[str], str]) -> Template:
     environment = _Environment(undefined=ChainableUndefined, finalize=lambda value: said(_bounded(value)), cache_size=0)
     environment.globals.clear()
     environment.filters = {name: _filter(environment.filters[name]) for name in FILTERS}
-    environment.tests = {name: environment.tests[name] for name in TESTS}
+    environment.tests = {name: environment.tests[name] for name in _FILE["language"]["tests"]}
     try:
         tree = environment.parse(_ALONE.sub(r"\1\n\2", source))
         _check(tree)
@@ -365,15 +294,19 @@ def _check(tree: nodes.Template) -> None:
     for node in tree.find_all((nodes.Node,)):
         if not isinstance(node, _LANGUAGE):
             line = f"line {node.lineno}: " if node.lineno else ""
-            raise ContentError(f"{line}{_WORDS.get(type(node), 'this is')} not a part of message templates")
+            raise ContentError(
+                f"{line}{_FILE['refused'].get(type(node).__name__, 'this is')} not a part of message templates"
+            )
         for name in _named(node):
             if name not in _ATTRIBUTES:
                 raise ContentError(f"line {node.lineno}: there is no value named {name}")
         if isinstance(node, nodes.Const) and isinstance(node.value, float) and not isfinite(node.value):
             raise ContentError(f"line {node.lineno}: {_ENDLESS}")
+    end = tree.body[-1] if tree.body else None
+    last = end.nodes[-1] if isinstance(end, nodes.Output) else None
     for written in tree.find_all((nodes.TemplateData, nodes.Const)):
         text = written.data if isinstance(written, nodes.TemplateData) else getattr(written, "value", None)
-        if isinstance(text, str) and text.endswith("@") and not _ends_with(tree, written):
+        if isinstance(text, str) and text.endswith("@") and written is not last:
             raise ContentError(f"line {written.lineno}: an @ right before a value would let a page mention people")
     if any(name.name == "self" for name in tree.find_all(nodes.Name)):  # which Jinja declares itself
         raise ContentError("there is no value named self")
@@ -391,31 +324,11 @@ def _named(node: nodes.Node) -> Sequence[str]:
     return []
 
 
-def _ends_with(tree: nodes.Template, written: nodes.Node) -> bool:
-    """Return whether nothing follows a text of the template."""
-    end = tree.body[-1] if tree.body else None
-    return isinstance(end, nodes.Output) and end.nodes[-1] is written
-
-
-_ITEM: Final = NotificationItem(
-    id="0-0",
-    headline="3.50 → 3.80 · Adult · Fares",
-    title="Fares",
-    summary="Adult: 3.50 → 3.80",
-    host="example.com",
-    link="https://example.com/fares",
-    at="2026-01-01T00:00:00.000Z",
-    content="The fares of the ferry.",
-    lines=(
-        DiffLine("~", "3.50", "3.80", "Adult"),
-        DiffLine("+", "", "Dogs: 1.00"),
-        DiffLine("-", "Bicycles: 2.00", ""),
-    ),
-    source="source",
-    author="Anna",
-    tags=("prices",),
-    published="2026-01-01T00:00:00.000Z",
-    kinds=(KindLine("price", "Adult", "29 kr", "31 kr"),),
+_SAMPLE: Final = _FILE["sample"]
+_ITEM: Final = NotificationItem(**_SAMPLE)._replace(
+    lines=tuple(DiffLine(*line) for line in _SAMPLE["lines"]),
+    tags=tuple(_SAMPLE["tags"]),
+    kinds=tuple(KindLine(*kind) for kind in _SAMPLE["kinds"]),
 )
 _BARE: Final = NotificationItem("0-0", "Test", "Test", "", "", "", "2026-01-01T00:00:00.000Z", notice="source_failing")
 SPECIMENS: Final = (
@@ -425,14 +338,13 @@ SPECIMENS: Final = (
 )
 
 
-def _write_message(request: bytes) -> bytes:
-    return msgspec.msgpack.encode(write(msgspec.msgpack.decode(request, type=WriteRequest)))
-
-
 def _check_message(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=WriteRequest)
     check(asked.template, asked.title, asked.limits)
     return b""
 
 
-TASKS: Mapping[str, Callable[[bytes], bytes]] = {"write_message": _write_message, "check_message": _check_message}
+TASKS: Mapping[str, Callable[[bytes], bytes]] = {
+    "write_message": lambda request: msgspec.msgpack.encode(write(msgspec.msgpack.decode(request, type=WriteRequest))),
+    "check_message": _check_message,
+}
