@@ -5,14 +5,16 @@ service rightly reports no change for a page that returns to an earlier state. T
 several languages; each step adds one.
 
 All of it is pure: a document is a function of its step, the number of changes made so far. It imports nothing of ours.
-The way from a step to a check, an event and a signature is that of every other source, from
-`actors/sources/registry/practice.py` on.
+`practice.toml` has their templates. The way from a step to a check, an event and a signature is that of every other
+source, from `actors/sources/registry/practice.py` on.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from html import escape
+from importlib.resources import files
 from typing import Final, Literal, NamedTuple, get_args
 
 
@@ -25,16 +27,7 @@ class Notice(NamedTuple):
     text: str
 
 
-_LINES: Final = (
-    ("en", "English", "Sailing {n} is moved", "Sailing {n} leaves at {time} from the west pier until further notice."),
-    ("sv", "Swedish", "Extra tur nummer {n}", "Extra tur nummer {n} går klockan {time} från västra bryggan på lördag."),
-    ("de", "German", "Fahrt {n} fällt aus", "Wegen starken Windes fällt Fahrt {n} um {time} Uhr am Sonntag aus."),
-    ("fr", "French", "Traversée {n} retardée", "La traversée {n} part à {time} en raison des travaux sur le quai."),
-    ("es", "Spanish", "Nueva salida {n}", "La nueva salida {n} zarpa a las {time} desde el muelle del este."),
-    ("ja", "Japanese", "第{n}便のお知らせ", "第{n}便は{time}に東桟橋から出航します。"),
-    ("pl", "Polish", "Kurs {n} przełożony", "Kurs {n} zostaje przełożony na godzinę {time} z powodu mgły."),
-    ("el", "Greek", "Το δρομολόγιο {n}", "Το δρομολόγιο {n} αναχωρεί στις {time} από την ανατολική προβλήτα."),
-)
+_FILE: Final = tomllib.loads(files("actors").joinpath("practice.toml").read_text("utf-8"))
 
 
 def notice(number: int) -> Notice:
@@ -43,10 +36,9 @@ def notice(number: int) -> Notice:
     >>> notice(0).title, notice(1).tongue, notice(0).language == notice(8).language
     ('Sailing 101 is moved', 'Swedish', True)
     """
-    language, tongue, title, text = _LINES[number % len(_LINES)]
-    minutes = 360 + number * 95 % 900
+    line, minutes = _FILE["notices"][number % len(_FILE["notices"])], 360 + number * 95 % 900
     values = {"n": 101 + number, "time": f"{minutes // 60}:{minutes % 60:02d}"}
-    return Notice(language, tongue, title.format(**values), text.format(**values))
+    return Notice(**{name: text.format(**values) for name, text in line.items()})
 
 
 _SHOWN: Final = 8
@@ -55,8 +47,13 @@ _AT_FIRST: Final = 3
 
 def feed_at(step: int) -> bytes:
     newest = _AT_FIRST + step - 1
-    items = "\n".join(map(_item, range(newest, max(0, newest + 1 - _SHOWN) - 1, -1)))
-    return _FEED.format(items=items).encode()
+    numbers = range(newest, max(0, newest + 1 - _SHOWN) - 1, -1)
+    items = "\n".join(
+        f'    <item><guid isPermaLink="false">urn:sanderling:practice:{number}</guid><title>{escape(new.title)}</title>'
+        f"<description>{escape(new.text)}</description><dc:language>{new.language}</dc:language></item>"
+        for number, new in zip(numbers, map(notice, numbers), strict=True)
+    )
+    return str(_FILE["feed"]).format(items=items).encode()
 
 
 def feed_change(step: int) -> str:
@@ -66,27 +63,6 @@ def feed_change(step: int) -> str:
     'An entry was added, in French.'
     """
     return f"An entry was added, in {notice(_AT_FIRST + step - 1).tongue}."
-
-
-def _item(number: int) -> str:
-    told = notice(number)
-    guid = f'<guid isPermaLink="false">urn:sanderling:practice:{number}</guid>'
-    return (
-        f"    <item>{guid}<title>{escape(told.title)}</title><description>{escape(told.text)}</description>"
-        f"<dc:language>{told.language}</dc:language></item>"
-    )
-
-
-_FEED: Final = """\
-<?xml version="1.0" encoding="utf-8"?>
-<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/">
-  <channel>
-    <title>Practice: notices of the Sandwick ferry</title>
-    <description>There is no such ferry. Your own Sanderling serves this feed, so that you can add to it.</description>
-{items}
-  </channel>
-</rss>
-"""
 
 
 _FARES: Final = (("Single, adult", 1800), ("Day ticket, adult", 3100), ("Bicycle", 650))
@@ -101,10 +77,10 @@ _ON_PAGE: Final = 3
 def page_at(step: int) -> bytes:
     fares = "\n".join(f"        <li>{name}: {_price(index, step)} euro</li>" for index, (name, _) in enumerate(_FARES))
     items = "\n".join(
-        f'        <li lang="{told.language}">{escape(told.text)}</li>'
-        for told in map(notice, range(_notices(step) - 1, max(0, _notices(step) - _PAGE_SHOWN) - 1, -1))
+        f'        <li lang="{new.language}">{escape(new.text)}</li>'
+        for new in map(notice, range(_notices(step) - 1, max(0, _notices(step) - _PAGE_SHOWN) - 1, -1))
     )
-    return _PAGE.format(fares=fares, items=items, closing=_closing(step)).encode()
+    return str(_FILE["page"]).format(fares=fares, items=items, closing=_closing(step)).encode()
 
 
 def page_change(step: int) -> str:
@@ -139,35 +115,6 @@ def _notices(step: int) -> int:
 def _closing(step: int) -> str:
     minutes = 17 * 60 + step // 3 * 35 % 240
     return f"{minutes // 60}:{minutes % 60:02d}"
-
-
-_PAGE: Final = """\
-<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Practice: the Sandwick ferry</title>
-  </head>
-  <body>
-    <main>
-      <h1>Practice: the Sandwick ferry</h1>
-      <p>There is no such ferry. Your own Sanderling serves this page, so that you can change it and see it noticed.</p>
-      <h2>Fares</h2>
-      <ul>
-{fares}
-      </ul>
-      <p>Children under six travel free when somebody takes them along. Fares hold in either direction.</p>
-      <h2>Notices</h2>
-      <ul>
-{items}
-      </ul>
-      <h2>Ticket office</h2>
-      <p>The ticket office on the east pier is open daily from 8:30 to {closing}. Tickets are also sold on board.</p>
-    </main>
-  </body>
-</html>
-"""
 
 
 What = Literal["page", "feed"]
