@@ -22,7 +22,7 @@ from storage.sql.storage import Storage
 from storage.sqlite import open_keys, open_sqlite
 from storage.sqlite.engine.connection import READER, WRITER, connect
 from storage.sqlite.engine.folder import DATABASE, LOCK, MARK
-from storage.sqlite.engine.migrations import STEPS, migrate, step, version_of
+from storage.sqlite.engine.migrations import STEPS, MigrationStep, migrate, version_of
 from storage.sqlite.master_key import OWN
 from tests.storage.contract.builders import (
     CountingMint,
@@ -217,7 +217,7 @@ def test_a_failing_step_leaves_nothing_and_is_tried_again(tmp_path: Path) -> Non
         if broken:
             raise RuntimeError("planned")
 
-    another = step("another", then=half)
+    another = MigrationStep("another", (), half)
 
     def tables() -> set[str]:
         return {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type='table'")}

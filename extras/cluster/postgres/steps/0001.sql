@@ -2,7 +2,7 @@
 CREATE TABLE schema(version INTEGER NOT NULL, oldest INTEGER NOT NULL);
 INSERT INTO schema VALUES(1, 1);
 
--- Counters of the whole database; see the steps of SQLite (storage/sqlite/engine/migrations.py) for each.
+-- Counters of the whole database; see the steps of SQLite (storage/sqlite/engine/steps) for each.
 -- fence: starts below this number may not write. alone: 1 when the last start owns the data by itself.
 CREATE TABLE fact(name TEXT COLLATE "C" PRIMARY KEY, value BIGINT NOT NULL);
 INSERT INTO fact VALUES
