@@ -24,7 +24,6 @@ from api.streams.keepalives import KeepaliveState, Signs
 from api.streams.reader import Reader
 from api.streams.searching import Texts
 from api.streams.sse import keepalive
-from api.streams.subscriptions import Subscribers
 from storage.errors import StorageError
 from storage.records.event import EVERYTHING, id_in
 from storage.records.identity import Millis, Seq, id_of
@@ -62,8 +61,6 @@ class Streams:
         self.texts = Texts(jail)
         self.channels = Channels(storage.alerts)
         self.exports = Exports()
-        self.subscribers = Subscribers()
-        """Agents with subscriptions."""
         self.signs = Signs(self._newest_known)
         self._storage, self._settings, self._now = storage, settings, now
         self._gauge = gauge or Gauge()

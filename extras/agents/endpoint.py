@@ -15,8 +15,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from api.problems import FieldError, Refusal, invalid
 from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
-from api.streams.subscriptions import Subscriber, UpdateReader
 from extras.agents.protocol import VERSIONS, Session
+from extras.agents.subscriptions import Subscriber, UpdateReader, subscribers_of
 from extras.agents.tools import INSTRUCTIONS, Toolbox
 from extras.agents.within import Service, Within
 from storage.records.identity import Seq, seq_of
@@ -48,7 +48,7 @@ async def answer(call: Call) -> Answer:
     _check(call)
     assert call.app is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
-    subscriber = call.streams.subscribers.of(call.headers.get(SESSION, ""), call.key.id)
+    subscriber = subscribers_of(call.streams).of(call.headers.get(SESSION, ""), call.key.id)
     world = call.context.world
     within = Within(call.app, call.headers, call.address)
     service = Service(within.ask, world.now, lambda: world.new_id()[-8:], call.context.is_private)
@@ -62,7 +62,7 @@ async def answer(call: Call) -> Answer:
 
 def _begun(call: Call, key: str) -> dict[str, str]:
     session = call.context.world.new_id()
-    call.streams.subscribers.begin(session, key, call.context.storage.tail.head)
+    subscribers_of(call.streams).begin(session, key, call.context.storage.tail.head)
     return {SESSION: session}
 
 
@@ -90,7 +90,7 @@ def _place(call: Call, subscriber: Subscriber) -> Seq:
 async def end(call: Call) -> Answer:
     _check(call)
     _subscriber(call)
-    call.streams.subscribers.end(call.headers[SESSION])
+    subscribers_of(call.streams).end(call.headers[SESSION])
     return Answer(status=204)
 
 
@@ -101,7 +101,7 @@ def _subscriber(call: Call) -> Subscriber:
         says = f"Say the session in the header {SESSION}; the answer to `initialize` names it."
         raise Refusal("invalid-request", says, [FieldError(f"header.{SESSION}", says)])
     assert call.key is not None
-    found = call.streams.subscribers.of(session, call.key.id)
+    found = subscribers_of(call.streams).of(session, call.key.id)
     if found is None:
         raise Refusal("not-found", "This session has ended, or is not of this key: begin with `initialize`.")
     return found

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from actors.messages.views import SourceView
-from api.streams.subscriptions import CHANGES, MOST, MOST_OF_KEY, MOST_RESOURCES, OF_SOURCE, Subscriber, Subscribers
 from extras.agents.protocol import Refused
+from extras.agents.subscriptions import CHANGES, MOST, MOST_OF_KEY, MOST_RESOURCES, OF_SOURCE, Subscriber, Subscribers
 from extras.agents.tools import Toolbox
 from extras.agents.within import Reply, Service
 from storage.records.identity import Millis, Seq

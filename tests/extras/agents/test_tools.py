@@ -10,9 +10,9 @@ import httpx
 import msgspec
 import pytest
 
-from api.streams.subscriptions import CHANGES
 from extras.agents.protocol import Refused, Unknown
 from extras.agents.quoting import END, FENCE
+from extras.agents.subscriptions import CHANGES
 from extras.agents.tools import TOOLS, Toolbox
 from extras.agents.within import Reply, Service
 from storage.records.identity import Millis

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import msgspec
 import trio
 
 from api.streams.reader import PAGE, EventFilter, Reader
+from api.streams.streams import Streams
 from storage.records.event import Filter
 from storage.records.identity import Seq, SourceId, id_of
 from storage.records.tiers import UNASKED
@@ -81,6 +83,14 @@ class Subscribers:
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+_BY_SERVICE: WeakKeyDictionary[Streams, Subscribers] = WeakKeyDictionary()
+
+
+def subscribers_of(streams: Streams) -> Subscribers:
+    """Return the clients of the application that has these streams."""
+    return _BY_SERVICE.setdefault(streams, Subscribers())
 
 
 class UpdateReader(Reader):
