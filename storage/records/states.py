@@ -1,7 +1,7 @@
 """A source's health and breaker, and the names of states for people.
 
-Dashboard, console and commands take their words from here, and `docs/states.md` is generated from it, so a state has
-the same name everywhere. The keys are the names in code and API.
+Dashboard, console and commands take their words from `states.toml`, and `docs/states.md` is generated from it, so a
+state has the same name everywhere. The keys are the names in code and API.
 
 Consecutive days of equal score are one run, so a healthy source has a single run; days without a check are in no run.
 The scores travel in the source's lazily saved state, like the trail, and cause no write by themselves.
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+from importlib.resources import files
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from msgspec import Struct
+from msgspec import Struct, toml
 from msgspec.structs import replace
 
 from storage.records.identity import Millis
@@ -158,77 +159,17 @@ class State(NamedTuple):
     says: str
 
 
-SOURCES: Final[Mapping[SourceState, State]] = {
-    "failing": State("failing", "FAIL", "bad", "The last check failed, or the WebSocket is down."),
-    "resting": State(
-        "resting", "REST", "bad", "Several checks failed in a row: Sanderling pauses its checks for a while."
-    ),
-    "throttled": State("throttled", "wait", "warn", "The server asked for fewer requests."),
-    "unrendered": State(
-        "not rendered", "BROW", "warn", "It needs a browser, and none was available at the last check."
-    ),
-    "overdue": State("overdue", "late", "warn", "Its check is late."),
-    "new": State("new", "new", "calm", "Not checked yet."),
-    "ok": State("ok", "ok", "good", "The last check succeeded."),
-    "paused": State("paused", "pause", "calm", "A person paused it. Sanderling does not check it until you resume it."),
-}
-HEALTH: Final[Mapping[Flag, State]] = {
-    "rotten": State("rotten", "ROT", "bad", "Its health is below 0.3: it has failed or been silent for too long."),
-    "degraded": State("degraded", "DEG", "warn", "Its health is from 0.3 to 0.7."),
-    "ok": State("healthy", "ok", "good", "Its health is 0.7 or more."),
-}
+_TABLES = toml.decode(files("storage.records").joinpath("states.toml").read_bytes(), type=dict[str, dict[Any, State]])
+SOURCES: Final[Mapping[SourceState, State]] = _TABLES["sources"]
+HEALTH: Final[Mapping[Flag, State]] = _TABLES["health"]
 """A source's health over days, independent of its state."""
 PARTS: Final[Mapping[PartState, State]] = {
-    "quarantined": State("quarantined", "QUAR", "bad", "It crashed too often. It starts again after a long wait."),
-    "backoff": State("backing off", "BACK", "bad", "It crashed and waits before its next start."),
-    "failing": State("failing", "FAIL", "bad", "The other side fails; Sanderling tries again."),
-    "resting": SOURCES["resting"],
-    "throttled": SOURCES["throttled"],
-    "unrendered": SOURCES["unrendered"],
-    "overdue": SOURCES["overdue"],
-    "ended": State("ended", "ended", "calm", "It has ended."),
-    "stopping": State("stopping", "stop", "calm", "It was asked to stop and finishes its work."),
-    "starting": State("starting", "start", "calm", "It runs but is not ready yet."),
-    "held": State("on hold", "hold", "calm", "The service is drained, or its own connection is down."),
-    "new": SOURCES["new"],
-    "ok": State("ok", "ok", "good", "It runs and all is well."),
-    "paused": SOURCES["paused"],
+    state: _TABLES["parts"].get(state) or _TABLES["sources"][state] for state in get_args(PartState)
 }
 """States of everything with a task: fixed parts, sources, destinations. Worst first."""
-ALERTS: Final[Mapping[AlertState, State]] = {
-    "active": State("active", "on", "good", "It matches new events."),
-    "paused": State("paused", "pause", "calm", "A person paused it. It matches nothing until you resume it."),
-}
-DESTINATIONS: Final[Mapping[DestinationState, State]] = {
-    "disabled": State("disabled", "OFF", "bad", "Sanderling disabled it: it answered 410, or failed for 120 hours."),
-    "failing": State("failing", "FAIL", "bad", "The last five attempts or more failed."),
-    "last_failed": State("last attempt failed", "retry", "warn", "The last attempt failed and will be retried."),
-    "unconfirmed": State("not agreed yet", "ask", "warn", "The recipient has not agreed yet, so nothing is sent."),
-    "needs_secret": State("needs a secret", "key", "warn", "Its secret is missing. Create a new one, then resume it."),
-    "active": State("active", "ok", "good", "The last attempt succeeded."),
-    "unused": State("not used yet", "new", "calm", "Nothing has been sent to it yet."),
-    "paused": State("paused", "pause", "calm", "A person paused it. Nothing is sent or queued until you resume it."),
-}
-ATTEMPTS: Final[Mapping[Literal["sent", "retry", "given_up"], State]] = {
-    "sent": State("delivered", "sent", "good", "The receiver accepted it."),
-    "retry": State("failed, will retry", "retry", "warn", "It failed and will be retried."),
-    "given_up": State("given up", "GAVE UP", "bad", "It failed and will not be retried. You can replay it."),
-}
-BREAKERS: Final[Mapping[Literal["closed", "half-open", "open"], State]] = {
-    "closed": State("closed", "-", "good", "Checks run as planned."),
-    "half-open": State("half-open", "half", "warn", "One check is tried after the pause; success ends the pause."),
-    "open": State("open", "OPEN", "bad", "No checks until the pause is over."),
-}
-LOOKS: Final[Mapping[Verdict, State]] = {
-    Verdict.CHANGED: State("changed", "+", "good", "It found a change to report."),
-    Verdict.UNCHANGED: State("unchanged", ".", "calm", "Nothing changed."),
-    Verdict.NOTHING_TO_TELL: State(
-        "nothing to report", "-", "calm", "The body changed, but there was nothing to report."
-    ),
-    Verdict.REMOTE_TRANSIENT: State("failed", "x", "warn", "The server failed, probably for a short time."),
-    Verdict.THROTTLED: State("throttled", "t", "warn", "The server asked for fewer requests."),
-    Verdict.REMOTE_PERMANENT: State("failed for good", "X", "bad", "The server failed for good."),
-    Verdict.CONTENT: State("not readable", "?", "bad", "The body could not be read in its expected format."),
-    Verdict.LOCAL: State("own connection", "o", "calm", "Our own connection was down; the source is not to blame."),
-}
+ALERTS: Final[Mapping[AlertState, State]] = _TABLES["alerts"]
+DESTINATIONS: Final[Mapping[DestinationState, State]] = _TABLES["destinations"]
+ATTEMPTS: Final[Mapping[Literal["sent", "retry", "given_up"], State]] = _TABLES["attempts"]
+BREAKERS: Final[Mapping[Literal["closed", "half-open", "open"], State]] = _TABLES["breakers"]
+LOOKS: Final[Mapping[Verdict, State]] = {Verdict[name.upper()]: state for name, state in _TABLES["looks"].items()}
 """Results of a check. The short form is the mark in the console."""
