@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -21,19 +21,7 @@ from api.problems import KINDS, MEDIA, Refusal
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options", "trace")
 _INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
-_LIMITS = {
-    "minimum": "from {}",
-    "maximum": "to {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "pattern": "as {}",
-    "default": "default {}",
-}
 Description = dict[str, Any]
-Piece = tuple[str, str]
-"""A text with its mark: "code", "strong", "type" or ""."""
 
 
 class Text(str):
@@ -83,10 +71,8 @@ def _environment() -> Environment:
     made.filters |= {
         "text": Text,
         "pretty": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
+        "json": json.dumps,
         "marked": marked,
-        "type": type_of,
-        "limits": limits_of,
-        "words": words_of,
     }
     return made
 
@@ -124,8 +110,8 @@ def command(server: str, method: str, path: str, operation: Description) -> str:
     return " \\\n     ".join(lines)
 
 
-def marked(text: str) -> list[Piece]:
-    """Return a text in pieces: its `code` and **strong** words, and those between.
+def marked(text: str) -> list[tuple[str, str]]:
+    """Return a text in pieces, each with its mark: its `code` and **strong** words, and those between.
 
     >>> marked("An `id`, **always**.")
     [('', 'An '), ('code', 'id'), ('', ', '), ('strong', 'always'), ('', '.')]
@@ -135,46 +121,3 @@ def marked(text: str) -> list[Piece]:
         pieces += [("", text[at : match.start()]), ("code", match[1]) if match[1] else ("strong", match[2])]
         at = match.end()
     return [*pieces, ("", text[at:])]
-
-
-def type_of(schema: Description) -> list[Piece]:
-    """Return the type of a value as a phrase, with the named types marked.
-
-    >>> type_of({"type": "array", "items": {"$ref": "#/components/schemas/Event"}})
-    [('', 'list of '), ('type', 'Event')]
-    """
-    if "$ref" in schema:
-        return [("type", schema["$ref"].rpartition("/")[2])]
-    if "enum" in schema:
-        return _between(" | ", ([("code", json.dumps(value))] for value in schema["enum"]))
-    if parts := schema.get("anyOf") or schema.get("oneOf"):
-        return _between(" | ", map(type_of, parts))
-    if parts := schema.get("prefixItems"):
-        return [("", "("), *_between(", ", map(type_of, parts)), ("", ")")]
-    if schema.get("type") == "array":
-        return [("", "list of "), *type_of(schema.get("items", {}))]
-    if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), dict):
-        return [("", "object of "), *type_of(schema["additionalProperties"])]
-    return [("", f"{schema.get('type', 'any')}{' (' + schema['format'] + ')' if 'format' in schema else ''}")]
-
-
-def _between(sign: str, groups: Iterable[list[Piece]]) -> list[Piece]:
-    first, *others = groups
-    return [*first, *(piece for group in others for piece in (("", sign), *group))]
-
-
-def limits_of(schema: Description) -> str:
-    """Return the limits of a value as text. For nullable values, those of the other type."""
-    for part in schema.get("anyOf", ()):
-        if part != {"type": "null"}:
-            schema = part | {name: value for name, value in schema.items() if name != "anyOf"}
-    shown = ((says, schema[word]) for word, says in _LIMITS.items() if word in schema)
-    return ", ".join(
-        says.format(value if isinstance(value, str) and value else json.dumps(value)) for says, value in shown
-    )
-
-
-def words_of(schema: Description) -> str:
-    """Return the description of a value. For nullable values, that of the other type."""
-    parts = [schema, *schema.get("anyOf", ())]
-    return next((str(part["description"]) for part in parts if "description" in part), "")
