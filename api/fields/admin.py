@@ -10,6 +10,7 @@ from actors.messages.declaring import Declared, Time, record_of
 from actors.overseer.journal import StateTurn
 from actors.overseer.open_streams import OpenStream
 from actors.overseer.rows import ChildSummary, Kind, Sort
+from api.fields import WORDS
 from api.fields.sources import HeldEvents
 from storage.records.destination import Attempt, Destination
 from storage.records.key import ApiKey
@@ -17,52 +18,22 @@ from storage.records.source import SourceRuntime
 from storage.records.states import LOOKS, PARTS, Cause, Flag, PartState, SourceState
 from supervision import MailboxStatistics
 
+_Path = Annotated[str, Meta(max_length=60)]
+_Start = Annotated[int, Meta(ge=0, le=10_000_000)]
+
 
 class TreeQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The rows to return, and their order."""
 
-    sort: Annotated[
-        Sort,
-        Meta(
-            description="worst: by state, then health; next: the earliest next action; since: the latest change of "
-            "state; rate: the most frequent checks; mailbox, restarts: the most; others: the lowest first"
-        ),
-    ] = "worst"
-    reverse: Annotated[bool, Meta(description="Reverse the order")] = False
-    tree: Annotated[
-        bool,
-        Meta(
-            description="As a tree: each part is followed by its children, as `open` and `troubled` select; a "
-            "filter shows all matches"
-        ),
-    ] = False
-    open: Annotated[
-        tuple[Annotated[str, Meta(max_length=60)], ...],
-        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts that show all children"),
-    ] = ()
-    troubled: Annotated[
-        tuple[Annotated[str, Meta(max_length=60)], ...],
-        Meta(max_length=20, examples=[["sources"]], description="In a tree: parts that show only unhealthy children"),
-    ] = ()
-    filter: Annotated[
-        str,
-        Meta(
-            max_length=500,
-            examples=["state:quar shop"],
-            description="Words in path, name or error, and `state:`, `host:`, `tag:`, `kind:`; all must match, of "
-            "several of one qualifier any",
-        ),
-    ] = ""
-    start: Annotated[int, Meta(ge=0, le=10_000_000, description="The position of the first row")] = 0
-    limit: Annotated[int, Meta(ge=1, le=500, description="Most rows")] = 100
-    paths: Annotated[
-        tuple[Annotated[str, Meta(max_length=60)], ...],
-        Meta(
-            max_length=100,
-            examples=[["log"]],
-            description="Only these rows, in this order; ignores all other parameters. Vanished parts are omitted",
-        ),
-    ] = ()
+    sort: Sort = "worst"
+    reverse: bool = False
+    tree: bool = False
+    open: Annotated[tuple[_Path, ...], Meta(max_length=20)] = ()
+    troubled: Annotated[tuple[_Path, ...], Meta(max_length=20)] = ()
+    filter: Annotated[str, Meta(max_length=500)] = ""
+    start: _Start = 0
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+    paths: Annotated[tuple[_Path, ...], Meta(max_length=100)] = ()
 
 
 @record_of(ChildSummary, "total worst")
@@ -76,10 +47,7 @@ class TreeRow(Struct, frozen=True):
     path: str
     name: Annotated[str, Meta(description="The URL of a source or a destination, else empty")]
     kind: Kind
-    state: Annotated[
-        PartState,
-        Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in PARTS.items())),
-    ]
+    state: Annotated[PartState, Meta(description=" ".join(f"`{name}`: {one.says}" for name, one in PARTS.items()))]
     health: Annotated[float | None, Meta(description="A source's score from 0 to 1")]
     flag: Flag | None
     restarts: int
@@ -143,10 +111,7 @@ class HealthSeen(Struct, frozen=True):
     "last_status last_error breaker failures retry_at trail held covered",
 )
 class Watching(Declared, frozen=True):
-    """The state of a source's checks. `trail`: its last checks, newest first. `health`: the factors of its score.
-
-    next_look: the reason for the time of the next check.
-    """
+    """The state of a source's checks."""
 
     id: str
     url: str
@@ -164,10 +129,7 @@ class Watching(Declared, frozen=True):
 
 
 class TreePart(Struct, frozen=True):
-    """The details of one part. `crash`: the last crash; `places`: its innermost stack frames.
-
-    task: its state in the supervisor; null without one. slowest_step_s: the longest time that it held the event loop.
-    """
+    """The details of one part."""
 
     row: TreeRow
     task: Annotated[str | None, Meta(description="Its state in the supervisor")]
@@ -246,13 +208,8 @@ class Node(Struct, frozen=True):
     sources: Annotated[int, Meta(description="Sources that it watches")]
     overdue: int
     streams: int
-    role: Annotated[
-        Literal["all", "web"], Meta(description="`web`: it serves requests and streams, and watches nothing")
-    ] = "all"
-    missing: Annotated[
-        MissingEvents | None,
-        Meta(description="Events that its readers received and a failover of PostgreSQL lost"),
-    ] = None
+    role: Annotated[Literal["all", "web"], Meta(description=WORDS["role"])] = "all"
+    missing: Annotated[MissingEvents | None, Meta(description=WORDS["missing"])] = None
 
 
 class Replica(Struct, frozen=True):
@@ -265,11 +222,7 @@ class Replica(Struct, frozen=True):
 
 
 class Overview(Struct, frozen=True):
-    """The figures of the whole service. `failing`: a sentence by part, empty if all is well.
-
-    queues: messages in the mailboxes of the fixed parts. totals: counted since `started_at`; subtract two answers to
-    get a rate.
-    """
+    """The figures of the whole service."""
 
     at: Time
     started_at: Time
@@ -295,8 +248,8 @@ class Overview(Struct, frozen=True):
 class DeliveriesPageQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The destinations to return."""
 
-    start: Annotated[int, Meta(ge=0, le=10_000_000, description="The position of the first row")] = 0
-    limit: Annotated[int, Meta(ge=1, le=100, description="Most rows")] = 50
+    start: _Start = 0
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
 
 
 DeliveryState = Literal["active", "failing", "disabled", "paused"]
@@ -312,10 +265,7 @@ class LastAttempt(Declared, frozen=True):
     "id alert_id label url delivery_mode state failing_since waiting oldest next failure_rate last",
 )
 class DeliveryRow(Declared, frozen=True):
-    """The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first.
-
-    next: the time of the next attempt, null if none waits.
-    """
+    """The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first."""
 
     state: DeliveryState
     waiting: int
@@ -336,12 +286,9 @@ class DeliveriesPage(Struct, frozen=True):
 class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The log lines to return."""
 
-    actor: Annotated[
-        str,
-        Meta(max_length=200, examples=["sources"], description="A path of the tree; includes the paths below it"),
-    ] = ""
-    after: Annotated[int, Meta(ge=0, le=2**53 - 1, description="Only lines after this number")] = 0
-    limit: Annotated[int, Meta(ge=1, le=500, description="Most lines, the newest ones")] = 200
+    actor: Annotated[str, Meta(max_length=200)] = ""
+    after: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
+    limit: Annotated[int, Meta(ge=1, le=500)] = 200
 
 
 class LogLine(Struct, frozen=True):
@@ -380,7 +327,7 @@ class SourceSize(HeldEvents, frozen=True, kw_only=True):
 class SizesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The number of sources to return."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="Number of sources, largest first", examples=[10])] = 10
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
 
 
 class Sizes(Struct, frozen=True):
@@ -394,16 +341,12 @@ class Sizes(Struct, frozen=True):
 class StreamsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The number of streams to return."""
 
-    limit: Annotated[int, Meta(ge=1, le=500, description="Most streams", examples=[100])] = 100
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
 
 
 @record_of(OpenStream, "number key name prefix address asked since cursor behind_s bytes")
 class StreamSeen(Declared, frozen=True):
-    """An open stream. `key`: the id of its API key or of its dashboard session, "" on the admin socket.
-
-    `cursor`: its position in the log as an id; null if it does not follow the log. `behind_s`: the age of that position
-    against the newest event, 0 if it has read all. `bytes`: size of the events sent to it.
-    """
+    """An open stream."""
 
     key: str
     name: str

@@ -9,80 +9,40 @@ from msgspec import Meta, Struct
 from actors.messages.declaring import Revision, UpdatedBy, option, patch_of, record_of
 from actors.messages.requests import ManagedBy
 from actors.notices import AlertType
-from storage.records.alert import MOST_SOURCES, MOST_TAGS, Alert, Matching
+from api.fields import WORDS
+from storage.records.alert import MOST_SOURCES, MOST_TAGS, NOTICES_OF_SOURCES, Alert, Matching
 from storage.records.destination import DeliveryMode
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 FilterQuery = Annotated[
     str,
     Meta(
-        description='Words (all must occur), OR, "phrases", -exclusions, (groups), prefix*; an empty one matches '
-        "everything",
+        description=WORDS["filter_query"],
         extra_json_schema={"format": "alert-query", "maxLength": 4096},  # the parser reports the position
     ),
 ]
-Match = Annotated[
-    Matching,
-    Meta(
-        description="The texts of a page's event that the query searches: title, added and removed texts (`change`), "
-        "added texts (`added`), removed texts (`removed`), or title and content (`page`). Feeds and push: always `page`"
-    ),
-]
+Match = Annotated[Matching, Meta(description=WORDS["match"])]
 LanguageCode = Annotated[str, Meta(max_length=20, description="ISO 639-1, or simple for no stemming")]
 SourceId = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema={"format": "uuid"})]
-SourceIds = Annotated[
-    tuple[SourceId, ...],
-    Meta(max_length=MOST_SOURCES, description="Events of these sources; with neither these nor `tags`, of all sources"),
-]
-PrivateSources = Annotated[
-    tuple[SourceId, ...],
-    Meta(
-        max_length=MOST_SOURCES,
-        description="Private sources to include. A source is `private` if it is checked with headers, its own or "
-        "borrowed ones, or in an opened network. A publication omits it unless it is named here or in `source_ids`; "
-        "so does an alert from before it became private",
-    ),
-]
+SourceIds = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description=WORDS["source_ids"])]
+PrivateSources = Annotated[tuple[SourceId, ...], Meta(max_length=MOST_SOURCES, description=WORDS["private_source_ids"])]
 Tag = Annotated[str, Meta(min_length=1, max_length=200)]
-Tags = Annotated[
-    tuple[Tag, ...],
-    Meta(
-        max_length=MOST_TAGS,
-        description="Events with any of these tags, also of later sources; in addition to `source_ids`",
-    ),
-]
+Tags = Annotated[tuple[Tag, ...], Meta(max_length=MOST_TAGS, description=WORDS["tags"])]
 Channel = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$(?!\n)",
-        description="GET /v1/streams/{channel} carries the matches; alerts may share a channel",
+        description=WORDS["channel"],
         extra={"form": "at most 63 of a-z, 0-9, - and _, with a letter or a digit first"},
     ),
 ]
-Notices = Annotated[
-    tuple[AlertType, ...], Meta(max_length=20, description="The notices of the service that it also sends")
-]
+Notices = Annotated[tuple[AlertType, ...], Meta(max_length=20, description=WORDS["notices"])]
 NoticeAfter = Annotated[int, Meta(ge=0, le=7 * 86400, description="Seconds that a problem lasts before its notice")]
-OncePerStory = Annotated[
-    bool | None,
-    Meta(
-        description="Of events with the same news (`story`), only the first match goes to the destinations; null: "
-        "yes for alerts over several sources"
-    ),
-]
-SOURCES_OWN: tuple[AlertType, ...] = (
-    "source_quiet",
-    "source_recovered",
-    "source_failing",
-    "source_reset",
-    "source_moved",
-)
+OncePerStory = Annotated[bool | None, Meta(description=WORDS["once_per_story"])]
 
 
 class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
-    """A standing query. `anomaly_enabled` can't be true yet. `default_destinations`: copy the destinations of its tags'
-    defaults. `destination_ids`: copy these destinations of other alerts.
-    """
+    """A standing query."""
 
     filter_query: FilterQuery
     language: Annotated[LanguageCode, option("The query's language: a code such as en or sv, or simple.")] = "en"
@@ -91,7 +51,7 @@ class NewAlert(Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[Name, option("Its name; by default a new alert's name is its query.")] | None = None
     channel: Annotated[Channel, option("Publish the matches as a stream of this name; '' stops that.")] | None = None
     enabled: bool = True
-    notices: Notices = SOURCES_OWN
+    notices: Notices = NOTICES_OF_SOURCES
     notice_after: NoticeAfter = 3600
     anomaly_enabled: bool = False
     match: Annotated[
@@ -136,11 +96,7 @@ class TrueNow(Struct, frozen=True):
     "anomaly_enabled template",
 )
 class AlertRecord(Struct, frozen=True, kw_only=True):
-    """An alert. `delivery_mode` is a twin: that of its first destination, or instant. `template`: its origin as
-    `<template id>/<key>`. `match` is `page` for alerts older than the choice. `alert_id`: the `id`, under the name that
-    other records use. `destination_count`: 0 if its matches go nowhere yet. `true_now`: only in the answer
-    to a new alert.
-    """
+    """An alert. `delivery_mode` is a twin: that of its first destination, or instant."""
 
     delivery_mode: DeliveryMode
     revision: Revision

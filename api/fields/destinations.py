@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from actors.destination_kinds.fields import AddressField, KindField
 from actors.messages.declaring import Declared, Revision, UpdatedBy, option, patch_of, record_of, shown_whole
 from actors.messages.requests import ManagedBy
+from api.fields import WORDS
 from api.fields.alerts import Name
 from storage.records.destination import WEEKDAYS, DeliveryMode, Destination, Format, Weekday
 
@@ -17,8 +18,6 @@ HookUrl = Annotated[
 ]
 Hour = Annotated[int, Meta(ge=0, le=23, description="The hour at which a daily digest's window ends")]
 Zone = Annotated[str, Meta(min_length=1, max_length=64, description="IANA time zone")]
-
-
 ClockTime = Annotated[
     str,
     Meta(
@@ -27,10 +26,7 @@ ClockTime = Annotated[
         extra={"form": "a time of day as HH:MM, from 00:00 to 23:59"},
     ),
 ]
-Weekdays = Annotated[
-    tuple[Weekday, ...],
-    Meta(min_length=1, max_length=7, description="The days on which it begins; all by default"),
-]
+Weekdays = Annotated[tuple[Weekday, ...], Meta(min_length=1, max_length=7, description=WORDS["weekdays"])]
 
 
 class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,52 +38,31 @@ class QuietHours(Struct, frozen=True, forbid_unknown_fields=True):
     weekdays: Weekdays = WEEKDAYS
 
 
-BodyFormat = Annotated[
-    Format,
-    Meta(description="The body: the `event` or digest itself, or in an envelope (`cloudevents`, 1.0.2)"),
-]
-
-
+BodyFormat = Annotated[Format, Meta(description=WORDS["format"])]
 KindName = Annotated[
     str,
     Meta(
         pattern=r"^[a-z][a-z0-9-]{0,31}$(?!\n)",
-        description="A kind of GET /v1/destination-kinds; webhook by default",
+        description=WORDS["kind"],
         examples=["webhook", "slack"],
         extra={"form": "small letters, digits and hyphens"},
     ),
 ]
 OptionValue = Annotated[str, Meta(max_length=4096)]
-Options = Annotated[
-    dict[str, OptionValue | None],
-    Meta(
-        max_length=20,
-        description="The fields of the kind, by name; private values are sealed and never shown again",
-        examples=[{}],
-    ),
-]
-
-
-AtOnce = Annotated[
-    int, Meta(ge=0, le=500, description="If more events than this wait, they become one digest; 0: never")
-]
-
-
+Options = Annotated[dict[str, OptionValue | None], Meta(max_length=20, description=WORDS["options"], examples=[{}])]
+AtOnce = Annotated[int, Meta(ge=0, le=500, description=WORDS["most_at_once"])]
 OwnSecret = Annotated[
     str,
     Meta(
         pattern=r"^whsec_[A-Za-z0-9+/]{32,88}={0,2}$(?!\n)",
         extra={"form": "whsec_ and base64 of 24 to 64 random bytes"},
-        description="Your own signing secret: `whsec_` and base64 of 24 to 64 random bytes. The previous secret also "
-        "signs for 24 hours. Never shown again",
+        description=WORDS["secret"],
     ),
 ]
 
 
 class NewDestination(Struct, frozen=True, forbid_unknown_fields=True):
-    """The address for an alert's matches. `label`: by default the URL's host and the alert's name. `url` is optional
-    for a kind with a fixed address.
-    """
+    """The address for an alert's matches."""
 
     url: HookUrl | UnsetType = UNSET
     kind: KindName = "webhook"
@@ -123,13 +98,7 @@ class DestinationPatch(Struct, frozen=True, forbid_unknown_fields=True):
     "most_at_once revision updated_by managed",
 )
 class DestinationRecord(Struct, frozen=True, kw_only=True):
-    """A destination. `enabled`: the user's choice; `state` is `disabled` also if the service gave up (410, five days of
-    failures), and `PATCH {"enabled": true}` restores it. `url`: only its host if the address is a credential.
-    `options`: the fields of its kind; `private` names the sealed ones. `failure_rate`: the share of its newest 100
-    attempts; `error_rate` is its twin. `duplicate_rate`: the share of deliveries that arrived, or may have arrived,
-    before. `replay_from`: it may have missed matches after this; send it as `since` of a replay. `needs_secret`: its
-    secret is missing, for example after an import, and it is paused until you create a new one.
-    """
+    """A destination."""
 
     options: dict[str, str]
     private: list[str]
@@ -156,9 +125,7 @@ class TestAnswer(Struct, frozen=True):
 
 
 class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
-    """A destination and its newest signing secret, shown only here; absent for a kind without signatures. `invited`:
-    the result of the invitation, if the recipient must agree first.
-    """
+    """A destination and its newest signing secret, shown only here; absent for a kind without signatures."""
 
     secret: str | UnsetType = UNSET
     invited: TestAnswer | UnsetType = UNSET
@@ -166,16 +133,12 @@ class DestinationWithSecret(DestinationRecord, frozen=True, kw_only=True):
 
 @shown_whole(AddressField)
 class AddressWanted(Declared, frozen=True, kw_only=True):
-    """The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`: the
-    default of `url`.
-    """
+    """The address field of a kind."""
 
 
 @record_of(KindField, "name label help example private required many lines matches default")
 class OptionWanted(Declared, frozen=True, kw_only=True):
-    """One of the `options` of a kind. `many`: several values, separated by commas. `matches`: a regular expression for
-    the whole value.
-    """
+    """One of the `options` of a kind."""
 
     matches: str
 

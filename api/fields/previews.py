@@ -9,33 +9,19 @@ from storage.records.source import Detection
 
 @shown_whole(previews.DraftEvent)
 class DraftEvent(Declared, frozen=True):
-    """An event as a check would emit it, `content` cut to 500 characters.
-
-    `identity`: the property that identifies it (guid, link, hash, or two of them). `told`: false for a push source's
-    frame that no alert or `filter` wants.
-    """
+    """An event as a check would emit it, `content` cut to 500 characters."""
 
 
 @shown_whole(previews.FeedPreview)
 class FeedPreview(Declared, frozen=True):
-    """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them.
-
-    `undated`: entries without a readable date. `identities`: the number of entries by identifying property.
-    `backfill`: the most entries that a backfill would emit. `damaged`: malformed, but recovered. `hubs` (WebSub) and
-    `paging` (RFC 5005) are shown, not followed.
-    """
+    """A feed: `newest` has its newest 10 entries, newest first; `backfill: n` would emit the first n of them."""
 
     newest: tuple[DraftEvent, ...]
 
 
 @record_of(previews.PagePreview, "title author published_at content blocks watched left_out matched ignored partial")
 class PagePreview(Declared, frozen=True):
-    """A page: its first 40 blocks, and the numbers of watched and left-out blocks. `listed`: its number of items as a
-    list (`follow`); `items` are the first 20. `values`: its first 20 prices, numbers, states, versions and dates.
-
-    `matched`: the number of elements that `selector` keeps, null without one. `partial`: the page is too long and was
-    read in part.
-    """
+    """A page: its first 40 blocks, and the numbers of watched and left-out blocks."""
 
     listed: int = 0
     items: tuple[previews.ListedItem, ...] = ()
@@ -69,11 +55,7 @@ class Preview(Declared, frozen=True):
     "url type confidence evidence final_url content_type feed_url supported discovered_feed_url source_id preview",
 )
 class DetectAnswer(Declared, frozen=True):
-    """The answer to a detection. `source_id`: the existing source with this URL.
-
-    `final_url`: the URL after redirects, with tokens and keys in its query hidden.
-    `supported` and `discovered_feed_url` are twins.
-    """
+    """The answer to a detection."""
 
     url: str
     supported: bool

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from actors.messages.declaring import Revision, UpdatedBy, patch_of, record_of
 from actors.messages.requests import ManagedBy
+from api.fields import WORDS
 from api.fields.alerts import PrivateSources, SourceId
 from storage.records.alert import MOST_SOURCES
 from storage.records.publication import Publication
@@ -18,12 +19,7 @@ Tag = Annotated[str, Meta(min_length=1, max_length=200)]
 Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with any of these tags")]
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
 AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
-ChannelName = Annotated[
-    str,
-    Meta(
-        min_length=1, max_length=200, description="The events of GET /v1/streams/{channel}; not together with alert_ids"
-    ),
-]
+ChannelName = Annotated[str, Meta(min_length=1, max_length=200, description=WORDS["published_channel"])]
 
 
 class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -57,11 +53,7 @@ class FeedAddresses(Struct, frozen=True, kw_only=True):
     "managed",
 )
 class PublicationRecord(Struct, frozen=True, kw_only=True):
-    """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers.
-
-    Both are null if this instance cannot decrypt the address because its master key was lost. The address still works
-    for existing readers, and you can create a new one.
-    """
+    """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers."""
 
     url: str | None
     feeds: FeedAddresses | None

@@ -32,12 +32,7 @@ class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 @record_of(Detection, "type confidence evidence final_url content_type feed_url pending forced")
 class Detected(Declared, frozen=True):
-    """The detected type of a URL; `evidence` is a sentence that a person can verify.
-
-    `pending`: it has not answered yet, and the rest is a guess. `forced`: its owner set the type against the detected
-    one. `final_url`: the URL after redirects; tokens and keys in its query are hidden unless it is the source's own
-    address.
-    """
+    """The detected type of a URL; `evidence` is a sentence that a person can verify."""
 
     pending: bool = False
     forced: bool = False
@@ -75,14 +70,7 @@ _SET = (name for name in NewSource.__struct_fields__ if name not in (*SECRETS, "
     f"follow_one_hop private {' '.join(_SET)}",
 )
 class SourceRecord(Declared, frozen=True, kw_only=True):
-    """A watched source. `title`: its owner's name for it. `found_title`: the page's own title. `noise_count`: block
-    keys that feedback has marked as noise. `state`: its state now. `health`: its score over days. `rendered`: a browser
-    renders it, so each check costs as much as 100 plain ones. `headers_from`: the source whose headers its checks
-    borrow; null with its own or none. `private`: it is checked with headers or in an opened network, so publications
-    omit it unless they name it. `schedule`, `hours`, `bar`, `selector` and `ignore` are its own settings; `effective`
-    has those in force, `inherited` the tags that they come from (see PUT /v1/tags/{tag}). `own_only` names settings
-    that are never inherited.
-    """
+    """A watched source."""
 
     detected_type: SourceType
     detection: Detected
@@ -117,10 +105,7 @@ class SourceRecord(Declared, frozen=True, kw_only=True):
 
 @record_of(PushView, "connected_since subprotocol connections frames admitted duplicates filtered unreadable")
 class PushStatus(Declared, frozen=True):
-    """Counters of a push source since the service started. `connected_since`: null without an open connection.
-
-    `frames` is the sum of `admitted`, `duplicates`, `filtered` (no alert or filter wants them) and `unreadable`.
-    """
+    """Counters of a push source since the service started."""
 
 
 class HeldEvents(Struct, frozen=True, kw_only=True):
@@ -183,44 +168,24 @@ class BatchAnswer(Struct, frozen=True):
     results: tuple[BatchResult, ...]
 
 
-InState = Annotated[SourceState, Meta(description="Only sources in this state now", examples=["failing"])]
-
-
-Sort = Annotated[
-    SourceSort,
-    Meta(
-        description="Worst health first; by name, last change, next check, or age with the newest first; a minus "
-        "reverses it. Only in the order `-added` no source moves while you read page by page",
-        examples=["-added"],
-    ),
-]
-
-
 class SourcesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """The sources to return: those that match every parameter."""
 
-    state: InState | None = None
-    sort: Sort = "worst"
-    q: Annotated[
-        str,
-        Meta(max_length=200, examples=["harbour"], description="Words in its URL, its name or one of its tags"),
-    ] = ""
+    state: SourceState | None = None
+    sort: SourceSort = "worst"
+    q: Annotated[str, Meta(max_length=200)] = ""
 
 
 @record_of(TagDefaults, f"{' '.join(get_args(Inheritable))} destinations updated_at revision updated_by managed")
 class TagDefaultsRecord(Struct, frozen=True, kw_only=True):
-    """The settings that the sources of a tag inherit; null and [] set nothing. `destinations`: a new alert over the tag
-    gets a copy of each.
-    """
+    """The settings that the sources of a tag inherit; null and [] set nothing."""
 
     revision: Revision
     updated_by: UpdatedBy
 
 
 class TagRecord(Struct, frozen=True, kw_only=True):
-    """A tag. `sources`: number with the tag. `sources_below`: number with the tag or a tag below it (`news/se` is below
-    `news`). `defaults`: null without defaults.
-    """
+    """A tag."""
 
     tag: str
     sources: int

@@ -38,10 +38,7 @@ Mark = Annotated[tuple[int, int], Meta(description="Start and end in code points
 
 
 class AlertPreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A query as in an alert, and the range of the search.
-
-    `last`: the number of newest events to search. `limit`: the number of matches to show.
-    """
+    """A query as in an alert, and the range of the search."""
 
     filter_query: FilterQuery
     language: LanguageCode = "en"
@@ -77,10 +74,7 @@ class ContentExcerpt(Struct, frozen=True):
 
 
 class DiffExcerpt(Struct, frozen=True):
-    """A piece of a text of the event's `diff`: of `added[index]`, `removed[index]`, or a side of `changed[index]`.
-
-    `start` and the marks count in that text.
-    """
+    """A piece of a text of the event's `diff`: of `added[index]`, `removed[index]`, or a side of `changed[index]`."""
 
     part: Literal["added", "removed", "before", "after"]
     index: int
@@ -110,11 +104,7 @@ class PreviewMatch(Struct, frozen=True, kw_only=True):
 
 
 class AlertPreview(Struct, frozen=True, kw_only=True):
-    """The past matches of a query.
-
-    `query`: as interpreted. `complete`: the search covered `last` events, or the whole log, in time. `looked_from`: the
-    time of the oldest event searched. `per_day`: expected matches; null if the search covered too little.
-    """
+    """The past matches of a query."""
 
     query: str
     language: str

@@ -57,11 +57,7 @@ class CheckedEvents(Checked, frozen=True, kw_only=True):
 
 
 class SignatureCheck(Struct, frozen=True, kw_only=True):
-    """Both signatures, checked on arrival.
-
-    `hmac` is checked with the secrets of this service's destinations that deliver to this bin, `ed25519` with its
-    signing keys.
-    """
+    """Both signatures, checked on arrival."""
 
     hmac: Checked
     ed25519: CheckedEvents
@@ -69,10 +65,7 @@ class SignatureCheck(Struct, frozen=True, kw_only=True):
 
 @record_of(Capture, "id received_at method path query headers body body_base64 size truncated signature_check")
 class CaptureRecord(Declared, frozen=True, kw_only=True):
-    """A request as received, except for the case of its header names.
-
-    `body` if it is UTF-8, else `body_base64`. `size`: bytes received. `truncated`: the stored body is shorter.
-    """
+    """A request as received, except for the case of its header names."""
 
     body: str | UnsetType = UNSET
     body_base64: str | UnsetType = UNSET
@@ -83,7 +76,7 @@ class CaptureRecord(Declared, frozen=True, kw_only=True):
 class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """A page of captures. It may be shorter if bodies are large."""
 
-    limit: Annotated[int, Meta(ge=1, le=100, description="Most captures of a page", examples=[20])] = 20
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
     cursor: Cursor | None = None
 
 

@@ -48,11 +48,7 @@ MessageOf = Literal["event", "digest", "sample"]
 
 
 class MessagePreviewRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """Templates as in the `options` of a destination; "" is the default title or text.
-
-    `alert_id`: the alert with the matches to show; null takes the newest events of the log. `language`: of the
-    service's own words, as in a destination's options; "" is the service's language.
-    """
+    """Templates as in the `options` of a destination; "" is the default title or text."""
 
     kind: KindName
     message: Template = ""
@@ -79,9 +75,7 @@ class MessagePreview(Struct, frozen=True):
 
 @record_of(Attempt, "webhook_id attempt result at status_code latency_ms error next_attempt_at response_excerpt")
 class DeliveryRecord(Declared, frozen=True):
-    """One attempt. `webhook_id` is the event's id, or a digest's own. `response_excerpt`: the first 1 KiB of the
-    answer, control characters escaped.
-    """
+    """One attempt."""
 
     webhook_id: str
     status_code: int | None
@@ -101,21 +95,15 @@ class Digest(Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...]
 
 
+_POSITION = {"format": "position"}
 Position = Annotated[
     str,
-    Meta(
-        min_length=1,
-        max_length=100,
-        description="An RFC 3339 time or an event's id",
-        extra_json_schema={"format": "position"},
-    ),
+    Meta(min_length=1, max_length=100, description="An RFC 3339 time or an event's id", extra_json_schema=_POSITION),
 ]
 
 
 class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """The events to deliver again: the matches after `since` and up to `until`, or events by their ids. An event's id
-    as `since` excludes the event itself, as `until` includes it.
-    """
+    """The events to deliver again: the matches after `since` and up to `until`, or events by their ids."""
 
     since: Position | None = None
     until: Position | None = None
@@ -123,9 +111,7 @@ class ReplayRequest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReplayAnswer(Struct, frozen=True):
-    """The number of newly queued deliveries, without those already waiting. `next_since`: the `since` of the next
-    request if more events remain.
-    """
+    """The number of newly queued deliveries, without those already waiting."""
 
     queued: int
     next_since: str | None
@@ -134,7 +120,7 @@ class ReplayAnswer(Struct, frozen=True):
 class DeliveriesQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     """A page of attempts, optionally with one result: `result=given_up` lists the deliveries that were given up."""
 
-    result: Annotated[Result, Meta(description="Only attempts with this result", examples=["given_up"])] | None = None
+    result: Result | None = None
 
 
 AT_ONCE = 100

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import trio
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from actors.errors import NotFound
 from actors.messages.declaring import Time
@@ -427,9 +427,7 @@ async def one(call: Call) -> Answer:
 class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The screenshot to return."""
 
-    side: Annotated[
-        Side, Meta(description="The page at the event, or the last screenshot before it", examples=["before"])
-    ] = "after"
+    side: Side = "after"
 
 
 class EventPictures(NamedTuple):

@@ -14,6 +14,7 @@ from actors.messages.declaring import Declared, made_of, part_of
 from actors.messages.declaring import record_of as shown_of
 from actors.templates.instantiation import AlertOutcome, Foreseen, Report
 from actors.templates.template import MOST_SOURCES, BadParameters, Template, described, read_parameters
+from api.fields import WORDS
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
 from api.route import LETS_OUT, Answer, Call, Routes
@@ -24,7 +25,7 @@ Params = Annotated[
     dict[str, Any],
     Meta(
         max_length=20,
-        description="An array of strings for each parameter; omit it for a template without parameters",
+        description=WORDS["params"],
         extra_json_schema={
             "additionalProperties": {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 260}}
         },
@@ -32,14 +33,8 @@ Params = Annotated[
 ]
 
 
-Only = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=2048)], ...],
-    Meta(
-        min_length=1,
-        max_length=MOST_SOURCES,
-        description="Only these of the resulting sources, by URL; all by default",
-    ),
-]
+Url = Annotated[str, Meta(min_length=1, max_length=2048)]
+Only = Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MOST_SOURCES, description=WORDS["only"])]
 
 
 class Instantiation(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,10 +59,7 @@ class TemplateParameter(Struct, frozen=True):
 
 
 class TemplateSummary(Struct, frozen=True):
-    """A template in the list. `source_count`: its URL patterns; each value of a parameter adds those that name it.
-
-    `parameters`: only their names; the template has the details.
-    """
+    """A template in the list."""
 
     slug: str
     name: str

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from msgspec import Meta, Raw, Struct
+from msgspec import Raw, Struct
 
 from actors.messages.declaring import Time, made_of
 from actors.series import Point, Series, SeriesKey, delta_of, point_of, reported_changes, series_of
@@ -28,14 +28,11 @@ from storage.records.identity import Millis, SourceId, rfc3339
 class ValuesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The form of the answer."""
 
-    format: Annotated[Literal["json", "csv"], Meta(description="The form of the answer", examples=["csv"])] = "json"
+    format: Literal["json", "csv"] = "json"
 
 
 class ValuePoint(Struct, frozen=True, kw_only=True):
-    """A value from `at` on. `value`: its digits. `number`: the digits without the point. For a state, a version or a
-    date `number` is null, `value` is as in `current`, and `text` as written on the page. `until`: when it was removed
-    from the page; null if it is still there or the next point replaces it.
-    """
+    """A value from `at` on."""
 
     at: Time
     number: int | None
@@ -46,10 +43,7 @@ class ValuePoint(Struct, frozen=True, kw_only=True):
 
 
 class ValueSeries(Struct, frozen=True, kw_only=True):
-    """The values of one item, oldest first. `label`: its name in the page's own words. `path`: its place in a
-    structured document. `unit`: a currency (ISO 4217), "%", a unit of measure, or "" if unknown. `lowest` and
-    `highest`: for dates the earliest and the latest; null for states.
-    """
+    """The values of one item, oldest first."""
 
     type: ValueType
     label: str
@@ -61,10 +55,7 @@ class ValueSeries(Struct, frozen=True, kw_only=True):
 
 
 class CurrentValue(Struct, frozen=True, kw_only=True):
-    """A value on the page, as last reported. `text`: as written there. `value`: its digits, a date (YYYY-MM-DD, YYYY-MM
-    or MM-DD), a version's numbers, or a state such as `in_stock`. `number`: the digits of a number without the point.
-    `label`, `path` and `unit`: as in the event of a change. `since`: the first time that this value is known.
-    """
+    """A value on the page, as last reported."""
 
     type: ValueType
     text: str
@@ -78,10 +69,7 @@ class CurrentValue(Struct, frozen=True, kw_only=True):
 
 
 class Values(Struct, frozen=True, kw_only=True):
-    """The values of a source. `current`: the values on its page now, in the page's order, at most 500 with prices
-    preferred. `more`: the number of the others. `series`: values over time, prices first. `since`: the start of the
-    record.
-    """
+    """The values of a source."""
 
     id: str
     since: Time

@@ -26,26 +26,19 @@ from storage.records.picture import KeptPicture, Picture
 from storage.records.source import Source
 from storage.records.tiers import Kind
 
-_VERSION = "The `version` of a stored version, from `GET /v1/sources/{id}/versions`"
 _Id = Annotated[str, Meta(max_length=40)]
 
 
 class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
     """The versions to compare, in any order, and the amount of text."""
 
-    from_: Annotated[_Id, Meta(description=f"{_VERSION}; by default the one before `to`.", examples=["start"])] = ""
-    to: Annotated[_Id, Meta(description=f"{_VERSION}; by default the newest.", examples=["now"])] = ""
-    show: Annotated[
-        Literal["changes", "text"],
-        Meta(description="Only the differences, or the whole text with them.", examples=["text"]),
-    ] = "changes"
+    from_: _Id = ""
+    to: _Id = ""
+    show: Literal["changes", "text"] = "changes"
 
 
 class KeptVersion(Struct, frozen=True, kw_only=True):
-    """A version of a page. `version`: the id of its event; `start` is the state before the oldest change, `now` the
-    present state if it has no event. `kept`: all watched texts (`whole`), the `main_text` of its event, or only a
-    `part`.
-    """
+    """A version of a page."""
 
     version: str
     at: Time | None
@@ -62,10 +55,7 @@ class Versions(Struct, frozen=True, kw_only=True):
 
 
 class VersionStep(Struct, frozen=True, kw_only=True):
-    """A text that was added (`insert`), removed (`delete`), changed (`replace`) or stayed (`keep`), and its place.
-
-    `spans`: the differing words; absent if the two texts have too little in common.
-    """
+    """A text that was added (`insert`), removed (`delete`), changed (`replace`) or stayed (`keep`), and its place."""
 
     op: Literal["insert", "delete", "replace", "keep"]
     before: str | UnsetType = UNSET
@@ -75,10 +65,7 @@ class VersionStep(Struct, frozen=True, kw_only=True):
 
 
 class VersionComparison(Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
-    """The differences between two versions, from the earlier to the later, in the later one's order.
-
-    `partial`: it compares only the main texts of the events. `truncated`: there are more steps than these.
-    """
+    """The differences between two versions, from the earlier to the later, in the later one's order."""
 
     id: str
     from_: KeptVersion

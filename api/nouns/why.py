@@ -38,11 +38,7 @@ from storage.sql.stores.sources import Sources
 
 @record_of(Row, "first_at last_at looks status bytes ms verdict")
 class Looks(Declared, frozen=True, kw_only=True):
-    """Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one.
-
-    `verdict`: unchanged, changed (an event), nothing_to_tell (the body changed, but no watched content), or the kind
-    of failure: remote_transient, throttled, remote_permanent, content, local.
-    """
+    """Consecutive checks with the same result. `bytes` (received) and `ms` are those of the last one."""
 
     bytes: int
     verdict: str
@@ -50,21 +46,12 @@ class Looks(Declared, frozen=True, kw_only=True):
 
 @record_of(Part, "text rule key came told score")
 class LookPart(Declared, frozen=True, kw_only=True):
-    """A block of a page or an entry of a feed, with the `rule` that reported or withheld it.
-
-    `came`: added, else removed. `told`: reported, else withheld. `text`: its beginning. `key`: the block's key or the
-    entry's identity. `score`: the weight of a block.
-    """
+    """A block of a page or an entry of a feed, with the `rule` that reported or withheld it."""
 
 
 @record_of(Note, "at verdict reason compared_with score bar withheld told counts until")
 class LookNote(Declared, frozen=True, kw_only=True):
-    """A check whose body changed. `compared_with`: the time of the earlier check that it was compared with.
-
-    `verdict`: told (reported), baseline (the first check), churn (nothing to report), held (uncertain until the next
-    check, or most of a feed new at once), failed (not the page itself), stretch (a period of listening to a push
-    source, up to `until`). A page is reported if `score` reaches the threshold `bar`. `counts`: entries or frames.
-    """
+    """A check whose body changed."""
 
     verdict: Literal["told", "baseline", "churn", "held", "failed", "stretch"]
     compared_with: Time | None
@@ -81,7 +68,7 @@ class LastValidators(Declared, frozen=True, kw_only=True):
 class LooksQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The part of the trail to return."""
 
-    limit: Annotated[int, Meta(ge=1, le=200, description="Most rows of a page", examples=[50])] = 200
+    limit: Annotated[int, Meta(ge=1, le=200)] = 200
     cursor: Cursor | None = None
 
 
@@ -105,12 +92,7 @@ class AlertsMatched(Struct, frozen=True, kw_only=True):
 
 
 class EventWhy(Struct, frozen=True, kw_only=True):
-    """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence.
-
-    `noted`: the note of its check is still stored; without it `score`, `bar`, `identity`, `weighed` and `withheld`
-    are empty. `compared_with`: the time of the earlier state; null if no longer known.
-    `alerts_once`: matching alerts that already had the story from another event.
-    """
+    """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence."""
 
     id: str
     source_id: str
@@ -135,17 +117,12 @@ FeedbackVerdict = Literal["real", "noise"]
 class WhyQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The expected text; without it, the last checks are explained. `look`: check now too, if politeness allows."""
 
-    text: Annotated[str, Meta(max_length=1000, description="Text of the expected event", examples=["Day ticket"])] = ""
-    look: Annotated[bool, Meta(description="Also check again now", examples=[False])] = False
+    text: Annotated[str, Meta(max_length=1000)] = ""
+    look: bool = False
 
 
 class KnownReason(Struct, frozen=True, kw_only=True):
-    """One known fact, as a sentence.
-
-    `kind`: told (reported), withheld (seen, not reported), due (present; the next check decides), failed (not readable
-    now), known (present before), furniture, outside (of the watched part), there (at the first check), absent, unasked
-    (a frame that no alert or filter wants), look (the result of a check). `text`: its block or entry.
-    """
+    """One known fact, as a sentence."""
 
     kind: Literal[
         "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look"
@@ -184,15 +161,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
     says: str
 
 
-Moment = Annotated[
-    str,
-    Meta(
-        max_length=100,
-        description="RFC 3339 time with an offset",
-        examples=["2026-04-15T00:00:00Z"],
-        extra_json_schema={"format": "date-time"},
-    ),
-]
+Moment = Annotated[str, Meta(max_length=100, extra_json_schema={"format": "date-time"})]
 
 
 class CoverageQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}):

@@ -72,7 +72,6 @@ def _schemes() -> dict[str, Any]:
 
 
 KINDS_SENT: tuple[type[Struct], ...] = (Event, Digest)
-_STRING = {"type": "string"}
 _HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
@@ -102,15 +101,8 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
 
 def _enveloped(kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
     """Return the body for a destination whose `format` is `cloudevents`."""
-    body = example_of(kind)
-    texts = ("specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema")
-    properties: dict[str, Any] = dict.fromkeys(texts, _STRING)
+    body, schema = example_of(kind), examples("envelope")
     return {
-        "schema": {
-            "type": "object",
-            "description": "An envelope of CloudEvents 1.0.2; `id` is the `webhook-id`.",
-            "properties": properties | {"data": known[id(kind)]},
-            "required": ["specversion", "id", "source", "type", "time", "datacontenttype", "data"],
-        },
+        "schema": schema | {"properties": schema["properties"] | {"data": known[id(kind)]}},
         "examples": {"example": {"value": json.decode(enveloped(body["id"], json.encode(body)))}},
     }

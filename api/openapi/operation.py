@@ -77,18 +77,14 @@ def _in_query(route: Route) -> list[dict[str, Any]]:
     info = inspect.type_info(route.query)
     assert isinstance(info, inspect.StructType)
     properties = components([route.query])[1][route.query.__name__]["properties"]
-    return [_query(field.encode_name, properties[field.encode_name]) for field in info.fields]
+    texts = examples("queries")["*"] | examples("queries").get(route.query.__name__, {})
+    names = (field.encode_name for field in info.fields)
+    return [{"name": name, "in": "query", **texts[name], "schema": _present(properties[name])} for name in names]
 
 
-def _query(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a query parameter, which may be absent but never null."""
-    if "anyOf" in schema:
-        (schema,) = (part for part in schema["anyOf"] if part != {"type": "null"})
-    schema = dict(schema)
-    parameter = {"name": name, "in": "query", "description": schema.pop("description", "")}
-    if shown := schema.pop("examples", None):
-        parameter["example"] = shown[0]
-    return parameter | {"schema": schema}
+def _present(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a query parameter, which may be absent but never null."""
+    return next((part for part in schema.get("anyOf", ()) if part != {"type": "null"}), schema)
 
 
 def _in_headers(route: Route) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """JSON Schemas of everything on the wire, for the description's components and for `/schemas/`.
 
 msgspec makes them from the types that validate requests and write answers. This module adds the parts that types lack:
-formats, bounds, and descriptions of an event's fields (`words/types.md`), which storage does not have.
+formats, bounds, and from `words/types.md` the fields of storage's types and details of the API's.
 """
 
 from __future__ import annotations
@@ -152,6 +152,8 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
         for field, property in schema.get("properties", {}).items():
             if field in IDS and name not in NO_IDS:
                 _string_in(property)["format"] = "uuid"
+        if name in (details := _details()):
+            schema["description"] += f"\n\n{details[name]}"
         for field, says in _fields().get(name, {}).items():
             schema["properties"][field] |= BOUNDS.get(name, {}).get(field, {}) | {"description": says}
         schema.update(SHAPES.get(name, {}))
@@ -204,6 +206,12 @@ def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
     if schema.get("type") == "array":
         return _string_in(schema["items"])
     return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
+
+
+@cache
+def _details() -> dict[str, str]:
+    """Return what `words/types.md` adds to the docstrings of types."""
+    return {name: text for name, text in sections("types")[2].items() if not text.startswith("- ")}
 
 
 @cache

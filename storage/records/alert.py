@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -12,6 +12,8 @@ from storage.records.identity import Managed, Millis
 from storage.records.source import Source, SourceRuntime
 from storage.records.tiers import Kind
 
+NOTICES_OF_SOURCES: Final = ("source_quiet", "source_recovered", "source_failing", "source_reset", "source_moved")
+"""The notices that an alert gets unless told otherwise."""
 Matching = Literal["change", "added", "removed", "page"]
 """The texts of a page's event that a query reads: the whole change, one side of it, or the whole page."""
 MOST_ALERTS = 10_000
@@ -89,13 +91,7 @@ class Alert(Struct, frozen=True):
     updated_at: Millis
     channel: str | None = None
     enabled: bool = True
-    notices: tuple[str, ...] = (
-        "source_quiet",
-        "source_recovered",
-        "source_failing",
-        "source_reset",
-        "source_moved",
-    )
+    notices: tuple[str, ...] = NOTICES_OF_SOURCES
     notice_after: int = 3600
     last_match_at: Millis | None = None
     match_count: int = 0

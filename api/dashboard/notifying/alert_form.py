@@ -37,7 +37,7 @@ from api.nouns.alert_previews import (
 )
 from api.nouns.alerts import check_query, tags_in
 from api.problems import Refusal
-from storage.records.alert import MOST_TAGS, Alert, Scope
+from storage.records.alert import MOST_TAGS, NOTICES_OF_SOURCES, Alert, Scope
 from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis, Seq, day_of, parse_rfc3339, seq_at
 from storage.records.revision import revision_of
@@ -367,7 +367,7 @@ async def new(visit: Visit) -> Page:
         scope="some" if query.source or query.tag else "all",
         source_ids=query.source,
         tags=tuple(map(tag_of, query.tag)),
-        notices=wire.SOURCES_OWN,
+        notices=NOTICES_OF_SOURCES,
         once_per_story=Scope(query.source, query.tag).several,
     )
     return await _page(visit, start)
