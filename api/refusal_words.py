@@ -1,44 +1,24 @@
 """Refusals for people, with the text to type instead. Pure.
 
-The API's problem documents keep rules, locations and types, for programs. `RULES` has a sentence for each rule of the
-guard whose own detail is too technical.
+The API's problem documents keep rules, locations and types, for programs. `refusal_words.toml` has the sentences.
 """
 
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from typing import Final
 
-RULES: Final = {
-    "url-relative": "Type the whole address, such as https://example.com/feed.",
-    "url-scheme": "This address cannot be reached. Type the whole address, such as https://example.com/feed.",
-    "url-character": "An address has no spaces and no invisible characters. Type %20 in the place of a space.",
-    "url-backslash": "An address has no backslash. Type / in its place.",
-    "url-host-empty": "The name of the site is missing: type it after //.",
-    "url-host-idna": "The name of the site is invalid. Copy the address from your browser.",
-    "url-host-spelling": "Type the numbers of the address as in 192.0.2.1.",
-    "url-userinfo": "An address with a name or password in it is not watched. Leave out the part before the @.",
-    "url-loop": "This address is the service itself, so deliveries would loop. Choose another one.",
-    "url-no-bin": "There is no bin at this address, or it has expired. Make a new one.",
-}
+from msgspec import toml
+
+_TABLES = toml.decode(files("api").joinpath("refusal_words.toml").read_bytes(), type=dict[str, dict[str, str]])
+RULES: Final = _TABLES["rules"]
 """The sentence for each rule. Other rules show their detail."""
 _ELSEWHERE: Final = ("redirects ", "leads to ")
 """Prefixes of details about an address that no user typed."""
 _RULE = re.compile(r" \(rule: ([a-z0-9-]+)\)$")
 _OPENS = re.compile(r"^(.*) is not public; SANDERLING_ALLOW_NETWORKS=(\S+) would open it$", re.S)
-_FIELDS: Final = (
-    (re.compile(r"Expected `str` of length >= 1$"), "Type something here."),
-    (re.compile(r"Expected `str` of length >= (\d+)"), "At least {} characters."),
-    (re.compile(r"Expected `str` of length <= (\d+)"), "At most {} characters."),
-    (re.compile(r"Expected `(?:int|float)` >= (\S+)"), "A number, {} or more."),
-    (re.compile(r"Expected `(?:int|float)` <= (\S+)"), "A number, {} or less."),
-    (re.compile(r"Expected `(?:array|tuple)` of length <= (\d+)"), "At most {} of them."),
-    (re.compile(r"Expected `(?:int|float)(?: \| null)?`"), "Enter a number."),
-    (re.compile(r"Expected `bytes|Invalid base64"), "Choose a file."),
-    (re.compile(r"Expected `bool`"), "Enter true or false."),
-    (re.compile(r"Expected `str` matching"), "This has the wrong format."),
-    (re.compile(r"Invalid enum value"), "Choose one from the list."),
-)
+_FIELDS: Final = [(re.compile(pattern), words) for pattern, words in _TABLES["fields"].items()]
 
 
 def in_words(detail: str) -> str:
