@@ -1,29 +1,29 @@
 -- People with roles, invitations, who changed what; and the OAuth clients that act for them.
 CREATE TABLE person(
-id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, issuer TEXT NOT NULL, subject TEXT NOT NULL,
-hashed TEXT NOT NULL, totp BLOB, disabled INTEGER NOT NULL, created_at INTEGER NOT NULL
-    ) STRICT;
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, issuer TEXT NOT NULL, subject TEXT NOT NULL,
+    hashed TEXT NOT NULL, totp BLOB, disabled INTEGER NOT NULL, created_at INTEGER NOT NULL
+) STRICT;
 CREATE UNIQUE INDEX person_email ON person(email) WHERE email<>'';
 CREATE UNIQUE INDEX person_subject ON person(issuer, subject) WHERE issuer<>'';
 CREATE TABLE membership(
-person TEXT NOT NULL REFERENCES person(id) ON DELETE CASCADE, space_id INTEGER NOT NULL DEFAULT 1,
-role TEXT NOT NULL, PRIMARY KEY(person, space_id)
-    ) STRICT, WITHOUT ROWID;
+    person TEXT NOT NULL REFERENCES person(id) ON DELETE CASCADE, space_id INTEGER NOT NULL DEFAULT 1,
+    role TEXT NOT NULL, PRIMARY KEY(person, space_id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE invitation(
-id TEXT PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, email TEXT NOT NULL, role TEXT NOT NULL,
-by TEXT NOT NULL, created_at INTEGER NOT NULL, space_id INTEGER NOT NULL DEFAULT 1
-    ) STRICT;
+    id TEXT PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, email TEXT NOT NULL, role TEXT NOT NULL,
+    by TEXT NOT NULL, created_at INTEGER NOT NULL, space_id INTEGER NOT NULL DEFAULT 1
+) STRICT;
 CREATE TABLE activity(
-id TEXT PRIMARY KEY, at INTEGER NOT NULL, person TEXT NOT NULL, by TEXT NOT NULL, operation TEXT NOT NULL,
-object TEXT NOT NULL, before BLOB, after BLOB, space_id INTEGER NOT NULL DEFAULT 1
-    ) STRICT;
+    id TEXT PRIMARY KEY, at INTEGER NOT NULL, person TEXT NOT NULL, by TEXT NOT NULL, operation TEXT NOT NULL,
+    object TEXT NOT NULL, before BLOB, after BLOB, space_id INTEGER NOT NULL DEFAULT 1
+) STRICT;
 CREATE INDEX activity_at ON activity(at);
 CREATE TABLE oauth_client(id TEXT PRIMARY KEY, used_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE TABLE oauth_code(sha256 TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE TABLE oauth_grant(
-id TEXT PRIMARY KEY, person TEXT NOT NULL, refresh TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
-body BLOB NOT NULL
-    ) STRICT;
+    id TEXT PRIMARY KEY, person TEXT NOT NULL, refresh TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
 ALTER TABLE session ADD COLUMN person TEXT NOT NULL DEFAULT '';
 ALTER TABLE api_key ADD COLUMN person TEXT NOT NULL DEFAULT '';
 -- The space of each record; there is one so far.
