@@ -151,6 +151,7 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 
 def _written() -> str:
-    files = [file for room in ("actors", "api", "extras", "storage") for file in sorted((ROOT / room).rglob("*.py"))]
+    rooms = [ROOT / room for room in ("actors", "api", "extras", "storage")]
+    files = [file for room in rooms for end in ("*.py", "*.toml") for file in sorted(room.rglob(end))]
     text = "\n".join(file.read_text("utf-8") for file in files)
     return re.sub(r'"\s*\n\s*f?"', "", text)
