@@ -270,7 +270,7 @@ async def test_a_bug_is_a_500_without_details_and_is_logged(house: House) -> Non
 
 
 async def test_unreadable_keys_open_nothing_and_count_the_address(house: House) -> None:
-    async def broken(_hash: str) -> None:
+    async def broken(_hash: str, _now: int) -> None:
         raise Unavailable("the disk is gone")
 
     house.storage.keys.by_hash = broken  # type: ignore[method-assign,assignment]
