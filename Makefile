@@ -160,7 +160,7 @@ docs:
 man:
 	@bin/setup run
 	@mkdir -p build
-	@PYTHONPATH=.:clients/python/src $(PYTHON_IN) -m release.man >build/sanderling.1
+	@PYTHONPATH=. $(PYTHON_IN) -m release.man >build/sanderling.1
 	@echo build/sanderling.1
 
 recording:

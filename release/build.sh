@@ -11,7 +11,7 @@ cd "$TOP"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 PYTHONHASHSEED=0
 PYINSTALLER_CONFIG_DIR=$OUT/build/cache # of its own: two builds at once clear each other's
-PYTHONPATH=$TOP:$TOP/clients/python/src
+PYTHONPATH=$TOP
 export TOP OUT SOURCE_DATE_EPOCH PYTHONHASHSEED PYINSTALLER_CONFIG_DIR PYTHONPATH
 mkdir -p "$OUT/build" "$OUT/dist"
 rm -rf "$OUT/build/named" "$OUT/build/cleaned" "$OUT/dist/directory" && mkdir "$OUT/build/named" "$OUT/dist/directory"

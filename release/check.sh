@@ -27,7 +27,7 @@ for program in "$file" "$universal"; do
     [ "$bytes" -le 40000000 ] || failed "$program has $bytes bytes"
 done
 echo "directory: $(du -sm "$directory" | cut -f1) MiB"
-(cd "$top" && PYTHONPATH=$top:$top/clients/python/src "$venv/bin/python" -P -m release.inside "$file" "$directory" "$top" "$out" "$venv")
+(cd "$top" && PYTHONPATH=$top "$venv/bin/python" -P -m release.inside "$file" "$directory" "$top" "$out" "$venv")
 
 newest=$(find "$directory" -type f \( -name '*.so*' -o -name sanderling \) -exec objdump -T {} + 2>/dev/null |
     grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1 | cut -d_ -f2)

@@ -7,7 +7,7 @@ out=${OUT:-$top}
 venv=${VENV:-$top/.venv-build}
 cd "$top"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-PYTHONPATH=$top:$top/clients/python/src
+PYTHONPATH=$top
 DIST=$out/dist
 FILES=$out/build/files
 VERSION=$("$DIST/directory/sanderling/sanderling" version | cut -d' ' -f2)

@@ -80,7 +80,7 @@ class Reader:
             line = line.replace(example, place)
         line = re.sub(r"\bsanderling (?=[a-z])", f"{shlex.quote(sys.executable)} -P -m sanderling ", line)
         # and no key: it is their own machine
-        variables = {"PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src", "PATH": "/usr/bin:/bin"}
+        variables = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
         done = await trio.run_process(
             ["bash", "-o", "pipefail", "-c", line],
             cwd=self.folder,

@@ -101,7 +101,7 @@ async def run_command(*arguments: str, **variables: str) -> subprocess.Completed
     """Run a command of the program to its end, without this process's environment."""
     return await trio.run_process(
         [sys.executable, "-P", "-m", "sanderling", *arguments],
-        env={"PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src", "PATH": "/usr/bin:/bin"} | variables,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"} | variables,
         capture_stdout=True,
         capture_stderr=True,
         check=False,

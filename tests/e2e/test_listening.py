@@ -33,7 +33,7 @@ async def listening(*arguments: str) -> AsyncIterator[tuple[trio.Process, int]]:
     """Run `sanderling listen` on a free port; yields the process and the port."""
     process = await trio.lowlevel.open_process(
         [sys.executable, "-P", "-m", "sanderling", "listen", "--port", "0", "--json", *arguments],
-        env={"PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src", "PATH": "/usr/bin:/bin"},
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

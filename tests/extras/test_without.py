@@ -24,18 +24,13 @@ pytestmark = pytest.mark.real
 
 def without(modules: Iterable[str], project: Path) -> Path:
     """Copy the rooms of the product, then remove extras: their folders, and their rows in the table."""
-    for room in (*ROOMS, "docs"):
+    for room in (*ROOMS, "sanderling_client", "docs"):
         shutil.copytree(ROOT / room, project / room)  # with the compiled modules, whose sources keep their times
     table = project / "actors/extras.py"
     for module in modules:
         shutil.rmtree(project / module.replace(".", "/"))
         table.write_text(without_row(module, table.read_text("utf-8")), "utf-8")
     return project
-
-
-def path_of(project: Path) -> str:
-    """Return the path of imports: the copy, and the client that every form of the product carries."""
-    return f"{project}:{ROOT}/clients/python/src"
 
 
 def without_row(module: str, source: str) -> str:
@@ -66,7 +61,7 @@ async def one_event(folder: Path, project: Path, missing: Iterable[str]) -> None
     async with trio.open_nursery() as nursery:
         await nursery.start(origin.serve)
         async with (
-            a_service(folder, PYTHONPATH=path_of(project)) as service,
+            a_service(folder, PYTHONPATH=str(project)) as service,
             Client(service.url, key) as client,
             reading(client) as reader,
         ):
@@ -90,14 +85,14 @@ def a_data_folder(place: Path) -> Path:
 
 async def works(place: Path, project: Path, missing: Iterable[str]) -> None:
     """Check that a project lists no command of the missing extras, and that its service carries an event."""
-    helped = await run_command("--help", PYTHONPATH=path_of(project))
+    helped = await run_command("--help", PYTHONPATH=str(project))
     assert helped.returncode == 0, helped.stderr.decode()
     gone = [name for module in missing for name in TABLE[module].commands]
     assert not [name for name in gone if f"\n  {name} " in helped.stdout.decode()]
     await one_event(a_data_folder(place), project, missing)
     for name, value in {"STORAGE_URL": "postgresql://db.invalid/x", "REPLICA": str(place)}.items():
         if "extras.cluster" in missing:
-            variables = {f"SANDERLING_{name}": value, "PYTHONPATH": path_of(project)}
+            variables = {f"SANDERLING_{name}": value, "PYTHONPATH": str(project)}
             refused = await run_command("serve", "--port", "0", "--data", str(place / name), **variables)
             assert refused.returncode and "lacks the extra that" in refused.stderr.decode()
 
@@ -110,5 +105,5 @@ async def test_without_any_extra_the_program_starts_and_carries_an_event(tmp_pat
 async def test_without_one_extra_the_rest_is_complete_and_carries_an_event(module: str, tmp_path: Path) -> None:
     project = without([module], tmp_path / "project")
     await works(tmp_path, project, [module])
-    checked = await run_command("check", PYTHONPATH=path_of(project))
+    checked = await run_command("check", PYTHONPATH=str(project))
     assert checked.returncode == 0, checked.stdout.decode()

@@ -47,7 +47,7 @@ def test_a_shell_offers_commands_pages_and_flags(shell: str, typed: str, offered
     command.chmod(0o755)
     variables = {
         "PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin",
-        "PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src",
+        "PYTHONPATH": str(ROOT),
         "HOME": str(tmp_path),
     }
     arguments = [shell, "-c", ASKED[shell], *(["x"] if shell == "bash" else []), str(file), typed]

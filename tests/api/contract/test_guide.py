@@ -86,7 +86,7 @@ async def test_the_shell_snippets_print_the_documented_output(tmp_path: Path) ->
                 ["bash", "-uc", script],
                 cwd=tmp_path,
                 env={
-                    "PYTHONPATH": f"{ROOT}:{ROOT}/clients/python/src",
+                    "PYTHONPATH": str(ROOT),
                     "PATH": environ()["PATH"],
                     "SANDERLING_DATA": str(tmp_path / "data"),
                 },
