@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from actors.messages.declaring import Revision, UpdatedBy, patch_of, record_of
+from actors.messages.declaring import Revision, UpdatedBy, option, patch_of, record_of
 from actors.messages.requests import ManagedBy
 from api.fields import WORDS
 from api.fields.alerts import PrivateSources, SourceId
@@ -20,6 +20,12 @@ Tags = Annotated[tuple[Tag, ...], Meta(max_length=50, description="Events with a
 AlertId = Annotated[str, Meta(min_length=1, max_length=100, extra_json_schema={"format": "uuid"})]
 AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Matches of any of these alerts")]
 ChannelName = Annotated[str, Meta(min_length=1, max_length=200, description=WORDS["published_channel"])]
+EndsOn = Annotated[
+    str,
+    Meta(description="Its last day in UTC. Afterwards its addresses answer 410", extra_json_schema={"format": "date"}),
+    Meta(pattern=r"^\d{4}-\d{2}-\d{2}$"),
+    option("Its last day in UTC, such as 2026-12-31. Afterwards its addresses answer 410."),
+]
 
 
 class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,6 +37,7 @@ class NewPublication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     channel: ChannelName | None = None
     alert_ids: AlertIds = ()
     private_source_ids: PrivateSources = ()
+    ends_on: EndsOn | None = None
     managed: ManagedBy = None
 
 
@@ -49,8 +56,8 @@ class FeedAddresses(Struct, frozen=True, kw_only=True):
 
 @record_of(
     Publication,
-    "id title source_ids tags channel alert_ids private_source_ids url feeds created_at updated_at revision updated_by "
-    "managed",
+    "id title source_ids tags channel alert_ids private_source_ids ends_on url feeds created_at updated_at revision "
+    "updated_by managed",
 )
 class PublicationRecord(Struct, frozen=True, kw_only=True):
     """A publication. Anyone with `url` can read it as a page; `feeds` are for feed readers."""

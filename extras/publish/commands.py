@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from api.fields.publications import NewPublication
 from sanderling.client.lines import short_ids
 from sanderling.client.terminal import Listing, print_page
 from sanderling.commands.service import (
@@ -15,6 +16,7 @@ from sanderling.commands.service import (
     Sort,
     agree,
     called,
+    given,
     record_flag,
     records_flag,
     sent,
@@ -22,6 +24,8 @@ from sanderling.commands.service import (
     yes_flag,
 )
 from sanderling.environment import hinted
+from sanderling.exits import CommandFailed, Exit
+from sanderling.flags import field_options
 from storage.records.secrecy import plain
 from storage.records.source import tag_of
 
@@ -48,15 +52,18 @@ def publications() -> None:
 @click.option("--alert", "alerts", multiple=True, help="Matches of this alert; repeatable.")
 @click.option("--channel", help="Events of the stream with this name.")
 @click.option("--private", multiple=True, help="Include this private source; repeatable.")
+@field_options(NewPublication)
 @record_flag
 @with_client
-async def create(client: Client, *, title: str, channel: str | None, as_json: bool, **shown: Sequence[str]) -> None:
+async def create(
+    client: Client, *, title: str, channel: str | None, ends_on: str | None, as_json: bool, **shown: Sequence[str]
+) -> None:
     """Publish events under a TITLE, and print the addresses. Without options it shows all sources but private ones:
     those that are checked with headers, or in an opened network.
 
     \b
     sanderling publications create Prices --tag prices
-    sanderling publications create "The ferry" --source ferry --alert prices
+    sanderling publications create "The ferry" --source ferry --ends-on 2026-12-31
     """
     body: dict[str, Any] = {
         "title": title,
@@ -65,6 +72,7 @@ async def create(client: Client, *, title: str, channel: str | None, as_json: bo
         "source_ids": await SOURCES.ids_of(client, shown["sources"]),
         "alert_ids": await ALERTS.ids_of(client, shown["alerts"]),
         "private_source_ids": await SOURCES.ids_of(client, shown["private"]),
+        "ends_on": ends_on,
     }
     print_page(await sent(client, "POST", PUBLICATIONS.path, json=body), publication_page, as_json=as_json)
     tags, named = set(map(tag_of, shown["tags"])), {*body["source_ids"], *body["private_source_ids"]}
@@ -125,9 +133,29 @@ def publication_page(one: Mapping[str, Any]) -> Iterator[str]:
         yield f"  channel   {plain(one['channel'])}"
     if one["private_source_ids"]:
         yield f"  private   {plain(', '.join(one['private_source_ids']))}: anyone with an address sees their events"
+    if one["ends_on"]:
+        yield f"  until     {one['ends_on']} (UTC), then 410"
     yield f"  page      {plain(_address(one))}"
     for label, address in (one["feeds"] or {}).items():
         yield f"  {label:<8}  {plain(address)}"
+
+
+@publications.command("edit")
+@click.argument("name", metavar="PUBLICATION")
+@click.option("--title", help="Its new title.")
+@field_options(NewPublication, new=False)
+@record_flag
+@with_client
+async def edit(client: Client, *, name: str, as_json: bool, **options: str | None) -> None:
+    """Change a publication's title or last day; --ends-on '' removes the day.
+
+    \b
+    sanderling publications edit Prices --ends-on 2026-12-31
+    """
+    if not (body := given(options)):
+        raise CommandFailed("Name at least one option to change; --help lists them.", Exit.USAGE)
+    path = await PUBLICATIONS.path_of(client, name)
+    print_page(await sent(client, "PATCH", path, json=body), publication_page, as_json=as_json)
 
 
 @publications.command("readdress")

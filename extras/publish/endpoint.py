@@ -17,7 +17,7 @@ from werkzeug.http import parse_accept_header
 
 from actors.app_context import AppContext
 from actors.errors import NotFound
-from actors.language.speaking import language, speak
+from actors.language.speaking import language, noted, say, speak
 from api.application import Application
 from api.dashboard.sessions import NONE, spoken_to
 from api.endpoint import Arrived, Endpoint, EndpointReply, Message
@@ -32,6 +32,7 @@ from extras.publish.operations import HUB, PATH
 from storage.records.identity import Seq, seq_of
 from storage.records.publication import Publication, hash_of
 
+ENDED = noted("This was shared until %(day)s.")
 GONE = "Nothing is published here: the address is wrong, or was revoked."
 HTML = "text/html; charset=utf-8"
 _LONGEST = 200
@@ -89,6 +90,8 @@ class PublicationEndpoint(Endpoint):
         published = None if asked is None else await self._store.by_hash(hash_of(asked.token))
         if asked is None or published is None:
             raise NotFound(GONE)
+        if published.publication.has_ended(self._api.context.world.now()):
+            raise Refusal("gone", say(ENDED, day=published.publication.ends_on))
         before = _before(scope["query_string"])
         base = f"{self._api.base_url}{PATH}{asked.token}"
         if asked.event:
@@ -114,7 +117,7 @@ class PublicationEndpoint(Endpoint):
         if format is None:
             older = "" if page.older is None else query_of(page.older)
             rows = await told(world, page, pages.row)
-            return EndpointReply(200, HTML, pages.listed(publication.title, rows, base, older=older, newest=not query))
+            return EndpointReply(200, HTML, pages.listed(publication, rows, base, older=older, newest=not query))
         hub = self._api.base_url + HUB
         body = await feed_of(world, publication, page, FeedPlace(base, hub, ending, query))
         links = f'<{hub}>; rel="hub", <{base}.{ending}{query}>; rel="self"'
@@ -131,8 +134,9 @@ class PublicationEndpoint(Endpoint):
         return EndpointReply(200, HTML, body, (("cache-control", "private, no-cache"),))
 
     def refused(self, request: Arrived, refusal: Refusal) -> EndpointReply:
-        if _wants_page(request.scope) and refusal.status == 404:
-            return EndpointReply(404, HTML, pages.gone(refusal.detail), tuple(refusal.headers.items()))
+        if _wants_page(request.scope) and refusal.status in (404, 410):
+            body = pages.gone(refusal.detail, ended=refusal.slug == "gone")
+            return EndpointReply(refusal.status, HTML, body, tuple(refusal.headers.items()))
         return super().refused(request, refusal)
 
 

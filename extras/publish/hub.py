@@ -348,6 +348,9 @@ class Hub:
             self._forget(topic)
             return PATROL
         topic.publication = replace(published.publication, token=topic.publication.token)
+        topic.newest = None
+        if topic.publication.has_ended(self._world.now()):
+            return PATROL
         topic.newest = await self._newest.of(published)
         head, now, pause = _head(topic.newest), self._world.now(), PATROL
         over = []

@@ -70,7 +70,7 @@ class HubEndpoint(Endpoint):
             raise _wrong("hub.topic must be the address of a feed of this service, as in its link rel=self")
         hashed = hash_of(found[1])
         published = await self._api.context.storage.publications.by_hash(hashed)
-        if published is None:
+        if published is None or published.publication.has_ended(self._api.context.world.now()):
             raise _wrong("There is no feed at hub.topic: the address is wrong or withdrawn")
         secret = fields.get("hub.secret") or None
         if secret is not None and len(secret.encode()) > LONGEST_SECRET:

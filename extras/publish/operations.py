@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -94,7 +95,7 @@ async def change(
         changes["title"] = _title(changes["title"])
     if "alert_ids" in changes:
         changes["alert_ids"] = _ids(changes["alert_ids"])
-    if changes.keys() & {"alert_ids", "channel"}:
+    if changes.keys() & {"alert_ids", "channel", "ends_on"}:
         await _check(call, replace(old, **changes))
     return await _edited(call, old.id, edit_of(call, changes, expected, seen=seen))
 
@@ -155,7 +156,11 @@ async def _edited(call: OperationContext, id: str, change: Change) -> Publicatio
 
 
 async def _check(call: OperationContext, publication: Publication) -> None:
-    """Raise Unprocessable for unknown alerts and channels, or for both together."""
+    """Raise Unprocessable for unknown alerts and channels, for both together, or for a day that does not exist."""
+    try:
+        date.fromisoformat(publication.ends_on or "2026-12-31")
+    except ValueError:
+        raise Unprocessable("no such day", "body.ends_on", publication.ends_on) from None
     if publication.alert_ids and publication.channel is not None:
         raise Unprocessable("name alerts or a channel, not both", "body.channel", publication.channel)
     known = {alert.id for alert in await call.context.storage.alerts.all()} if publication.alert_ids else set()

@@ -18,6 +18,7 @@ from api.dashboard.rendering import plain
 from extras.publish.formats import FORMATS
 from storage.records.event import Delta, Diff, Event, Stored
 from storage.records.identity import parse_rfc3339, spoken
+from storage.records.publication import Publication
 
 MOST_LINES = 12
 """Lines of a difference in the list; the event's own page has all."""
@@ -38,10 +39,11 @@ class EventRow(NamedTuple):
     lines: Sequence[object]
 
 
-def listed(title: str, rows: Sequence[EventRow], base: str, *, older: str, newest: bool) -> bytes:
+def listed(publication: Publication, rows: Sequence[EventRow], base: str, *, older: str, newest: bool) -> bytes:
     """Return the page of events, newest first. older: the query of the next page, "" if there is none."""
     feeds = [(f"{base}.{ending}", each.label, each.media.partition(";")[0]) for ending, each in FORMATS.items()]
-    return plain("published/list.html", title=title, rows=rows, base=base, feeds=feeds, older=older, newest=newest)
+    about = {"title": publication.title, "ends_on": publication.ends_on}
+    return plain("published/list.html", **about, rows=rows, base=base, feeds=feeds, older=older, newest=newest)
 
 
 def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
@@ -61,9 +63,9 @@ def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
     return plain("published/event.html", title=title, base=base, **shown)
 
 
-def gone(says: str) -> bytes:
-    """Return the page for an unknown address."""
-    return plain("published/gone.html", title="Nothing here", says=says)
+def gone(says: str, *, ended: bool) -> bytes:
+    """Return the page for an unknown address, or for one whose last day has passed."""
+    return plain("published/gone.html", title="No longer published" if ended else "Nothing here", says=says)
 
 
 def row(stored: Stored) -> EventRow:

@@ -62,7 +62,7 @@ def _joined(names: Sequence[str]) -> str:
     return say("%(names)s or %(last)s", names=", ".join(shown[:-1]), last=shown[-1])
 
 
-@part_of(NewPublication, ("title", "channel", "alert_ids", "source_ids", "private_source_ids"))
+@part_of(NewPublication, ("title", "channel", "alert_ids", "source_ids", "private_source_ids", "ends_on"))
 class PublicationForm(Form, Declared, frozen=True, kw_only=True):
     """The fields of a publication. tags: separated by commas. find: words to search sources by."""
 
@@ -86,7 +86,13 @@ PAGE = 25
 async def show_all(visit: Visit) -> Page:
     shown, pager = numbered(await acts.every(visit), visit.query.page, PAGE, "/publications")
     rows = [
-        {"publication": each, "about": await about(visit, each), "url": acts.address(visit, each)} for each in shown
+        {
+            "publication": each,
+            "about": await about(visit, each),
+            "url": acts.address(visit, each),
+            "ended": each.has_ended(visit.now),
+        }
+        for each in shown
     ]
     return Page("publications/list.html", say("Publications"), {"rows": rows, **pager})
 
@@ -120,7 +126,7 @@ async def new(visit: Visit) -> Page:
 
 async def create(visit: Visit) -> Go:
     made = await acts.add(visit, NewPublication(**_typed(visit.form)))
-    return Go(f"/publications/{made.id}", say("Published. Anyone with one of these addresses can read it."))
+    return Go(f"/publications/{made.id}", say("Published. Share its address."))
 
 
 async def edit(visit: Visit) -> Page:
@@ -186,6 +192,7 @@ async def show(visit: Visit) -> Page:
         "publication": publication,
         "about": await about(visit, publication),
         "url": url,
+        "ended": publication.has_ended(visit.now),
         "feeds": feeds,
         "subscribers": subscribers,
     }

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from storage.records.alert import Alert, Scope
-from storage.records.identity import Managed, Millis, Seq
+from storage.records.identity import Managed, Millis, Seq, rfc3339
 from storage.records.source import Source, SourceRuntime
 
 MOST_PUBLICATIONS = 1_000
@@ -38,6 +38,11 @@ class Publication(Struct, frozen=True):
     managed: Managed | None = None
     private_source_ids: tuple[str, ...] = ()
     """Private sources that a person included by name; those in `source_ids` count too."""
+    ends_on: str | None = None
+    """Its last day in UTC, as `2026-12-31`."""
+
+    def has_ended(self, now: Millis) -> bool:
+        return self.ends_on is not None and rfc3339(now)[:10] > self.ends_on
 
     @property
     def scope(self) -> Scope:

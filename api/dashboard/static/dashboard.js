@@ -230,7 +230,7 @@ function copying(button) {
   button.hidden = false;
   const words = [...button.childNodes];
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(one("pre", button.parentElement).textContent);
+    await navigator.clipboard.writeText((({value, textContent}) => value ?? textContent)(one("pre, input", button.parentElement)));
     button.replaceChildren(say("Copied"));
     setTimeout(() => button.replaceChildren(...words), 2000);
   });

@@ -1300,6 +1300,7 @@ export interface NewPublication {
    * before it became private. Default: []
    */
   private_source_ids?: Array<string>;
+  ends_on?: string | null;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
@@ -1687,6 +1688,7 @@ export interface PublicationPatch {
    * before it became private
    */
   private_source_ids?: Array<string>;
+  ends_on?: string | null;
   /** The files that describe it; see `sanderling apply` */
   managed?: Managed | null;
 }
@@ -1704,6 +1706,7 @@ export interface PublicationRecord {
   channel: string | null;
   alert_ids: Array<string>;
   private_source_ids: Array<string>;
+  ends_on: string | null;
   url: string | null;
   feeds: FeedAddresses | null;
   created_at: string;

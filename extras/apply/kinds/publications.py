@@ -20,7 +20,7 @@ AlertName = Annotated[str, Meta(min_length=1, max_length=200, description="The n
 @patch_of(
     NewPublication,
     without=("source_ids", "alert_ids", "private_source_ids", "managed"),
-    order="title sources tags channel alerts private_sources",
+    order="title sources tags channel alerts private_sources ends_on",
 )
 class PublicationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Events that whoever has the address may read: those that meet all that is named."""

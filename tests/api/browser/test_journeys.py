@@ -214,3 +214,21 @@ def test_the_first_message_in_a_chat_takes_an_address_and_one_press(
     tab.press("Send a test").sees("The test arrived")
     (body,) = [json.loads(body) for path, body in origin.taken if path == chat]
     assert body["blocks"][0]["text"]["text"] == "Test delivery"
+
+
+def test_a_page_is_shared_until_a_day(tab: Tab, service: Service, origin: Origin, script: bool) -> None:
+    """Publish, copy the address, read it as a stranger, and end it."""
+    tab.open("/publications/new").fill(title=f"Ferry {script}", ends_on="2099-12-31").press("Publish").sees("Share")
+    assert "without signing in" in tab.text and "Shared until 2099-12-31." in tab.text
+    field = tab.page.get_by_label("address of the page", exact=True)
+    assert field.get_attribute("readonly") is not None
+    shared, made = field.input_value().removeprefix(tab.url), tab.path
+    if script:
+        assert axe.check(tab) == []
+        tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        tab.page.get_by_role("button", name="Copy the address of the page").click()
+        tab.sees("Copied")
+    assert service.api.get(shared).status_code == 200
+    tab.open(made).follow("Edit").fill(ends_on="2020-01-31").press("Save").sees("It ended")
+    answer = service.api.get(shared)
+    assert answer.status_code == 410 and "No longer published" in answer.text

@@ -73,6 +73,7 @@ destinations = ["new", "hook"]
 selector = "main"
 [publications.prices]
 title = "Prices and more"
+ends_on = "2026-12-31"
 alerts = ["prices", "closed"]
 """
 SECRET = "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGJ1dCBvZiBpdHMgc2l6ZQ=="
@@ -121,6 +122,7 @@ async def test_apply_changes_and_deletes_and_keeps_other_ids(service: Service, t
     after = {one["url"]: one for one in await service.ask("GET", "/v1/sources")}
     assert after["https://shore.test/terms"]["id"] == before["https://shore.test/terms"]
     assert after["https://shore.test/map"]["enabled"] is False
+    assert [one["ends_on"] for one in await service.ask("GET", "/v1/publications")] == ["2026-12-31"]
     now = await service.ask("GET", f"/v1/alerts/{alert['id']}")
     wanted = ("terms", "map", "news/en")
     assert set(now["source_ids"]) == {after[f"https://shore.test/{path}"]["id"] for path in wanted}

@@ -10,6 +10,7 @@ from api.fields.sources import SourceRecord
 from api.route import Route
 from extras.publish import commands as publications
 from extras.publish.commands import publication_page
+from sanderling.exits import CommandFailed
 from tests.sanderling.client.documented import client, record_of, run
 
 PUBLICATION = record_of(PublicationRecord)
@@ -36,6 +37,7 @@ def test_publications_are_listed_with_names_and_addresses(capsys: pytest.Capture
         "alert_ids": [alert],
         "channel": None,
         "private_source_ids": [],
+        "ends_on": None,
     }
     assert PUBLICATION.feeds is not None
     told = capsys.readouterr().out
@@ -53,6 +55,19 @@ def test_one_is_named_by_its_title_listed_moved_and_deleted(capsys: pytest.Captu
     assert f"POST /v1/publications/{RECORD['id']}/address" in labels
     assert labels[-1] == f"DELETE /v1/publications/{RECORD['id']}"
     assert RECORD["url"] in capsys.readouterr().out
+
+
+def test_the_last_day_is_set_changed_and_shown() -> None:
+    asked: list[tuple[str, Any]] = []
+    run(publications.create, client(asked), "Prices", "--ends-on", "2026-12-31")
+    assert next(body for label, body in asked if label == "POST /v1/publications")["ends_on"] == "2026-12-31"
+    run(publications.edit, client(asked), RECORD["id"], "--ends-on", "2027-01-31")
+    assert asked[-1] == (f"PATCH /v1/publications/{RECORD['id']}", {"ends_on": "2027-01-31"})
+    run(publications.edit, client(asked), RECORD["id"], "--ends-on", "", "--title", "All")
+    assert asked[-1][1] == {"ends_on": None, "title": "All"}
+    with pytest.raises(CommandFailed, match="at least one option"):
+        run(publications.edit, client(asked), RECORD["id"])
+    assert "until     2026-12-31" in "\n".join(publication_page(RECORD | {"ends_on": "2026-12-31"}))
 
 
 def test_a_private_source_that_becomes_visible_is_named() -> None:

@@ -18,7 +18,7 @@ from api.ratelimit import STRANGERS
 from extras.publish import newest
 from extras.publish.newest import LIFE, MOST
 from storage.records.event import Draft
-from storage.records.identity import COUNTER_BITS, Seq
+from storage.records.identity import COUNTER_BITS, Seq, rfc3339
 from storage.records.source import SourceRuntime
 from storage.sql.stores.log import EventLog
 from tests.api.dashboard.hostile import PAYLOADS, shape, stays_text
@@ -495,3 +495,28 @@ async def test_an_unreadable_event_is_skipped_and_reported(house: House, client:
         assert [entry.title for entry in feed.entries] == ["three", "one"]
         assert (await reader.get(record["url"])).status_code == 200
     assert re.search("published.unreadable", repr(house.logs))
+
+
+# --- the end ---------------------------------------------------------------------------------------------------------
+
+
+async def test_after_its_last_day_every_address_answers_410_and_a_later_day_opens_them(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    today = rfc3339(house.context.world.now())[:10]
+    record = await published(client, ends_on=today)
+    (event,) = ids(await house.publish("one"))
+    places = [record["url"], f"{record['url']}/{event}", *record["feeds"].values()]
+    async with house.stranger() as reader:
+        assert [(await reader.get(place)).status_code for place in places] == [200] * 5
+        assert f"Shared until {today}." in (await reader.get(record["url"])).text
+        path = f"/v1/publications/{record['id']}"
+        assert (await client.patch(path, json={"ends_on": "2020-02-29"})).status_code == 200
+        answers = [await reader.get(place) for place in places]
+        assert [answer.status_code for answer in answers] == [410] * 5
+        assert all("one" not in html.fromstring(answer.content).text_content().split() for answer in answers)
+        assert answers[-1].json()["detail"] == "This was shared until 2020-02-29."
+        page = await reader.get(record["url"], headers={"Accept-Language": "sv"})
+        assert page.status_code == 410 and "Det här delades till och med 2020-02-29." in page.text
+        await client.patch(path, json={"ends_on": None})
+        assert [(await reader.get(place)).status_code for place in places] == [200] * 5

@@ -369,6 +369,25 @@ async def test_a_new_address_or_the_end_of_a_publication_ends_its_subscriptions(
         assert answer.status_code == 400 and "withdrawn" in answer.text
 
 
+async def test_after_the_last_day_the_hub_sends_nothing_until_a_later_one(
+    hub: tuple[House, Callbacks], client: httpx.AsyncClient
+) -> None:
+    house, callbacks = hub
+    record = await published(client)
+    await subscribed(house, record["feeds"]["atom"])
+    path = f"/v1/publications/{record['id']}"
+    await client.patch(path, json={"ends_on": "2020-02-29"})
+    await house.publish("one")
+    await trio.sleep(1)
+    assert not callbacks.told
+    async with house.stranger() as reader:
+        assert (await reader.post("/hub", data=wish(record["feeds"]["atom"]))).status_code == 400
+    await client.patch(path, json={"ends_on": None})
+    await house.publish("two")
+    await trio.sleep(1)
+    assert [told.titles for told in callbacks.told] == [["two", "one"]]
+
+
 async def test_a_subscriber_of_a_new_address_outlives_the_end_of_the_old_one(
     hub: tuple[House, Callbacks], client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

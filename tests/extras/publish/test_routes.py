@@ -42,6 +42,7 @@ async def test_a_publication_has_every_field_and_is_listed_read_changed_and_dele
         "channel": None,
         "alert_ids": [alert["id"]],
         "private_source_ids": [],
+        "ends_on": None,
         "url": url,
         "feeds": {"atom": f"{url}.atom", "rss": f"{url}.rss", "json": f"{url}.json"},
         "created_at": record["created_at"],
@@ -86,6 +87,8 @@ async def test_a_list_goes_on_behind_a_cursor(client: httpx.AsyncClient) -> None
         ({"title": "x", "channel": "feed", "alert_ids": [NO_ID]}, 422, "alerts or a channel, not both"),
         ({"title": "x", "tags": [""]}, 400, "tags"),
         ({"title": "x", "tags": ["t"] * 51}, 400, "tags"),
+        ({"title": "x", "ends_on": "tomorrow"}, 400, "ends_on"),
+        ({"title": "x", "ends_on": "2026-02-30"}, 422, "no such day"),
         ({"title": "x", "private": True}, 400, "private"),
     ],
 )

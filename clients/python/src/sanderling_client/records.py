@@ -1325,6 +1325,7 @@ class NewPublication(Struct, frozen=True, kw_only=True):
     in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
     from before it became private. Default: []
     """
+    ends_on: str | UnsetType | None = UNSET
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
@@ -1720,6 +1721,7 @@ class PublicationPatch(Struct, frozen=True, kw_only=True):
     in an opened network. A publication omits it unless it is named here or in `source_ids`; so does an alert
     from before it became private
     """
+    ends_on: str | UnsetType | None = UNSET
     managed: Managed | UnsetType | None = UNSET
     """The files that describe it; see `sanderling apply`"""
 
@@ -1737,6 +1739,7 @@ class PublicationRecord(Struct, frozen=True, kw_only=True):
     channel: str | None
     alert_ids: list[str]
     private_source_ids: list[str]
+    ends_on: str | None
     url: str | None
     feeds: FeedAddresses | None
     created_at: str
