@@ -139,30 +139,40 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     show: Literal["", "text"] = ""
 
 
+async def main_parts(visit: Visit, stored: Stored) -> dict[str, Any]:
+    """Return the values of an event's main part: its heading, its change, its text."""
+    event = _decode(stored.body)
+    watched = await visit.context.storage.sources.get(SourceId(event.source_id))
+    notice = event.alert_type if isinstance(event.alert_type, str) else ""
+    return {
+        "heading": item_of(stored.body, "" if watched is None else watched.source.name).title,
+        "text": translated_lines(event.content) if notice else event.content,
+        "event": event,
+        "notice": notice,
+        "changes": lines_of(changed_in(event)),
+        "cut": event.content_truncated is True,
+        "named": None if watched is None else watched.source.called,
+        "versioned": watched is not None and event.delta is not UNSET and watched.source.tier.has_diff,
+    }
+
+
 async def show(visit: Visit) -> Page:
     query: EventQuery = visit.query
     stored = await events.named(visit, visit.path["id"])
-    body, event = stored.body, _decode(stored.body)
+    body, main = stored.body, await main_parts(visit, stored)
+    event: Event = main["event"]
     alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.private_since)
     verdict = signatures.verify(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
-    watched = await visit.context.storage.sources.get(SourceId(event.source_id))
     earlier, later = await neighbours_of(visit, stored)
-    notice = event.alert_type if isinstance(event.alert_type, str) else ""
-    heading = item_of(body, "" if watched is None else watched.source.name).title
     return Page(
         "events/one.html",
-        heading,
-        {
-            "heading": heading,
-            "text": translated_lines(event.content) if notice else event.content,
-            "event": event,
-            "changes": lines_of(changed_in(event)),
+        main["heading"],
+        main
+        | {
             "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
             "typed": typed_lines(event),
             "like": f"kind:{event.changes[0].kind}" if event.changes else "",
-            "cut": event.content_truncated is True,
-            "versioned": watched is not None and event.delta is not UNSET and watched.source.tier.has_diff,
             "alerts": alerts,
             "pictures": await events.of_event(visit, event.id),
             "earlier": "" if earlier is None else _decode(earlier.body).id,
@@ -172,10 +182,8 @@ async def show(visit: Visit) -> Page:
             "most": MOST_RECIPIENTS,
             "address": f"{visit.context.settings.public_url()}/events/{event.id}",
             "verdict": verdict,
-            "notice": notice,
             "signed_at": event.signed_at if isinstance(event.signed_at, str) else None,
             "raw": raw,
-            "named": None if watched is None else watched.source.called,
             "curl": curl(visit, f"/v1/events/{event.id}"),
         },
     )

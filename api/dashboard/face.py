@@ -291,8 +291,8 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
         case Page():
             body = rendering.rendered(reply, visit, app.places, app.notes.take(visit.who))
             response = Response(body, reply.status, content_type=HTML)
-            if g.browser.new:
-                response.headers.add("Set-Cookie", app.sessions.greeting(g.browser))
+            for cookie in (*reply.cookies, *([app.sessions.greeting(g.browser)] if g.browser.new else ())):
+                response.headers.add("Set-Cookie", cookie)
             return response
         case Go():
             if reply.says or reply.secret:

@@ -225,6 +225,8 @@ class Page:
     title: str
     shows: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
+    cookies: tuple[str, ...] = ()
+    """Set-Cookie headers."""
 
 
 @dataclass(frozen=True, slots=True)

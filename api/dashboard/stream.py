@@ -24,6 +24,7 @@ from api.fields.queries import EventsQuery, ExportQuery, StreamQuery
 from api.nouns import events, streams
 from api.nouns.events import MOST_VALUES
 from api.nouns.streams import Listener, OpenStream
+from api.pagination import next_path
 from api.problems import Refusal, invalid
 from storage.records.identity import seq_of
 from storage.records.tiers import TIERS, SourceType
@@ -109,12 +110,18 @@ def _asked(filters: Filters, **more: str | int | None) -> dict[str, object]:
 
 
 async def newest(
-    visit: Visit, filters: Filters = (), *, limit: int = SHOWN, after: str = "", cursor: str | None = None
+    visit: Visit,
+    filters: Filters = (),
+    *,
+    limit: int = SHOWN,
+    after: str = "",
+    cursor: str | None = None,
+    target: str = "",
 ) -> tuple[list[Item], str]:
     """Return a page of events, newest first, and the path to the next one. Raises Refusal (400, 410)."""
-    asked = _asked(filters, cursor=cursor, order="desc", limit=limit, **{"from": after})
-    page = await events.history(visit, msgspec.convert(asked, EventsQuery), visit.target)
-    return await items_of(visit, page.events), visit.onward(page.cursor)
+    asked, target = _asked(filters, cursor=cursor, order="desc", limit=limit, **{"from": after}), target or visit.target
+    page = await events.history(visit, msgspec.convert(asked, EventsQuery), target)
+    return await items_of(visit, page.events), "" if page.cursor is None else next_path(target, page.cursor)
 
 
 async def show(visit: Visit) -> Page:
@@ -142,6 +149,7 @@ async def show(visit: Visit) -> Page:
         "unread": sum(item.id > read for item in items) if read else 0,
         "only_unread": address("/stream", **wanted.typed(), after=read),
         "everything": address("/stream", **wanted.typed()),
+        "reader": address("/stream/read", **wanted.typed()),
         "live": "" if status != 200 or wanted.cursor else f"/live?{asked}",
         "since": since,
         "curl": curl(visit, "/v1/stream" + (f"?{asked}" if asked else ""), "-N"),

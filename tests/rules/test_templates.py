@@ -64,3 +64,14 @@ def test_the_static_files_are_small() -> None:
     assert len(asset("style.css").body) < 26_000
     assert sum(len(asset(name).body) for name in ("dashboard.js", "live.js", "service-worker.js")) < 40_000
     assert b"@import" not in asset("style.css").body and b"url(" not in asset("style.css").body
+
+
+def test_every_class_of_the_sheet_is_used() -> None:
+    """Quoted in a template, a script or a page's code; `in1` to `in3` are made from a number."""
+    sheet = re.sub(r"/\*.*?\*/", "", asset("style.css").body.decode(), flags=re.S)
+    named = {name for selector in re.findall(r"([^{}]*)\{", sheet) for name in re.findall(r"\.([a-z][\w-]*)", selector)}
+    folders = [ROOT / "api" / "dashboard", ROOT / "extras", ROOT / "storage" / "records"]
+    files = [path for folder in folders for ending in ("html", "js", "py") for path in folder.rglob(f"*.{ending}")]
+    quoted = re.findall(r"\"[^\"\n]*\"", "\n".join(path.read_text("utf-8") for path in files))
+    used = {word for text in quoted for word in re.findall(r"[a-z][\w-]*", text)}
+    assert len(named) > 100 and sorted(named - used - {"in1", "in2", "in3"}) == []

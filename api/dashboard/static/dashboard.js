@@ -319,6 +319,21 @@ function filtering(field) {
   });
 }
 
+// <ol data-reader>: its links open in the pane beside it, where there is one.
+function reading(list) {
+  list.addEventListener("click", async (event) => {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || !matchMedia("(width >= 60rem)").matches) return;
+    event.preventDefault();
+    for (const other of all("a[aria-current]", list)) other.removeAttribute("aria-current");
+    link.setAttribute("aria-current", "true");
+    if (!await swap("entry", link.href)) { location.assign(link.href); return; }
+    link.closest("li").classList.remove("unread");
+    one(".hush", link)?.remove();
+    history.replaceState(null, "", link.href);
+  });
+}
+
 // --- a set-up link's code --------------------------------------------------------------------------------------------
 // Move the text after "#" into this field, and out of the address and the browser's history.
 function fragment(field) {
@@ -352,7 +367,7 @@ const places = () => all("nav a[data-key]");
 function help() {
   const open = one("dialog#keys");
   if (open) { open.close(); return; }
-  const rows = [["Ctrl K", say("Go to a page or a source")], ["n", say("Watch a URL")], ["j k", say("Next and previous in a list")], ["/", say("Search or filter")], ["?", say("This help")], ["Esc", say("Close")], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
+  const rows = [["Ctrl K", say("Go to a page or a source")], ["n", say("Watch a URL")], ["j k", say("Next and previous in a list")], ["o m", say("In the reader: open the original, keep unread")], ["/", say("Search or filter")], ["?", say("This help")], ["Esc", say("Close")], ...places().map((a) => [`g ${a.dataset.key}`, a.textContent])];
   const list = make("dl", {class: "facts"}, ...rows.map(([keys, says]) => make("div", {},
     make("dt", {}, ...keys.split(" ").flatMap((key) => [make("kbd", {}, key), " "])), make("dd", {}, says))));
   const close = make("button", {class: "quiet"}, say("Close"));
@@ -408,8 +423,11 @@ function palette() {
 }
 const LISTED = ".events a, .sources tbody th > a";
 function step(by) {
-  const links = all(LISTED, one("main")), at = links.indexOf(document.activeElement);
-  links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(at + by, links.length - 1))]?.focus();
+  const links = all(LISTED, one("main")), focused = links.indexOf(document.activeElement);
+  const at = focused < 0 ? links.findIndex((link) => link.ariaCurrent) : focused;
+  const next = links[at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(at + by, links.length - 1))];
+  next?.focus();
+  if (next?.closest("[data-reader]")) next.click();
 }
 let before = 0;
 document.addEventListener("keydown", (event) => {
@@ -423,6 +441,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "g") before = Date.now();
   else if (event.key === "?") help();
   else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+  else if (event.key === "o") one("#entry a[target]")?.click();
+  else if (event.key === "m") one("#entry [data-send]")?.click();
   else if (event.key === "n") { const field = one("#paste, main [name=urls]"); if (field) { event.preventDefault(); field.focus(); } }
   else if (event.key === "/") {
     const field = one("[data-search], main input[type=search]") ?? one("main form:not(.paste) input:not([type=hidden], [type=checkbox])");
@@ -430,7 +450,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-const WAYS = {"[data-send]": sending, "[data-filter]": filtering, "[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
+const WAYS = {"[data-send]": sending, "[data-filter]": filtering, "[data-reader]": reading, "[data-live]": live, "[data-copy]": copying, "form[data-preview]": preview, "[data-refresh]": refresh,
   "[data-fragment]": fragment, "[data-strength]": strength, "[data-all]": everything, "[data-notify]": notifying,
   "form[data-device]": device, "form[data-device-end]": ending};
 /** Apply the data- attributes of a page, or of a part that was loaded later. */

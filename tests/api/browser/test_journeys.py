@@ -232,3 +232,41 @@ def test_a_page_is_shared_until_a_day(tab: Tab, service: Service, origin: Origin
     tab.open(made).follow("Edit").fill(ends_on="2020-01-31").press("Save").sees("It ended")
     answer = service.api.get(shared)
     assert answer.status_code == 410 and "No longer published" in answer.text
+
+
+def test_entries_are_read_in_two_panes_and_on_a_phone_in_one(
+    new_tab: NewTab, service: Service, origin: Origin, script: bool
+) -> None:
+    """Open entries, keep one unread, mark the rest: by keys with a script, by links and buttons without."""
+    tag = f"reader-{script}".lower()
+    entries = [Entry(f"Tide {at}", f"High water at {at} o'clock.", f"{origin.url}/tides/{at}") for at in (1, 2, 3)]
+    service.add(origin.feed(f"/log/{script}", "Harbour log", entries), tags=[tag], backfill=3)
+    tab = new_tab(java_script_enabled=script)
+    wait_until(lambda: tab.open(f"/stream/read?tag={tag}").page.locator("#entries li.unread").count() == 3)
+    if script:
+        tab.page.keyboard.press("j")
+        tab.page.locator("#entry h2", has_text=re.compile(r"Tide")).wait_for()
+        tab.page.keyboard.press("j")
+        tab.page.locator("#entries li.unread").nth(1).wait_for(state="detached")
+        tab.page.keyboard.press("m")
+        tab.page.locator("#entries li.unread").nth(1).wait_for()
+        tab.page.keyboard.press("j")
+        with tab.page.expect_popup() as opened:
+            tab.page.keyboard.press("o")
+        assert opened.value.url.startswith(f"{origin.url}/tides/")
+        opened.value.close()
+        assert axe.check(tab) == []
+    else:
+        tab.page.locator("#entries a").first.click()
+        tab.sees("o'clock")
+        assert tab.page.locator("#entries").is_visible() and tab.page.locator("#entries li.unread").count() == 2
+    tab.open(f"/stream/read?tag={tag}").press("Mark these as read").sees("Tide 1")
+    assert tab.page.locator("#entries li.unread").count() == 0
+
+    phone = new_tab(java_script_enabled=script, viewport={"width": 390, "height": 800})
+    phone.open(f"/stream/read?tag={tag}").page.locator("#entries a").first.click()
+    phone.sees("o'clock")
+    assert not phone.page.locator("#entries").is_visible()
+    if script:
+        assert phone.run("document.documentElement.scrollWidth") <= 390
+    phone.follow("All entries").sees("Tide 1")

@@ -87,6 +87,8 @@ def furnish(service: Service, origin: Origin) -> World:
         "event of a feed": f"/events/{ids['entry']}",
         "stream": "/stream",
         "stream, none": "/stream?keyword=zebra",
+        "reader": "/stream/read",
+        "reader, open": f"/stream/read?entry={ids['entry']}",
         "keys": "/keys",
         "key, new": "/keys/new",
         "key": f"/keys/{service.key_id}",

@@ -1,0 +1,90 @@
+"""The reader: entries in a list, the open one beside it, and marks of what was read."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.dashboard.reader import MOST_MARKS, ReadMarks
+from storage.records.event import Stored
+from tests.api.dashboard.browser import Browser
+from tests.api.house import House, ids
+from tests.support.build import a_draft
+
+
+def unread(browser: Browser) -> list[str]:
+    return [link.text for link in browser.page.xpath("//ol[@data-reader]/li[@class='unread']/p[1]/a")]
+
+
+def counts(browser: Browser) -> dict[str, str]:
+    links = browser.page.xpath("//nav[contains(@class,'wide-only')]//li/a[bdi]")
+    return {link.xpath("bdi")[0].text: (link.xpath("b/text()") or [""])[0] for link in links}
+
+
+async def three(house: House) -> list[Stored]:
+    drafts = [a_draft("Ferry", tags=("label:sea",)), a_draft("Tides", tags=("label:sea",)), a_draft("Bread", tags=())]
+    return await house.publish(*drafts)
+
+
+async def test_an_entry_is_read_when_it_opens_and_can_be_kept_unread(house: House, browser: Browser) -> None:
+    events = await three(house)
+    first = ids(events)[0]
+    await browser.get("/stream/read")
+    assert unread(browser) == ["Bread", "Tides", "Ferry"] and counts(browser)["sea"] == "2"
+    await browser.get(f"/stream/read?entry={first}")
+    (entry,) = browser.page.xpath("//article[@id='entry']")
+    assert "Ferry" in entry.text_content() and entry.xpath(".//a[@target='_blank']")
+    assert unread(browser) == ["Bread", "Tides"] and counts(browser)["sea"] == "1"
+    await browser.get("/stream/read")
+    assert unread(browser) == ["Bread", "Tides"]
+    await browser.get(f"/stream/read?entry={first}")
+    await browser.submit("/stream/read/entries")
+    assert browser.path == "/stream/read" and unread(browser) == ["Bread", "Tides", "Ferry"]
+
+
+async def test_a_tag_is_marked_as_read_alone_and_everything_at_once(house: House, browser: Browser) -> None:
+    await three(house)
+    await browser.get("/stream/read?tag=sea")
+    assert unread(browser) == ["Tides", "Ferry"]
+    await browser.submit("/stream/read/entries")
+    assert unread(browser) == [] and counts(browser)["sea"] == ""
+    await browser.get("/stream/read")
+    assert unread(browser) == ["Bread"]
+    await browser.submit("/stream/read")
+    assert unread(browser) == [] and "Mark" not in browser.text
+    await house.publish("Later")
+    await browser.get("/stream/read")
+    assert unread(browser) == ["Later"]
+
+
+async def test_older_entries_open_on_their_own_page(house: House, browser: Browser) -> None:
+    await house.publish(*(f"entry {number}" for number in range(60)))
+    await browser.get("/stream/read")
+    (older,) = browser.page.xpath("//a[@rel='next']/@href")
+    await browser.get(older)
+    assert unread(browser)[0] == "entry 9"
+    await browser.get(browser.page.xpath("//ol[@data-reader]/li[1]//a/@href")[0])
+    assert browser.answer.status_code == 200 and unread(browser)[0] == "entry 8"
+
+
+@pytest.mark.parametrize("ids", ["", "nonsense", "a,b"])
+async def test_marks_of_no_event_are_refused(house: House, browser: Browser, ids: str) -> None:
+    events = await three(house)
+    await browser.get(f"/stream/read?entry={events[0].body and seq_text(events[0])}")
+    await browser.submit("/stream/read/entries", {"ids": ids})
+    assert browser.answer.status_code in (400, 422)
+
+
+def seq_text(event: Stored) -> str:
+    return ids([event])[0]
+
+
+async def test_an_unknown_entry_is_not_found(browser: Browser) -> None:
+    await browser.get("/stream/read?entry=019db0a4-a060-7000-8000-0000000000f1")
+    assert browser.answer.status_code == 404
+
+
+def test_marks_keep_the_newest_and_only_those_after_the_last_common_one() -> None:
+    marks = ReadMarks(10, frozenset()).changed(set(range(5, 400)), read=True)
+    assert len(marks.later) == MOST_MARKS and max(marks.later) == 399
+    assert marks.has(3) and marks.has(399) and not marks.has(11)
+    assert not marks.changed({399}, read=False).has(399)
