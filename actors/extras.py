@@ -121,6 +121,7 @@ TABLE: Mapping[str, Row] = {
     ),
     "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
+    "extras.people": Row(always=True),
     "extras.picking": Row(always=True),
     "extras.publish": Row(commands=("publications",), always=True),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
