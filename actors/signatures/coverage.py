@@ -6,33 +6,23 @@ gaps. Numbers are integers, so the canonical form has one spelling. It stays bel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType, json
 
+from sanderling_client.receiver.receipt import WHYS
 from storage.records.coverage import Coverage, Why
 from storage.records.identity import Millis, rfc3339
 from storage.records.message import Message, joined, message
 from storage.records.trail import Verdict
 
-TYPE: Final = "coverage"
 MOST_BYTES: Final = 2_048
 MOST_URL: Final = 256
 """Maximum bytes of an address in a receipt."""
 MOST_WHYS: Final = 2
 """Maximum reasons in the sentence; each unknown period has its own."""
-WHYS: Final[Mapping[Why, str]] = {
-    "not_added": "it had not been added yet",
-    "no_record": "the record begins later",
-    "retention": "the record is kept no longer",
-    "not_stored": "the disk took nothing for days",
-    "crash": "the service ended without a word",
-    "restore": "a backup was put back",
-    "clock": "the clock was set",
-    "coarse": "several of these, close together",
-}
 
 
 class UnknownTime(Struct, frozen=True, rename={"start": "from", "end": "to"}):
@@ -158,27 +148,6 @@ def length(seconds: int) -> Message:
         return both if rest else message("%(count)s h", count=hours)
     days, hours = divmod(-(-minutes // 60), 24)
     return message("%(days)s d %(hours)s h", days=days, hours=hours) if hours else message("%(count)s d", count=days)
-
-
-def is_receipt(value: Mapping[str, Any]) -> bool:
-    """Whether a decoded document claims to be a coverage receipt."""
-    return value.get("type") == TYPE and "unknown" in value and "outcomes" in value
-
-
-def explained(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on what a validly signed receipt does and does not prove; missing fields are skipped."""
-    yield f"{value.get('url') or value.get('url_sha256')}, from {value.get('from')} to {value.get('to')}"
-    yield str(value.get("says"))
-    for span in value.get("unknown") or ():
-        if isinstance(span, Mapping):
-            why = WHYS.get(span.get("why", ""), span.get("why"))
-            yield f"unknown from {span.get('from')} to {span.get('to')}: {why}"
-    outcomes = value.get("outcomes")
-    changed = outcomes.get("changed") if isinstance(outcomes, Mapping) else None
-    if changed == 0 and value.get("answered"):
-        yield "No recorded check found a change to report."
-    yield "It proves that the holder of this key states this. It does not prove that the checks happened."
-    yield "A text that comes and goes between two checks is not seen. Anything may have happened in unknown times."
 
 
 def _moment(at: Millis | None) -> str | None:

@@ -15,12 +15,12 @@ from actors.notices import wants_notice
 from actors.notification.headline import ListedEvent, host_of
 from actors.notification.headline import lines_of as item_lines
 from actors.query import Texts, told_in
-from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import EventChange, in_the_text, lines_of, typed_lines
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, post
 from api.nouns import events
 from api.nouns.why import event_why, feedback, meets
+from sanderling_client.verify import check_encoded
 from storage.records.alert import Alert
 from storage.records.destination import KEPT_ATTEMPTS
 from storage.records.event import Delta, Diff, Event, Filter, Stored
@@ -162,7 +162,7 @@ async def show(visit: Visit) -> Page:
     body, main = stored.body, await main_parts(visit, stored)
     event: Event = main["event"]
     alerts = met_by(stored, await visit.context.storage.alerts.all(), visit.context.private_since)
-    verdict = signatures.verify(body, await visit.context.jwks())
+    verdict = check_encoded(body, await visit.context.jwks())
     raw = msgspec.json.format(body, indent=2).decode()
     earlier, later = await neighbours_of(visit, stored)
     return Page(

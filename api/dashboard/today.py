@@ -16,7 +16,6 @@ from actors.errors import TooSoon
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say, say_many
 from actors.practice import What, named
-from actors.signatures.event import verify
 from api.dashboard.drawing.difference import DifferenceLine, LinePiece, lines_of
 from api.dashboard.events import changed_in, curl, item_of, items_of
 from api.dashboard.forms import Form
@@ -28,6 +27,7 @@ from api.nouns import admin as system
 from api.nouns import keys, practice
 from api.nouns.why import event_why
 from api.streams.feed import overview_of
+from sanderling_client.verify import check_encoded
 from storage.records.destination import Destination
 from storage.records.event import Event, Stored
 from storage.records.identity import Millis
@@ -149,7 +149,7 @@ async def show(visit: Visit) -> Page:
 
 async def _noticed(visit: Visit, stored: Stored) -> dict[str, Any]:
     event = _event(stored.body)
-    verdict = verify(stored.body, await visit.context.jwks())
+    verdict = check_encoded(stored.body, await visit.context.jwks())
     why = await event_why(visit, event.id, named=True)
     lines = lines_of(changed_in(event), LINES) or [DifferenceLine("+", (LinePiece(event.title),))]
     said = item_of(stored.body).title

@@ -19,12 +19,12 @@ from actors.egress.url import parse_url
 from actors.errors import NotFound, UrlRefused
 from actors.messages.declaring import Declared, made_of, record_of
 from actors.signatures import webhook
-from actors.signatures.event import Cause, KeySet, SignatureVerdict, check
-from actors.signatures.receipt import HEADERS, ReceivedEvent, conclude, read
 from api.fields.queries import Cursor, ListQuery
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Routes
+from sanderling_client.receiver.receipt import ReceivedEvent, checked, conclude, read
+from sanderling_client.verify import HEADERS, Cause, Keys, Verdict, key_set
 from storage.records.bin import Bin, Capture, StoredCapture
 from storage.records.destination import Destination
 
@@ -105,10 +105,10 @@ def _path(text: str, bins: Bins) -> str:
     return "/".join(path.partition("?")[0].split("/")[:3])
 
 
-async def check_capture(capture: Capture, destinations: Sequence[Destination], keys: KeySet) -> SignatureCheck:
+async def check_capture(capture: Capture, destinations: Sequence[Destination], keys: Keys) -> SignatureCheck:
     """Check one capture. destinations: those that deliver to its bin. Never raises."""
     if capture.truncated:
-        cut = SignatureVerdict(Cause.NOT_CHECKED, _CUT)
+        cut = Verdict(Cause.NOT_CHECKED, _CUT)
         return SignatureCheck(hmac=Checked(**_told(cut)), ed25519=_events((), cut))
     headers: dict[str, str] = {}
     for name, value in capture.headers:
@@ -118,21 +118,21 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     for number, event in enumerate(contents.events):
         if number % _TURN == 0:
             await trio.lowlevel.checkpoint()
-        events.append(ReceivedEvent(event, check(event, keys)))
-    receipt = conclude(contents, tuple(events), headers, capture.body, secrets=secrets, now=capture.received_at // 1000)
-    hmac = receipt.webhook if secrets else SignatureVerdict(Cause.NOT_CHECKED, _UNKNOWN_SENDER)
+        events.append(checked(event, keys))
+    receipt = conclude(contents, events, headers, capture.body, secrets=secrets, now=capture.received_at // 1000)
+    hmac = receipt.webhook if secrets else Verdict(Cause.NOT_CHECKED, _UNKNOWN_SENDER)
     if not any(name in headers for name in HEADERS):
-        hmac = SignatureVerdict(Cause.NOT_CHECKED, _NO_DELIVERY)
-    nothing = SignatureVerdict(Cause.NOT_CHECKED, _NO_EVENT)
+        hmac = Verdict(Cause.NOT_CHECKED, _NO_DELIVERY)
+    nothing = Verdict(Cause.NOT_CHECKED, _NO_EVENT)
     return SignatureCheck(hmac=Checked(**_told(hmac)), ed25519=_events(events, nothing))
 
 
-def _told(verdict: SignatureVerdict) -> dict[str, Any]:
+def _told(verdict: Verdict) -> dict[str, Any]:
     ok = verdict.valid if verdict.valid or verdict.failed else None
     return {"ok": ok, "cause": verdict.cause.value, "why": verdict.reason}
 
 
-def _events(events: Sequence[ReceivedEvent], nothing: SignatureVerdict) -> CheckedEvents:
+def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
     """Return the overall verdict: the first failure, else the first verdict; `nothing` without events."""
     verdicts = [told.verdict for told in events]
     worst = next((verdict for verdict in verdicts if verdict.failed), verdicts[0] if verdicts else nothing)
@@ -208,7 +208,7 @@ async def capture(call: OperationContext, bin: Bin, number: int) -> CaptureView:
 
 
 async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture]) -> Sequence[CaptureView]:
-    known, keys = await feeding(call, bin), KeySet(await call.context.jwks())
+    known, keys = await feeding(call, bin), key_set(await call.context.jwks())
     found = []
     for each in kept:
         found.append(CaptureView(each.number, each.capture, await check_capture(each.capture, known, keys)))

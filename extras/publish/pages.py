@@ -11,11 +11,11 @@ from typing import NamedTuple
 import msgspec
 
 from actors.notification.dialects import cut, one_line
-from actors.signatures import event as signatures
 from api.dashboard.drawing.difference import EventChange, lines_of
 from api.dashboard.events import item_of
 from api.dashboard.rendering import plain
 from extras.publish.formats import FORMATS
+from sanderling_client.verify import check_encoded
 from storage.records.event import Delta, Diff, Event, Stored
 from storage.records.identity import parse_rfc3339, spoken
 from storage.records.publication import Publication
@@ -49,7 +49,7 @@ def listed(publication: Publication, rows: Sequence[EventRow], base: str, *, old
 def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
     """Return the page of one event. Raises msgspec.MsgspecError if this version cannot read it."""
     event = _decode(stored.body)
-    verdict = signatures.verify(stored.body, jwks)
+    verdict = check_encoded(stored.body, jwks)
     changes = lines_of(_changed(event))
     item = item_of(stored.body)
     shown = {

@@ -25,13 +25,13 @@ import trio
 from httpx_sse import ServerSentEvent
 
 from actors.settings import Settings
-from actors.signatures.event import verify
 from sanderling import keyring
 from sanderling.client.api import Client
 from sanderling.client.lines import Renderer
 from sanderling.environment import environ, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.program import service_command
+from sanderling_client.verify import check_encoded
 from storage.records.secrecy import plain
 
 SCOPES = ("sources:read", "sources:write", "stream:read", "alerts:read", "alerts:write", "bins:read", "bins:write")
@@ -121,7 +121,7 @@ class _Guide:
     async def _show_signature(self, event: bytes) -> None:
         self._station("The signature")
         keys = (await self._client.ask("GET", "/.well-known/jwks.json")).content
-        verdict, forged = verify(event, keys), verify(_forged(event), keys)
+        verdict, forged = check_encoded(event, keys), check_encoded(_forged(event), keys)
         if not verdict.valid or forged.valid:
             raise CommandFailed(f"The signature of the event did not verify: {verdict.reason}.")
         _say(f"  verified: {verdict.reason}.")

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
-from unicodedata import combining, east_asian_width
 
+from sanderling_client.receiver.terminal import CUT, cells, fit
 from storage.records.event import Context
 from storage.records.secrecy import plain
 from storage.records.states import ALERTS, SOURCES, Mood, State
@@ -19,7 +19,6 @@ from storage.records.tiers import POLLED, TIERS, Colour
 _TIER_CODES: Mapping[Colour, str] = {"green": "32", "cyan": "36", "magenta": "35"}
 COLOURS: dict[str, str] = {name: _TIER_CODES[tier.colour] for name, tier in TIERS.items()}
 COLOURS |= {"notice": "33", "added": "32", "removed": "31", "dim": "2"}
-CUT = "…"
 _ISOLATES = dict.fromkeys(range(0x2066, 0x206A))
 SIGNS = {"added": "+", "removed": "-"}
 TIER, HOST = 6, 24
@@ -38,29 +37,6 @@ MATCHED = {
     "page": "the whole page, also what did not change",
 }
 _MOMENT = re.compile(r"\b(\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d) UTC\b")
-
-
-def cells(text: str) -> int:
-    """Return the width of a text in terminal cells.
-
-    >>> cells('abc'), cells('日本')
-    (3, 4)
-    """
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def fit(text: str, width: int) -> str:
-    """Return text on one line, control characters escaped, cut to so many cells.
-
-    >>> fit('a  long title', 8)
-    'a long …'
-    """
-    text = plain(" ".join(text[: 4 * max(1, width)].split()))
-    if cells(text) <= width:
-        return text
-    while text and cells(text) > width - 1:
-        text = text[:-1]
-    return text + "…"
 
 
 def pad(text: str, width: int) -> str:

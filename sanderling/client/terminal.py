@@ -5,7 +5,6 @@ It imports nothing slow: `sanderling --help` loads it.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -15,6 +14,7 @@ import msgspec
 
 from sanderling.client.lines import Cell, Renderer, alert_lines, moment, table
 from sanderling.environment import environ, hinted, on_terminal, wants_colour
+from sanderling_client.receiver.terminal import escaped
 from storage.records.secrecy import plain
 from storage.records.states import DESTINATIONS
 
@@ -135,11 +135,6 @@ def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any
         yield hinted("  sends to  nothing yet; `sanderling alerts deliver` adds a URL")
 
 
-# DEL and C1 (a lone U+009B is a CSI to some terminals), line separators, and marks that change text direction.
-# JSON itself escapes C0, and these characters occur only inside strings.
-_DECEIVING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
 def print_json(record: object) -> None:
     echo_json(msgspec.json.encode(record).decode())
 
@@ -150,13 +145,4 @@ def echo_json(text: str) -> None:
 
 
 def shown(text: str) -> str:
-    return harmless(text) if on_terminal(1) else text
-
-
-def harmless(text: str) -> str:
-    r"""Escape the characters that could deceive a reader; the JSON value stays the same.
-
-    >>> harmless('"a\u202eb\x9b31m"')
-    '"a\\u202eb\\u009b31m"'
-    """
-    return _DECEIVING.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return escaped(text) if on_terminal(1) else text

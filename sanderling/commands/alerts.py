@@ -12,12 +12,13 @@ import click
 
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
-from sanderling.client.lines import Cell, ago, alert_lines, fit, moment, short_ids, state_of
+from sanderling.client.lines import Cell, ago, alert_lines, moment, short_ids, state_of
 from sanderling.client.terminal import Listing, alert_page, print_json, print_page
 from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, field_options
+from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:

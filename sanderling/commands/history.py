@@ -220,7 +220,8 @@ async def coverage(client: Client, *, name: str, since: str, until: str | None, 
 
 def receipt_lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
     """Yield a receipt as lines: summary, outcomes, longest gap, times without data."""
-    from actors.signatures.coverage import WHYS, length
+    from actors.signatures.coverage import length
+    from sanderling_client.receiver.receipt import WHYS
 
     yield plain(str(receipt.get("url") or receipt["source_id"]))
     yield f"  from {moment(receipt['from'], zone)} to {moment(receipt['to'], zone)}"

@@ -15,12 +15,13 @@ import click
 import msgspec
 
 from actors.settings import Settings
-from sanderling.client.lines import apart, by_state, fit, pad, span
+from sanderling.client.lines import apart, by_state, pad, span
 from sanderling.client.terminal import Audience, notify, print_json
 from sanderling.commands.service import SOURCES, with_client
 from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import client_flags, json_flag, settings_flags, with_settings
+from sanderling_client.receiver.terminal import fit
 from storage.records.identity import Millis, id_of, seconds_of, seq_at
 from storage.records.states import PARTS
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import click
 
 from actors.messages.requests import DetectRequest, NewSource
-from sanderling.client.lines import Cell, fit, moment, pad, short_ids
+from sanderling.client.lines import Cell, moment, pad, short_ids
 from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_page
 from sanderling.commands import history
 from sanderling.commands.alerts import true_lines
@@ -34,6 +34,7 @@ from sanderling.commands.service import (
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import answer_to_old_names, field_options
+from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
 from storage.records.source import tag_of
 from storage.records.states import SOURCES as STATES

@@ -23,10 +23,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 from rich.theme import Theme
 
-from sanderling.client.lines import fit
 from sanderling.environment import typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
 from sanderling.manual import references
+from sanderling_client.receiver.terminal import fit
 
 THEME = Theme(
     {"markdown.code": "cyan", "markdown.em": "bold", "markdown.link": "none", "markdown.link_url": "none"}

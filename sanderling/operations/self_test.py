@@ -164,13 +164,14 @@ async def _database() -> str:
 
 
 async def _signatures() -> str:
-    from actors.signatures.event import Signer, jwks, new_signing_key, verify
+    from actors.signatures.event import Signer, jwks, new_signing_key
+    from sanderling_client.verify import check_encoded
     from storage.records.event import Event
     from storage.records.identity import Millis
 
     key = new_signing_key(bytes(range(32)), Millis(0))
     event = msgspec.convert(_EVENT, Event)
-    verdict = verify(Signer(key).sign(event, Millis(0)), jwks([key]))
+    verdict = check_encoded(Signer(key).sign(event, Millis(0)), jwks([key]))
     if not verdict.valid:
         raise ValueError(f"an event that was signed does not verify: {verdict.reason}")
     return "an event signed and verified (Ed25519)"

@@ -15,10 +15,10 @@ import trio
 
 from actors.recorder.signing import signing_keys
 from actors.settings import Settings
-from actors.signatures import event, webhook
-from actors.signatures.receipt import judge
 from actors.system import System
 from api.server.server import serve
+from sanderling_client.receiver.receipt import judge
+from sanderling_client.verify import check_encoded, check_webhook
 from supervision import ChildSpec
 from tests.actors.sources.harness import rss
 from tests.api.house import BASE_URL, FakeChild, FakeRegistry, House, MemoryListener
@@ -125,7 +125,7 @@ async def test_in_an_envelope_of_cloudevents_both_signatures_verify_too(autojump
             envelope = json.loads(arrival.body)
             assert arrival.headers["content-type"] == "application/cloudevents+json"
             assert envelope["id"] == arrival.headers["webhook-id"] == envelope["data"]["id"]
-            keys = event.KeySet((await client.get("/.well-known/jwks.json")).content)
+            keys = (await client.get("/.well-known/jwks.json")).json()
             now = int(arrival.headers["webhook-timestamp"])
             receipt = judge(arrival.headers, arrival.body, secrets=[hook["secret"]], keys=keys, now=now)
             assert receipt.shape == "event" and not receipt.failed
@@ -138,17 +138,9 @@ async def test_in_an_envelope_of_cloudevents_both_signatures_verify_too(autojump
 
 
 async def both_verify(client: httpx.AsyncClient, secret: str, arrival: ReceivedRequest) -> bool:
-    headers = arrival.headers
-    mac = webhook.verify(
-        [secret],
-        headers["webhook-id"],
-        headers["webhook-timestamp"],
-        headers["webhook-signature"],
-        arrival.body,
-        now=int(headers["webhook-timestamp"]),
-    )
+    mac = check_webhook([secret], arrival.headers, arrival.body, now=int(arrival.headers["webhook-timestamp"]))
     published = (await client.get("/.well-known/jwks.json")).content
-    return mac.valid and event.verify(arrival.body, published).valid
+    return mac.valid and check_encoded(arrival.body, published).valid
 
 
 async def test_a_test_and_a_rotation_reach_the_receiver_with_signatures_that_verify(autojump_clock: object) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import trio
 
-from actors.signatures.event import verify
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed
+from sanderling_client.verify import check_encoded
 from tests.e2e.origin import PARAGRAPH, Origin
 from tests.e2e.service import Service, a_key, a_service, add, run_command
 from tests.support.waiting import HANG
@@ -70,7 +70,7 @@ async def test_sources_alerts_cursors_and_signatures_go_on_after_a_move(tmp_path
             kept = (await client.ask("GET", "/v1/events")).json()["events"]
             assert [event["id"] for event in kept] == [first["id"], *(event["id"] for event in events)]
             published = (await client.ask("GET", "/.well-known/jwks.json")).content
-            assert all(verify(json.dumps(event).encode(), published).valid for event in kept)
+            assert all(check_encoded(json.dumps(event).encode(), published).valid for event in kept)
             assert len({event["key_id"] for event in kept}) == 2
             with trio.fail_after(HANG):
                 while (await client.ask("GET", f"/v1/alerts/{alert['id']}")).json()["match_count"] < 2:  # noqa: ASYNC110 - a poll

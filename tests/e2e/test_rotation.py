@@ -9,8 +9,8 @@ import httpx
 import pytest
 import trio
 
-from actors.signatures.event import verify
 from sanderling.client.api import Client
+from sanderling_client.verify import check_encoded
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command
 from tests.support.waiting import HANG
@@ -40,4 +40,4 @@ async def test_d11_a_rotated_key_signs_the_next_event_and_the_old_ones_still_ver
     second = rotated.stdout.decode().strip()
     assert [event["key_id"] for event in events] == [first, second]
     assert [key["kid"] for key in json.loads(published)["keys"]] == [second, first]
-    assert [verify(json.dumps(event).encode(), published).valid for event in events] == [True, True]
+    assert [check_encoded(json.dumps(event).encode(), published).valid for event in events] == [True, True]

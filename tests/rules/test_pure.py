@@ -27,7 +27,7 @@ def dotted(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-PATHS = {dotted(path): path for path in modules(*ROOMS)}
+PATHS = {dotted(path): path for path in modules(*ROOMS, "sanderling_client")}
 
 
 def words_of(name: str) -> str:
@@ -96,6 +96,7 @@ def test_there_are_many_and_the_heart_of_the_service_is_among_them() -> None:
         "actors.content.changes.churn",
         "actors.query.parts",
         "actors.sources.schedule.cadence",
+        "sanderling_client.verify",
         "storage.records.event",
     } <= {*PURE}
 

@@ -17,7 +17,7 @@ from actors.destination_kinds.webhook import enveloped
 from actors.signatures.event import Signer, new_signing_key
 from storage.records.identity import SERVICE, Millis
 from tests.actors.signatures.events import EVENTS, an_event
-from tests.actors.signatures.test_receipt import AT, BODY, DIGEST, ID
+from tests.clients.receiver.test_receipt import AT, BODY, DIGEST, ID
 
 SIGNER = Signer(new_signing_key(bytes(32), Millis(0)))
 

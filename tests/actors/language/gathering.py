@@ -29,12 +29,12 @@ from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from actors.notification.speech import Words
 from actors.query.languages import languages as query_languages
 from actors.settings import Settings, meaning
-from actors.signatures.coverage import WHYS
 from actors.templates.template import built_in as built_in_templates
 from api.dashboard.rendering import environment, said_by_scripts
 from api.dashboard.table import SCREENS
 from api.problems import KINDS
 from api.refusal_words import RULES
+from sanderling_client.receiver.receipt import WHYS
 from storage.records import states
 from storage.records.event import ChangeKind
 from storage.records.tiers import TIERS

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from actors.language.sentences import patterns, translated, translated_lines
 from actors.language.speaking import speaking
 from actors.notices import of_destination
-from actors.signatures.coverage import WHYS, said
+from actors.signatures.coverage import said
+from sanderling_client.receiver.receipt import WHYS
 from storage.records.coverage import Coverage, Gap, UnknownPeriod, Why
 from storage.records.destination import Attempt, Destination, Notice
 from storage.records.identity import Millis
@@ -151,7 +152,7 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 
 def _written() -> str:
-    rooms = [ROOT / room for room in ("actors", "api", "extras", "storage")]
+    rooms = [ROOT / room for room in ("actors", "api", "extras", "storage", "sanderling_client")]
     files = [file for room in rooms for end in ("*.py", "*.toml") for file in sorted(room.rglob(end))]
     text = "\n".join(file.read_text("utf-8") for file in files)
     return re.sub(r'"\s*\n\s*f?"', "", text)

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 
-from actors.signatures.coverage import MOST_BYTES, MOST_URL, LoggedEvents, explained, is_receipt, receipt_of, said
-from actors.signatures.event import Signer, check, decode, jwks, new_signing_key
-from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, UnknownPeriod
+from actors.signatures.coverage import MOST_BYTES, MOST_URL, LoggedEvents, receipt_of, said
+from actors.signatures.event import Signer, jwks, new_signing_key
+from sanderling_client.receiver.receipt import WHYS, coverage_explained, is_coverage
+from sanderling_client.verify import check_event, decode, key_set
+from storage.records.coverage import MOST_UNKNOWN, Coverage, Gap, UnknownPeriod, Why
 from storage.records.identity import Millis
 
 DAY = 86_400_000
 START = Millis(20_000 * DAY)
 KEY = new_signing_key(bytes(32), Millis(0))
+KEYS = key_set(jwks([KEY]))
 LARGE = 999_999_999
 
 
@@ -36,9 +41,9 @@ def test_the_largest_receipt_is_small() -> None:
 
 def test_it_verifies_as_an_event_does() -> None:
     document = decode(signed(known()))
-    assert is_receipt(document)
-    assert check(document, jwks([KEY])).valid
-    assert not check({**document, "answered": 1_205}, jwks([KEY])).valid
+    assert is_coverage(document)
+    assert check_event(document, KEYS).valid
+    assert not check_event({**document, "answered": 1_205}, KEYS).valid
 
 
 def test_a_receipt_has_a_summary_sentence() -> None:
@@ -54,15 +59,19 @@ def test_a_receipt_has_a_summary_sentence() -> None:
 
 def test_a_receipt_states_its_proof_and_the_limits() -> None:
     quiet = known(UnknownPeriod(START, Millis(START + 1000), "clock"), looks=(5, 0, 0, 0, 0, 0, 0, 0))
-    lines = list(explained(decode(signed(quiet))))
+    lines = list(coverage_explained(decode(signed(quiet))))
     assert lines[0].startswith("https://shop.example/, from 2024-10-04T00:00:00.000Z to ")
     assert "unknown from 2024-10-04T00:00:00.000Z to 2024-10-04T00:00:01.000Z: the clock was set" in lines
     assert "No recorded check found a change to report." in lines
     assert any("does not prove that the checks happened" in line for line in lines)
-    assert "No recorded check found a change to report." not in list(explained(decode(signed(known()))))
+    assert "No recorded check found a change to report." not in list(coverage_explained(decode(signed(known()))))
 
 
 def test_a_document_that_is_no_receipt_is_refused() -> None:
-    assert not is_receipt({"type": "coverage"})
-    assert not is_receipt({"id": "x", "signature": "y"})
-    assert list(explained({"type": "coverage", "unknown": [3, {}], "outcomes": 4}))
+    assert not is_coverage({"type": "coverage"})
+    assert not is_coverage({"id": "x", "signature": "y"})
+    assert list(coverage_explained({"type": "coverage", "unknown": [3, {}], "outcomes": 4}))
+
+
+def test_the_client_has_words_for_each_reason() -> None:
+    assert set(WHYS) == set(get_args(Why))

@@ -9,8 +9,9 @@ import pytest
 
 from actors.messages.views import SourceView
 from actors.signatures.coverage import LoggedEvents
-from actors.signatures.event import check, jwks, new_signing_key
+from actors.signatures.event import jwks, new_signing_key
 from api.nouns.why import logged_in
+from sanderling_client.verify import check_event, key_set
 from storage.records import tally
 from storage.records.event import id_in
 from storage.records.identity import Millis, Seq, rfc3339
@@ -21,7 +22,7 @@ from tests.api.nouns.test_why import a_page_draft, commit
 from tests.support.build import NOW, a_source, a_source_id
 
 HOUR = 3_600_000
-KEYS = jwks([new_signing_key(bytes(32), Millis(0))])
+KEYS = key_set(jwks([new_signing_key(bytes(32), Millis(0))]))
 A_CHILD = cast("Any", type("Child", (), {"ready": lambda self: None})())
 
 
@@ -46,7 +47,7 @@ async def receipt(client: httpx.AsyncClient, **query: str) -> dict[str, Any]:
 async def test_a_receipt_verifies_and_names_its_gaps(house: House, client: httpx.AsyncClient) -> None:
     await watched(house)
     found = await receipt(client)
-    assert check(found, KEYS).valid
+    assert check_event(found, KEYS).valid
     assert found["type"] == "coverage"
     assert (found["looks"], found["answered"], found["outcomes"]["changed"]) == (4, 4, 1)
     assert [span["why"] for span in found["unknown"]] == ["no_record"]
@@ -57,7 +58,7 @@ async def test_an_altered_receipt_does_not_verify(house: House, client: httpx.As
     await watched(house)
     found = await receipt(client)
     for change in ({"looks": 5}, {"unknown": []}, {"url": "https://other.example/"}):
-        assert not check({**found, **change}, KEYS).valid
+        assert not check_event({**found, **change}, KEYS).valid
 
 
 async def test_all_numbers_are_whole(house: House, client: httpx.AsyncClient) -> None:

@@ -11,9 +11,10 @@ import msgspec
 import pytest
 import trio
 
-from actors.signatures.event import Cause, Signer, jwks, new_signing_key, verify
+from actors.signatures.event import Signer, jwks, new_signing_key
 from extras.tour import tour
 from sanderling.environment import environ
+from sanderling_client.verify import Cause, check_encoded
 from tests.actors.signatures.events import an_event
 from tests.e2e.service import run_command
 from tests.rules.source_files import ROOT
@@ -75,6 +76,6 @@ async def test_keep_keeps_the_service_until_ctrl_c_and_the_folder_for_good(tmp_p
 def test_a_forged_event_is_refused_for_its_content() -> None:
     key = new_signing_key(bytes(32), NOW)
     body = Signer(key).sign(an_event(), NOW)
-    assert verify(body, jwks([key])).valid
-    assert verify(tour._forged(body), jwks([key])).cause is Cause.CHANGED
+    assert check_encoded(body, jwks([key])).valid
+    assert check_encoded(tour._forged(body), jwks([key])).cause is Cause.CHANGED
     assert msgspec.json.decode(body)["signature"] == msgspec.json.decode(tour._forged(body))["signature"]

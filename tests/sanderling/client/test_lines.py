@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sanderling.client.lines import Renderer, cells, fit
+from sanderling.client.lines import Renderer
+from sanderling_client.receiver.terminal import cells, fit
 
 
 def an_event(**fields: Any) -> dict[str, Any]:

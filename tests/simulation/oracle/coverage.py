@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
-import msgspec
-
 from actors.signatures.coverage import MOST_BYTES
-from actors.signatures.event import KeySet, check
+from sanderling_client.verify import check_event
 from storage.records.coverage import UNSEEN, UNSTORED
 from storage.records.member import LEASE
 from tests.simulation.auditor import Audited
@@ -35,9 +33,8 @@ def receipts(facts: Facts) -> Iterator[str]:
     """Every receipt verifies, and is small."""
     if not facts.audited:
         return
-    keys = KeySet(msgspec.json.encode(facts.jwks))
     for audited in facts.audited:
-        verdict = check(dict(audited.receipt), keys)
+        verdict = check_event(dict(audited.receipt), facts.jwks)
         if not verdict.valid:
             yield f"{_name(audited)}: {verdict.reason}"
         if audited.size > MOST_BYTES:

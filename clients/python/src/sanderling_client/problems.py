@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from sanderling_client.records import FieldError, Problem
+if TYPE_CHECKING:
+    from sanderling_client.records import FieldError, Problem
 
 
 class SanderlingError(Exception):

@@ -1,7 +1,7 @@
 """Checks of both signatures: the request, by its HMAC, and the event, by Ed25519. Pure.
 
 `check_webhook` and `check_event` never raise and say why something fails. `verify_webhook` and `verify_event` raise
-`Unverified` with that reason, and return the verified part.
+`Unverified` with that reason, and return the verified part. The service uses these checks too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ from sanderling_client.problems import UnknownKey, Unverified
 TOLERANCE = 300
 """Seconds by which the sender's clock may differ from ours, in either direction."""
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+Keys = Mapping[str, Any]
+"""A JWK Set (RFC 7517), decoded."""
 _TIMESTAMP = re.compile("[0-9]{1,12}", re.ASCII)
 _OTHER = re.compile(r"[^A-Za-z0-9+/]")
 
@@ -125,10 +128,10 @@ def signed_bytes(delivery: str, timestamp: int | str, body: bytes) -> bytes:
 
 def token_of(secret: str, signed: bytes) -> str:
     """Return the token of `webhook-signature` for a secret."""
-    return "v1," + base64.b64encode(hmac.digest(_key_of(secret), signed, "sha256")).decode()
+    return "v1," + base64.b64encode(hmac.digest(key_of(secret), signed, "sha256")).decode()
 
 
-def verify_event(event: Mapping[str, Any] | str | bytes, keys: Mapping[str, Any]) -> dict[str, Any]:
+def verify_event(event: Mapping[str, Any] | str | bytes, keys: Keys) -> dict[str, Any]:
     """Verify an event's own signature and return the event as plain JSON.
 
     keys: the JWK Set of `/.well-known/jwks.json` (`Client.read_keys`). Needs the extra `verify`. Raises Unverified, and
@@ -147,7 +150,19 @@ def verify_event(event: Mapping[str, Any] | str | bytes, keys: Mapping[str, Any]
     return dict(document)
 
 
-def check_event(event: object, keys: Mapping[str, Any]) -> Verdict:
+def check_encoded(event: bytes | str, jwks: bytes | str) -> Verdict:
+    """Check an event as it came against an encoded JWK Set."""
+    try:
+        document = decode(event)
+    except (ValueError, RecursionError) as error:
+        return Verdict(Cause.UNREADABLE, f"the event can't be read: {str(error)[:200]}")
+    try:
+        return check_event(document, key_set(jwks))
+    except ValueError as error:
+        return Verdict(Cause.BAD_KEY_SET, str(error))
+
+
+def check_event(event: object, keys: Keys) -> Verdict:
     """Check the signature of an event, or of another document of the service, as decoded JSON."""
     from nacl.exceptions import BadSignatureError
     from nacl.signing import VerifyKey
@@ -156,34 +171,50 @@ def check_event(event: object, keys: Mapping[str, Any]) -> Verdict:
         return Verdict(Cause.UNREADABLE, "the event is not a JSON object")
     signature, key_id = event.get("signature"), event.get("key_id")
     if not isinstance(signature, str) or not isinstance(key_id, str):
-        return Verdict(Cause.NO_SIGNATURE, "the event carries no signature and key_id")
+        return Verdict(Cause.NO_SIGNATURE, "the event has no signature and key_id")
     key = next((each for each in keys.get("keys", ()) if isinstance(each, dict) and each.get("kid") == key_id), None)
     if key is None:
         return Verdict(Cause.UNKNOWN_KEY, f"key {key_id[:80]} is not in the key set", key_id)
     if (key.get("kty"), key.get("crv")) != ("OKP", "Ed25519") or not isinstance(key.get("x"), str):
         return Verdict(Cause.BAD_KEY_SET, f"key {key_id[:80]} of the set is not an Ed25519 key", key_id)
     try:
-        verifier, raw = VerifyKey(_unbase64(key["x"])), _unbase64(signature)
+        verifier = VerifyKey(unbase64url(key["x"]))
+    except ValueError as error:
+        return Verdict(Cause.BAD_KEY_SET, str(error)[:200], key_id)
+    try:
+        raw = unbase64url(signature)
         signed = canonical({name: value for name, value in event.items() if name != "signature"})
+        for context in contexts_of(event.get("type")):
+            with suppress(BadSignatureError):
+                verifier.verify(context + signed, raw)
+                at = str(event.get("signed_at"))[:40]
+                return Verdict(Cause.VERIFIED, f"signed with key {key_id} at {at}", key_id)
     except (TypeError, ValueError, RecursionError) as error:
         return Verdict(Cause.UNREADABLE, str(error)[:200], key_id)
-    for context in _contexts(event.get("type")):
-        try:
-            verifier.verify(context + signed, raw)
-        except (BadSignatureError, ValueError):
-            continue
-        return Verdict(Cause.VERIFIED, f"signed with key {key_id} at {str(event.get('signed_at'))[:40]}", key_id)
     return Verdict(Cause.CHANGED, "the signature does not match the event's content", key_id)
 
 
-def _contexts(kind: object) -> Sequence[bytes]:
-    """Return what may come before a document's signed form. Events have no `type`.
+def key_set(encoded: bytes | str) -> Keys:
+    """Decode a JWK Set (RFC 7517); its keys are checked on use. Raises ValueError for anything else."""
+    try:
+        document = decode(encoded)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the key set can't be read: {str(error)[:100]}") from None
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("the key set is not a JWK Set (RFC 7517)")
+    return {"keys": [entry for entry in entries if isinstance(entry, dict)]}
 
-    Receipts of coverage had no context in the beginning.
+
+def contexts_of(kind: object) -> Sequence[bytes]:
+    """Return what may come before a document's signed form; signing uses the first. Events have no `type`.
+
+    A context is no JSON, so a signature of one kind is never valid for another. Receipts of coverage had none in the
+    beginning.
     """
     if not isinstance(kind, str):
         return (b"",)
-    context = f"sanderling {kind}\n".encode(errors="replace")
+    context = f"sanderling {kind}\n".encode()
     return (context, b"") if kind == "coverage" else (context,)
 
 
@@ -211,7 +242,7 @@ def decode(body: bytes | str) -> Any:
     return json.loads(body, object_pairs_hook=members)
 
 
-def _key_of(secret: str) -> bytes:
+def key_of(secret: str) -> bytes:
     """Return the key of a secret: base64 after `whsec_`, and if nothing is left of that, the secret's own bytes.
 
     Decodes as the service does: skips characters outside the alphabet, and padding may be missing.
@@ -226,7 +257,7 @@ def base64url(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _unbase64(text: str) -> bytes:
+def unbase64url(text: str) -> bytes:
     """Decode base64url without padding, accepting only the canonical spelling. Raises ValueError."""
     try:
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

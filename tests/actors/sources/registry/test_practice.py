@@ -22,9 +22,10 @@ from actors.messages.sources import (
 )
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import What, address
-from actors.signatures.event import check, jwks
+from actors.signatures.event import jwks
 from actors.sources.registry import actor as registry
 from actors.sources.registry.practice import PACE
+from sanderling_client.verify import check_event, key_set
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import KEY, SITE, Origin, Watching, rss, watching
 from tests.support.build import BASE_URL
@@ -83,7 +84,7 @@ async def test_a_change_becomes_one_signed_event_with_its_difference_and_nothing
     ]
     assert event["summary"] == "Fares: Single, adult: 18.00 euro → Single, adult: 21.70 euro"
     assert event["tags"] == ["practice:page", "change:updated"]
-    assert check(event, jwks([KEY])).valid
+    assert check_event(event, key_set(jwks([KEY]))).valid
 
 
 async def test_each_press_is_an_event_of_its_own_on_the_page_and_in_the_feed(autojump_clock: object) -> None:

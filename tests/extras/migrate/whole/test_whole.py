@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from actors.recorder.signing import SigningKeys
 from actors.settings import Settings
-from actors.signatures.event import Cause, jwks, new_signing_key, verify
+from actors.signatures.event import jwks, new_signing_key
 from extras.migrate.whole.inventory import CARRIED, LEFT_OUT
 from extras.migrate.whole.lines import DestinationLine, as_text, schema
 from extras.migrate.whole.loading import ImportResult, load, look_through
@@ -30,6 +30,7 @@ from sanderling import keyring
 from sanderling.data_folder import STAGE, unfinished
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy
+from sanderling_client.verify import Cause, check_encoded
 from storage.append import events_of
 from storage.records.destination import Destination, Match, Portion, Private
 from storage.records.event import EVERYTHING, HEARTBEAT, MATCHED, RESET, Heartbeat
@@ -143,7 +144,7 @@ async def test_old_events_verify_under_the_key_set_of_the_new_instance(moved: St
     await moved.keys.add_signing(new_signing_key(b"n" * 32, NOW))
     published = jwks(await moved.keys.signing(), await moved.keys.public())
     page = await moved.log.read(START, 500, EVERYTHING)
-    assert [verify(each.body, published).cause for each in page.events] == [Cause.VERIFIED] * 8
+    assert [check_encoded(each.body, published).cause for each in page.events] == [Cause.VERIFIED] * 8
     await moved.aclose()
 
 

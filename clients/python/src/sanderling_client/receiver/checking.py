@@ -15,10 +15,10 @@ import trio
 from sanderling_client.receiver.capture import Capture
 from sanderling_client.receiver.documents import Broken, Item, items
 from sanderling_client.receiver.published import Published
-from sanderling_client.receiver.receipt import Keys, ReceivedEvent, checked, coverage_explained, is_coverage, judge
+from sanderling_client.receiver.receipt import ReceivedEvent, checked, coverage_explained, is_coverage, judge
 from sanderling_client.receiver.report import Paper, as_json, told_json, told_line
 from sanderling_client.receiver.terminal import FAILED, USAGE, Failed, harmless, plain
-from sanderling_client.verify import Cause, Verdict
+from sanderling_client.verify import Cause, Keys, Verdict
 
 FILE_LIMIT = 256 << 20
 

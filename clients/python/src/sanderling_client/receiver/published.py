@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 import httpx
 import trio
 
-from sanderling_client.receiver.receipt import Keys
 from sanderling_client.receiver.terminal import UNREACHABLE, USAGE, Failed
-from sanderling_client.verify import decode
+from sanderling_client.verify import Keys, key_set
 
 WELL_KNOWN = "/.well-known/jwks.json"
 SET_LIMIT = 1 << 20
@@ -37,7 +36,7 @@ class Published:
         """Raises Failed."""
         encoded = await self._fetch() if self._place.startswith(("http://", "https://")) else self._load()
         try:
-            self.keys = _key_set(encoded)
+            self.keys = key_set(encoded)
         except ValueError as error:
             raise Failed(f"{self._place}: {error}.", USAGE) from None
         return self.keys
@@ -75,18 +74,6 @@ class Published:
                 return file.read(SET_LIMIT)
         except OSError as error:
             raise Failed(f"{self._place}: can't be read: {error.strerror or error}.", USAGE) from None
-
-
-def _key_set(encoded: bytes) -> Keys:
-    """Raises ValueError for anything but a JWK Set (RFC 7517); keys are checked on use."""
-    try:
-        document = decode(encoded)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"the key set can't be read: {str(error)[:100]}") from None
-    entries = document.get("keys") if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        raise ValueError("the key set is not a JWK Set (RFC 7517)")
-    return {"keys": [entry for entry in entries if isinstance(entry, dict)]}
 
 
 def _completed(place: str) -> str:

@@ -13,13 +13,20 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sanderling_client.records import Digest, Event
-from sanderling_client.verify import HEADERS, Cause, Verdict, canonical, check_event, check_webhook, decode, matching
+from sanderling_client.verify import (
+    HEADERS,
+    Cause,
+    Keys,
+    Verdict,
+    canonical,
+    check_event,
+    check_webhook,
+    decode,
+    matching,
+)
 
 Shape = Literal["event", "digest", "other"]
-Keys = Mapping[str, Any]
-"""A JWK Set (RFC 7517), decoded."""
-_WHYS: Mapping[str, str] = {
+WHYS: Mapping[str, str] = {
     "not_added": "it had not been added yet",
     "no_record": "the record begins later",
     "retention": "the record is kept no longer",
@@ -42,6 +49,17 @@ class ReceivedEvent(NamedTuple):
     verdict: Verdict
 
 
+class Contents(NamedTuple):
+    """The content of a body. value: the decoded JSON, None if unreadable. events: none for `other`. enveloped: it came
+    in a CloudEvents envelope, which `value` omits.
+    """
+
+    shape: Shape
+    value: Any
+    events: Sequence[Mapping[str, Any]]
+    enveloped: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """A delivery. body: the decoded JSON, None if unreadable. events: none for `other`."""
@@ -60,20 +78,31 @@ class Receipt:
 
 def judge(headers: Mapping[str, str], body: bytes, *, secrets: Sequence[str], keys: Keys | None, now: float) -> Receipt:
     """Check a delivery at `now` (Unix seconds). headers: lower-case names. No secrets or keys: that part is skipped."""
+    contents = read(body)
+    events = [checked(event, keys) for event in contents.events]
+    return conclude(contents, events, headers, body, secrets=secrets, now=now)
+
+
+def read(body: bytes) -> Contents:
+    """Parse a body. Callers that must not block for a whole digest then check its events one by one."""
     try:
         value = decode(body)
     except (ValueError, RecursionError):
         value = None
-    inner = _inside(value)
-    shape, found = _contents(inner)
-    events = [checked(event, keys) for event in found]
-    if secrets:
-        verdict = check_webhook(secrets, headers, body, now=now)
-        if verdict.cause is Cause.NO_MATCH and inner is value:
-            verdict = _explained(headers, body, value, secrets, events)
-    else:
-        verdict = Verdict(Cause.NOT_CHECKED, "no secret was given to check it with")
-    return Receipt(shape, headers.get("webhook-id", ""), inner, verdict, events)
+    if not isinstance(value, dict):
+        return Contents("other", value, ())
+    if isinstance(value.get("specversion"), str) and isinstance(data := value.get("data"), dict):
+        return _contents(data)._replace(enveloped=True)
+    return _contents(value)
+
+
+def _contents(value: Mapping[str, Any]) -> Contents:
+    events = value.get("events")
+    if isinstance(events, list) and "destination_id" in value and all(isinstance(event, dict) for event in events):
+        return Contents("digest", value, events)
+    if "source_id" in value or "signature" in value:
+        return Contents("event", value, (value,))
+    return Contents("other", value, ())
 
 
 def checked(event: Mapping[str, Any], keys: Keys | None) -> ReceivedEvent:
@@ -82,20 +111,22 @@ def checked(event: Mapping[str, Any], keys: Keys | None) -> ReceivedEvent:
     return ReceivedEvent(event, check_event(event, keys))
 
 
-def _inside(value: Any) -> Any:
-    """Return what a CloudEvents envelope holds; any other value as it is."""
-    if isinstance(value, dict) and isinstance(value.get("specversion"), str) and isinstance(value.get("data"), dict):
-        return value["data"]
-    return value
-
-
-def _contents(value: Any) -> tuple[Shape, Sequence[Mapping[str, Any]]]:
-    if not isinstance(value, dict):
-        return "other", ()
-    events = value.get("events")
-    if isinstance(events, list) and "destination_id" in value and all(isinstance(event, dict) for event in events):
-        return "digest", events
-    return ("event", (value,)) if "source_id" in value or "signature" in value else ("other", ())
+def conclude(
+    contents: Contents,
+    events: Sequence[ReceivedEvent],
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    secrets: Sequence[str],
+    now: float,
+) -> Receipt:
+    """Check the request around checked events; see `judge`."""
+    verdict = Verdict(Cause.NOT_CHECKED, "no secret was given to check it with")
+    if secrets:
+        verdict = check_webhook(secrets, headers, body, now=now)
+        if verdict.cause is Cause.NO_MATCH and not contents.enveloped:
+            verdict = _explained(headers, body, contents.value, secrets, events)
+    return Receipt(contents.shape, headers.get("webhook-id", ""), contents.value, verdict, events)
 
 
 def _explained(
@@ -127,6 +158,8 @@ def as_sent(body: bytes, value: Any) -> bytes | None:
 
     None if it is neither, or if the two differ in more than spelling.
     """
+    from sanderling_client.records import Digest, Event  # thousands of lines, which few deliveries need
+
     kind = Digest if isinstance(value, dict) and "events" in value else Event
     try:
         ordered = _in_order(msgspec.to_builtins(msgspec.json.decode(body, type=kind)), value)
@@ -155,7 +188,7 @@ def coverage_explained(value: Mapping[str, Any]) -> Iterator[str]:
     yield str(value.get("says"))
     for span in value.get("unknown") or ():
         if isinstance(span, Mapping):
-            why = _WHYS.get(span.get("why", ""), span.get("why"))
+            why = WHYS.get(span.get("why", ""), span.get("why"))
             yield f"unknown from {span.get('from')} to {span.get('to')}: {why}"
     outcomes = value.get("outcomes")
     changed = outcomes.get("changed") if isinstance(outcomes, Mapping) else None

@@ -16,6 +16,9 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u
 _DECEIVING = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
+CUT = "…"
+
+
 class Failed(click.ClickException):
     """Ends the command. `message` gives the problem and its remedy, on stderr."""
 
@@ -47,17 +50,27 @@ def fit(text: str, width: int) -> str:
     ('a long …', '日本…')
     """
     text = plain(" ".join(text[: 4 * max(1, width)].split()))
-    if _cells(text) <= width:
+    if cells(text) <= width:
         return text
-    while text and _cells(text) > width - 1:
+    while text and cells(text) > width - 1:
         text = text[:-1]
-    return text + "…"
+    return text + CUT
+
+
+def cells(text: str) -> int:
+    """Return the width of a text in terminal cells."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def harmless(json: str) -> str:
-    r"""Return JSON for the terminal: characters that could deceive a reader are escaped, its value stays the same."""
-    return _DECEIVING.sub(lambda found: f"\\u{ord(found.group()):04x}", json) if sys.stdout.isatty() else json
+    """Return JSON for stdout, escaped if that is a terminal."""
+    return escaped(json) if sys.stdout.isatty() else json
 
 
-def _cells(text: str) -> int:
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+def escaped(json: str) -> str:
+    r"""Escape the characters that could deceive a reader; the JSON value stays the same.
+
+    >>> escaped('"a\u202eb\x9b31m"')
+    '"a\\u202eb\\u009b31m"'
+    """
+    return _DECEIVING.sub(lambda found: f"\\u{ord(found.group()):04x}", json)
