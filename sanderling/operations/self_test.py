@@ -29,6 +29,8 @@ WITHIN = 60.0
 DEADLINE_MS = 20_000
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 ROOMS = ("supervision", "storage", "actors", "api", "sanderling", "extras")
+MATERIAL = files("sanderling.operations.material")
+_URL = "https://sanderling.example/"
 _ENTRY_POINTS = ("__main__",)
 
 Look = Callable[[], Awaitable[str]]
@@ -170,7 +172,7 @@ async def _signatures() -> str:
     from storage.records.identity import Millis
 
     key = new_signing_key(bytes(range(32)), Millis(0))
-    event = msgspec.convert(_EVENT, Event)
+    event = msgspec.json.decode(MATERIAL.joinpath("event.json").read_bytes(), type=Event)
     verdict = check_encoded(Signer(key).sign(event, Millis(0)), jwks([key]))
     if not verdict.valid:
         raise ValueError(f"an event that was signed does not verify: {verdict.reason}")
@@ -186,8 +188,7 @@ async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     from actors.settings import Settings
     from sanderling.program import worker_command, worker_environment
 
-    material = files("sanderling.operations.material")
-    feed, page = (material.joinpath(name).read_bytes() for name in ("notes.xml", "harbour-1.html"))
+    feed, page = (MATERIAL.joinpath(name).read_bytes() for name in ("notes.xml", "harbour-1.html"))
     tasks = [
         Task("look_feed", DEADLINE_MS, msgspec.msgpack.encode(BodyRequest(feed, "text/xml", _URL))),
         Task("look_page", DEADLINE_MS, msgspec.msgpack.encode(PageRequest(page, "text/html", _URL))),
@@ -199,24 +200,3 @@ async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     if not read.entries or look.kind != "baseline":
         raise ValueError(f"{len(read.entries)} entries of a feed, a page is {look.kind}")
     return len(read.entries), worker.memory_kib, worker.lacks
-
-
-_URL = "https://sanderling.example/"
-_EVENT = {
-    "$schema": "https://sanderling.example/schemas/event-v1.json",
-    "id": "0197a0b0-0000-7000-8000-000000000000",
-    "source_id": "0197a0a0-0000-7000-8000-000000000000",
-    "source_type": "feed",
-    "source_url": _URL,
-    "url": _URL,
-    "title": "Förslag",
-    "author": "",
-    "content": "Ny text",
-    "content_hash": "sha256:00",
-    "simhash": 7,
-    "tags": ["change:new"],
-    "published_at": None,
-    "fetched_at": "2026-11-21T10:00:00.000Z",
-    "emitted_at": "2026-11-21T10:00:00.100Z",
-    "schema_version": 1,
-}

@@ -9,16 +9,13 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import trio
 
-from actors.egress.address import check_address
 from actors.egress.sockets import SystemResolver
-from actors.errors import UrlRefused
-from actors.settings import Network
 from actors.world import ResolveFailed, Resolver
 from sanderling.listeners import CertificateFiles, CertificateUnusable
 from sanderling.operations.findings import DoctorContext, Finding
@@ -27,8 +24,6 @@ from storage.errors import StorageError
 from storage.sqlite.engine.connection import READER, connect
 from storage.sqlite.engine.folder import DATABASE
 
-METADATA = "169.254.169.254"
-PRIVATE = ("127.0.0.1", "::1", "10.0.0.1", "192.168.0.1", "fd00::1", "::ffff:127.0.0.1", METADATA)
 SOON_DAYS = 14
 NOBODYS = "invalid."
 """Never assigned (RFC 6761): a working resolver reports that it does not exist."""
@@ -94,15 +89,11 @@ def _is_name(host: str) -> bool:
 
 
 def guard(patient: DoctorContext) -> Iterator[Finding]:
-    """Check that private addresses and metadata services are refused, except where settings allow them."""
+    """Report the private networks that settings open; `actors/egress/address.py` refuses all others."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
     ways["called back by the hub"] = patient.settings.callback_networks()
     for way, networks in ways.items():
-        passed = [address for address in PRIVATE if _passes(address, networks)]
-        unasked = [address for address in passed if address == METADATA or not _opened(address, networks)]
-        if unasked:
-            yield Finding("fail", "guard", f"{', '.join(unasked)} may be {way}", "This build is broken: do not run it.")
-        elif passed:
+        if networks:
             do = "The settings *_networks allow them. Anyone who can add sources can reach them."
             yield Finding("warn", "guard", f"private addresses may be {way}: {', '.join(map(str, networks))}", do)
         else:
@@ -173,20 +164,6 @@ def proxies(patient: DoctorContext) -> Iterator[Finding]:
             "Sanderling connects directly, so that its guard sees each address. Let the firewall pass ports 80 and 443."
         )
         yield Finding("warn", "proxy", f"{', '.join(ignored)} is set but ignored", do)
-
-
-def _passes(address: str, networks: tuple[Network, ...]) -> bool:
-    try:
-        check_address(address, networks)
-    except UrlRefused:
-        return False
-    return True
-
-
-def _opened(address: str, networks: tuple[Network, ...]) -> bool:
-    found = ip_address(address)
-    inner = getattr(found, "ipv4_mapped", None)
-    return any(each in ip_network(network) for each in (found, inner) if each for network in networks)
 
 
 def _own(host: str) -> bool:
