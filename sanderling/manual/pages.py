@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 from typing import ClassVar
@@ -108,19 +110,7 @@ NAMES = 14
 _PLACES = (Path(__file__).parents[2] / "docs", Path(__file__).parents[1] / "docs")
 FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _PLACES[0])
 
-_LISTED = """
-Start: start concepts
-How to: jobs watching watching-pages watching-selectors watching-values watching-feeds watching-documents
-  watching-streams rendered-pages coverage alerts deliveries messengers mail web-push message-templates receivers
-  receiver-programs testing-receivers templates configuration streams clients feeds-out agents history changing
-  dashboard languages console install operating metrics traces proxies security-access backup standby postgresql
-  several-nodes moving upgrade troubleshooting
-Reference: api reference commands settings states words figures
-Why: architecture screens reliability security security-limits security-tests testing dependencies decisions
-"""
-KINDS: Mapping[str, tuple[str, ...]] = {
-    kind: tuple(names.split()) for kind, names in re.findall(r"^(\w[\w ]*):((?: .*\n)(?:  .*\n)*)", _LISTED, re.M)
-}
+KINDS: Mapping[str, Sequence[str]] = tomllib.loads(files("sanderling.manual").joinpath("pages.toml").read_text("utf-8"))
 """Four kinds: to learn, to do something, to look something up, to understand. Unlisted pages are of the second kind."""
 DECISIONS = "decisions/"
 

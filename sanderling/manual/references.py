@@ -7,33 +7,16 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from importlib.resources import files
 from typing import Any
 
 import click
+from jinja2 import Environment
 
-from actors.settings import Meaning, Settings, masked, meaning
+from actors.settings import Settings, masked, meaning
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 BASE_URL = "http://127.0.0.1:8080"
-COMMANDS = """# Commands
-
-Every command of `sanderling`, as its `--help` has it; the flags of `serve` are the [settings](settings.md). Data goes
-to stdout, words to stderr. Exit codes: 0 done, 1 failed, 2 not understood, 64 a setting is wrong, 69 the service can't
-be reached, 75 try again, 78 the data folder can't be used.
-"""
-API = """# API reference
-
-Every operation of the HTTP API, from the same description that a running service gives as `/openapi.json` and as
-pages at `/docs`. [The API by example](api.md) is the page to begin with.
-"""
-INTRODUCTION = f"""# Settings
-
-Look up each setting. It has three names: the flag of `sanderling serve`, the environment variable, and the key in a
-TOML file: `--config`, `SANDERLING_CONFIG`, or `{FILE_NAME}` in the data folder. A flag overrides a variable, a variable
-the file, the file the default. Unknown names are errors. `sanderling settings` prints each value and its origin.
-
-This page is generated: `sanderling settings --markdown > docs/settings.md`.
-"""
 
 
 def tree() -> Iterator[tuple[str, click.Command]]:
@@ -80,21 +63,23 @@ def usage_of(name: str, command: click.Command) -> str:
     return " ".join([name, *pieces])
 
 
+def _page(name: str, **values: Any) -> str:
+    """Return a page made from its template."""
+    made = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701  # no HTML
+    made.filters |= {"cell": _cell, "number": lambda value: f"{value:.16g}"}
+    text = files("sanderling.manual").joinpath(f"templates/{name}.md.jinja").read_text("utf-8")
+    return made.from_string(text).render(values)
+
+
 def commands() -> str:
-    parts = [COMMANDS]
-    for name, command in tree():
-        words, examples = words_of(command)
-        if isinstance(command, click.Group):
-            parts.append(f"## {name}\n\n{words}\n")
-            continue
-        parts.append(f"### {name}\n\n{words}\n")
-        parts.append(f"```text\n{usage_of(name, command)}\n```\n")
-        rows = "\n".join(f"| `{_cell(flag)}` | {_cell(says)} |" for flag, says in options_of(command))
-        if rows:
-            parts.append(f"| Option | |\n|---|---|\n{rows}\n")
-        if examples:
-            parts.append(f"```text\n{examples}\n```\n")
-    return "\n".join(parts)
+    return _page(
+        "commands",
+        tree=tree,
+        words_of=words_of,
+        options_of=options_of,
+        usage_of=usage_of,
+        is_group=lambda command: isinstance(command, click.Group),
+    )
 
 
 def api() -> str:
@@ -102,33 +87,7 @@ def api() -> str:
     from api.openapi.document import document
     from api.openapi.nouns import ROUTES
 
-    description = document(described(ROUTES, BASE_URL), BASE_URL)
-    parts = [API]
-    for tag in description["tags"]:
-        parts.append(f"## {tag['name']}\n\n{tag['description']}\n")
-        for path, methods in description["paths"].items():
-            for method, operation in methods.items():
-                if tag["name"] in operation["tags"]:
-                    parts += _operation(f"{method.upper()} {path}", operation)
-    return "\n".join(parts)
-
-
-def _operation(label: str, operation: dict[str, Any]) -> Iterator[str]:
-    yield f"### `{label}`\n\n{operation['summary']}\n"
-    if operation["description"].strip() != operation["summary"]:
-        yield f"{operation['description'].strip()}\n"
-    rows = [
-        f"| `{each['name']}` | {each['in']} | {_cell(each['description'])} |"
-        for each in operation.get("parameters", ())
-    ]
-    if rows:
-        yield "\n".join(["| Parameter | In | |", "|---|---|---|", *rows]) + "\n"
-    shape = _shape(operation.get("requestBody", {}))
-    if shape:
-        yield f"Body: {shape}.\n"
-    shapes = ((status, _shape(given)) for status, given in operation["responses"].items())
-    answers = [f"`{status}`" + (f" ({shape})" if shape else "") for status, shape in shapes]
-    yield f"Answers: {', '.join(answers)}.\n"
+    return _page("api", **document(described(ROUTES, BASE_URL), BASE_URL), shape=_shape)
 
 
 def _shape(given: dict[str, Any]) -> str:
@@ -178,14 +137,8 @@ def as_json(loaded: Loaded) -> str:
 
 def as_markdown() -> str:
     """Return the reference page, which depends on the table alone."""
-    lines = [INTRODUCTION, "| Setting | Default | Bounds | Meaning |", "|---|---|---|---|"]
-    for item in fields(Settings):
-        says = meaning(item)
-        names = f"`{item.name}` <br> `{flag(item.name)}` <br> `{variable(item.name)}`"
-        lines.append(f"| {names} | {_default(item.default, says)} | {_bounds(says)} | {says.says} |")
-    lines += ["", "Other environment variables:", "", "| Variable | Meaning |", "|---|---|"]
-    lines += [f"| `{name}` | {says} |" for name, says in BESIDE.items()]
-    return "\n".join(lines) + "\n"
+    settings = [(item, meaning(item)) for item in fields(Settings)]
+    return _page("settings", settings=settings, file_name=FILE_NAME, beside=BESIDE, flag=flag, variable=variable)
 
 
 def _shown(loaded: Loaded, name: str) -> str:
@@ -193,21 +146,3 @@ def _shown(loaded: Loaded, name: str) -> str:
     if isinstance(value, tuple):
         value = ",".join(value)
     return str(value) if value != "" else "-"
-
-
-def _default(value: Any, says: Meaning) -> str:
-    if value in ("", ()):
-        return "none"
-    if isinstance(value, tuple):
-        value = ",".join(value)
-    return f"`{value}`" + (f" {says.unit}" if says.unit else "")
-
-
-def _bounds(says: Meaning) -> str:
-    if says.low is None or says.high is None:
-        return ""
-    return f"{_number(says.low)} to {_number(says.high)}"
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else str(value)
