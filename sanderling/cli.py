@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import errno
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from importlib.resources import files
+from inspect import cleandoc
+from typing import Any
 
 import click
 
@@ -33,58 +37,10 @@ VARIABLE = "_SANDERLING_COMPLETE"
 INTERRUPTED = 130
 """The exit code that shells use for Ctrl-C."""
 _ALL = "sanderling.help_all"
-GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Watch": {
-        "add": "Watch a page, a feed or a stream",
-        "sources": "List, edit, check and delete sources",
-        "tags": "Set how sources with a tag are watched",
-        "templates": "Add ready-made groups of sources",
-        "why": "Explain why a text was not reported",
-        "coverage": "Show the gaps between checks of a source",
-    },
-    "Read and notify": {
-        "events": "Print past events",
-        "tail": "Print events as they arrive",
-        "alerts": "Choose events and where they go",
-        "kinds": "Show the kinds of destinations",
-        "publications": "Publish events as feeds and a page",
-        "bins": "Receive webhooks for a test",
-    },
-    "Run": {
-        "serve": "Run the service",
-        "status": "Show totals and problems on one screen",
-        "console": "Operate the service in the terminal",
-        "health": "Check whether the service is ready",
-        "doctor": "Find problems of this installation",
-        "settings": "Show every setting and its origin",
-        "keys": "Create, list and revoke API keys",
-        "setup-link": "Set the dashboard's password",
-        "install": "Start the service with the machine",
-        "uninstall": "Remove the installed service",
-    },
-    "Keep and move": {
-        "backup": "Write the whole instance to one file",
-        "restore": "Restore a backup",
-        "standby": "Follow another instance, ready to take over",
-        "migrate": "Upgrade the data without starting",
-        "export": "Write the whole instance as JSON",
-        "import": "Move in from another program",
-        "apply": "Configure the service from TOML files",
-    },
-    "Develop": {
-        "try": "See one change reported, offline",
-        "mcp": "Serve agents on standard input and output",
-        "listen": "Receive deliveries and check signatures",
-        "verify": "Check the signatures in a file",
-        "probe": "Test a webhook receiver with bad deliveries",
-        "check": "Test this build",
-        "licences": "List the bundled software",
-        "completion": "Print a shell's completion script",
-        "help": "Show a page of the manual",
-        "version": "Print the version and the data's schema",
-    },
-}
-"""Sections of the help. A line has at most 45 characters, so that no terminal cuts it."""
+WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files("sanderling.commands").joinpath("words.toml").read_text("utf-8")
+)
+"""The sections of the help; details and examples of commands."""
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 
 
@@ -170,7 +126,7 @@ class Program(click.Group):
         return found.imported() if isinstance(found, OfAnExtra) else found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, rows in GROUPS.items():
+        for title, rows in WORDS["sections"].items():
             with formatter.section(title):
                 formatter.write_dl([(name, says) for name, says in rows.items() if name in self.commands])
 
@@ -200,12 +156,7 @@ def main() -> None:
 )
 @settings_flags(*(item.name for item in fields(Settings)))
 def serve(config: str | None, **flags: str | None) -> int:
-    """Run the service until SIGTERM or Ctrl-C.
-
-    \b
-    sanderling serve --port 9000 --data /var/lib/sanderling
-    SANDERLING_ALLOW_NETWORKS=192.168.0.0/16 sanderling serve
-    """
+    """Run the service until SIGTERM or Ctrl-C."""
     found = loaded(config, flags)
     from sanderling.serve import serve as run_service
 
@@ -250,12 +201,7 @@ def _topics(context: click.Context, parameter: click.Parameter, typed: str) -> l
 @click.argument("topic", required=False, shell_complete=_topics)
 @click.option("--markdown", "as_markdown", is_flag=True, help="The page's Markdown source.")
 def help_page(topic: str | None, *, as_markdown: bool) -> int:
-    """Show a page of the manual; without a TOPIC, list the pages.
-
-    \b
-    sanderling help
-    sanderling help alerts
-    """
+    """Show a page of the manual; without a TOPIC, list the pages."""
     from sanderling.manual.pages import show_help
 
     return show_help(topic, environ(), as_markdown=as_markdown)
@@ -264,13 +210,7 @@ def help_page(topic: str | None, *, as_markdown: bool) -> int:
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
-    """Print the script that makes a SHELL complete commands, flags and pages. Packages install it.
-
-    \b
-    sanderling completion bash > ~/.local/share/bash-completion/completions/sanderling
-    sanderling completion zsh > ~/.zfunc/_sanderling
-    sanderling completion fish > ~/.config/fish/completions/sanderling.fish
-    """
+    """Print the script that makes a SHELL complete commands, flags and pages. Packages install it."""
     click.echo(completion_script(shell), nl=False)
     return Exit.WELL
 
@@ -290,11 +230,7 @@ def completion_script(shell: str) -> str:
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")
 @settings_flags(*(item.name for item in fields(Settings)))
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
-    """Show each setting's value and origin in this shell, and the values that differ in a running service.
-
-    \b
-    sanderling settings --data /var/lib/sanderling
-    """
+    """Show each setting's value and origin in this shell, and the values that differ in a running service."""
     from sanderling.client.admin_socket import settings_at
     from sanderling.manual import references
 
@@ -314,11 +250,7 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
 @json_flag
 @settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
 def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int:
-    """Make a link that sets the dashboard's password once, also for a running service, and if you forgot it.
-
-    Anyone who opens it gets full access. It expires after an hour. Using it signs everyone out. A newer link replaces
-    an older one. It leads to the running service's own address, unless a flag gives another.
-    """
+    """Make a link that sets the dashboard's password once, also for a running service, and if you forgot it."""
     from sanderling import keyring
     from sanderling.client.admin_socket import running_at
 
@@ -351,3 +283,16 @@ def version(*, as_json: bool) -> int:
     else:
         click.echo(f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}")
     return Exit.WELL
+
+
+def _complete_help(group: click.Group, path: str = "") -> None:
+    """Add details and examples to the help of commands. Click keeps the lines of a paragraph that begins with \\b."""
+    for name, command in group.commands.items():
+        details, examples = (WORDS[part].get(f"{path}{name}", "") for part in ("details", "examples"))
+        parts = (cleandoc(command.help or ""), details, examples and f"\b\n{examples}")
+        command.help = "\n\n".join(filter(None, parts))
+        if isinstance(command, click.Group):
+            _complete_help(command, f"{path}{name} ")
+
+
+_complete_help(main)

@@ -36,10 +36,7 @@ PRIVATE = click.option(
 
 @click.group()
 def alerts() -> None:
-    """List, show, preview, create, edit, pause and delete alerts, and deliver their matches.
-
-    NAME is an alert's id, its name or a part of its name.
-    """
+    """List, show, preview, create, edit, pause and delete alerts, and deliver their matches."""
 
 
 @alerts.command("list")
@@ -83,11 +80,7 @@ ALERT_LIST = Listing(
 @click.option("--json", "as_json", is_flag=True, help="The alert with its destinations, as one object.")
 @with_client
 async def show(client: Client, *, name: str, as_json: bool) -> None:
-    """Show one alert: its query, its matches, and the state of its destinations.
-
-    \b
-    sanderling alerts show prices
-    """
+    """Show one alert: its query, its matches, and the state of its destinations."""
     alert = await ALERTS.record_of(client, name)
     destinations = [one async for one in client.every(f"{ALERTS.path}/{alert['id']}/destinations")]
     print_page(alert | {"destinations": destinations}, lambda alert: alert_page(alert, destinations), as_json=as_json)
@@ -112,11 +105,7 @@ async def preview(
     as_json: bool,
     **fields: Any,
 ) -> None:
-    """Try a QUERY on the newest events: its parsed form, its matches, how many events a day.
-
-    \b
-    sanderling alerts preview 'price OR "new plan" -careers'
-    """
+    """Try a QUERY on the newest events: its parsed form, its matches, how many events a day."""
     body = {"filter_query": query, "source_ids": await SOURCES.ids_of(client, sources)} | fields
     body |= ({"tags": list(tags)} if tags else {}) | ({"last": last} if last else {})
     print_page(await sent(client, "POST", f"{ALERTS.path}/preview", json=body), preview_page, as_json=as_json)
@@ -165,13 +154,7 @@ async def create(
     as_json: bool,
     **fields: Any,
 ) -> None:
-    """Create an alert from a QUERY; an empty one ('') matches everything. The last line of output is its id.
-
-    \b
-    sanderling alerts create 'price OR plan -careers' --name prices
-    sanderling alerts create '"sold out"' --match added --tag shops
-    sanderling alerts deliver prices https://hooks.example.org/in
-    """
+    """Create an alert from a QUERY; an empty one ('') matches everything. The last line of output is its id."""
     body = {"filter_query": query, "source_ids": await SOURCES.ids_of(client, sources)}
     body |= {name: value for name, value in fields.items() if value not in (None, "")}
     body |= {"tags": list(tags)} if tags else {}
@@ -212,12 +195,7 @@ async def edit(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Change an alert: only the named options, and at once. Prints the result.
-
-    \b
-    sanderling alerts edit prices --query 'price OR plan' --match added
-    sanderling alerts edit prices --name "Prices and plans" --source example.org/shop
-    """
+    """Change an alert: only the named options, and at once. Prints the result."""
     if (sources or tags) and everywhere:
         raise CommandFailed("--all-sources excludes --source and --tag.", Exit.USAGE)
     active = given.pop("active")
@@ -248,11 +226,6 @@ async def deliver(
 ) -> None:
     """Deliver an alert's matches to a URL, as signed POSTs, or to a chat or a phone. A signing secret is shown once:
     the last line. To keep a value out of the shell history, read it from a file (@FILE) or standard input (@-).
-
-    \b
-    sanderling alerts deliver prices https://hooks.example.org/in --mode hourly
-    sanderling alerts deliver prices "$(sanderling bins create)"
-    sanderling alerts deliver prices --kind ntfy --option topic=prices-k3f9x2
     """
     values = values_of(options)
     if fields["format"] == "event":

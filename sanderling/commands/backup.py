@@ -27,15 +27,7 @@ BACKUPS = (
 def backup(
     config: str | None, file: Path, *, only_verify: bool, without_secrets: bool, as_json: bool, **flags: str | None
 ) -> int:
-    """Write everything of this instance to one FILE: database, signing keys, settings, templates.
-
-    The service may run. Secrets are sealed with the master key (SANDERLING_MASTER_KEY_FILE); `sanderling keys master`
-    makes one. A complete new backup replaces an older one of the same name.
-
-    \b
-    sanderling backup /mnt/backups/sanderling.tar
-    sanderling backup --verify /mnt/backups/sanderling.tar
-    """
+    """Write everything of this instance to one FILE: database, signing keys, settings, templates."""
     from sanderling.data_folder import find_master_key
     from sanderling.engines import engine_of
     from sanderling.operations.backup import archive
@@ -69,13 +61,7 @@ def backup(
 @click.option("--unverified", is_flag=True, help="Accept a backup without a MAC although a master key is set.")
 @click.option("--data", metavar="FOLDER", help="The data folder.  [SANDERLING_DATA; default: data]")
 def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unverified: bool) -> int:
-    """Restore a backup FILE, or a database that an upgrade kept, into the data folder.
-
-    The service must be stopped. Nothing changes before the whole backup has been read and checked.
-
-    \b
-    sanderling restore /mnt/backups/sanderling.tar --data /var/lib/sanderling
-    """
+    """Restore a backup FILE, or a database that an upgrade kept, into the data folder."""
     from sanderling.operations.backup import restoring
     from sanderling.real_world import entropy, now
 
@@ -107,13 +93,7 @@ def restore(file: Path, data: str | None, *, replace: bool, settings: bool, unve
 @click.option("--json", "as_json", is_flag=True, help="As JSON: the missing parts of the database.")
 @with_settings("data")
 def migrate(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
-    """Upgrade the data to this program's schema without serving; the first start would do the same.
-
-    The service must be stopped. A copy of the old database is kept. Exit code: 0 done, or nothing to do.
-
-    \b
-    sanderling migrate --dry-run
-    """
+    """Upgrade the data to this program's schema without serving; the first start would do the same."""
     from msgspec import to_builtins
 
     from sanderling.engines import engine_of
@@ -134,10 +114,7 @@ def migrate(settings: Settings, *, dry_run: bool, as_json: bool) -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="The findings as one JSON object.")
 def check(*, as_json: bool) -> int:
-    """Test this build: imports, pages, templates, certificates, time zones, database, signatures, a worker.
-
-    Needs no network, no data folder and no settings. Exit code: 0 complete, 1 not.
-    """
+    """Test this build: imports, pages, templates, certificates, time zones, database, signatures, a worker."""
     from sanderling.operations import self_test
 
     return self_test.check(environ(), as_json=as_json)
@@ -148,14 +125,7 @@ def check(*, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="The findings as one JSON object.")
 @settings_flags("host", "port", "data", "base_url", "tls_cert", "tls_key")
 def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | None) -> int:
-    """Check this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS.
-
-    Changes nothing. It works while the service runs, with its settings, and on a broken folder. Run it as the service's
-    user. Exit code: 0 well or only warnings, 1 something needs repair.
-
-    \b
-    sanderling doctor --data /var/lib/sanderling
-    """
+    """Check this installation, and say what to do: settings, folder, disk, database, clock, worker, network, TLS."""
     from sanderling.operations.doctor import checks
 
     named = {name: text for name, text in flags.items() if text is not None}
@@ -167,11 +137,7 @@ def doctor(config: str | None, *, offline: bool, as_json: bool, **flags: str | N
 @click.option("--json", "as_json", is_flag=True, help="One object a line.")
 @with_settings("data")
 def sizes(settings: Settings, *, limit: int, as_json: bool) -> int:
-    """Show the size of each source's events in the log, the largest first. Reads the data folder; needs no key.
-
-    \b
-    sanderling sources sizes --limit 5
-    """
+    """Show the size of each source's events in the log, the largest first. Reads the data folder; needs no key."""
     from sanderling.engines import engine_of
     from sanderling.operations.backup import upkeep
 

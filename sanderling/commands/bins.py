@@ -30,21 +30,14 @@ captures_flag = click.option(
 
 @click.group()
 def bins() -> None:
-    """Create, list, read, follow and delete webhook bins: addresses of the service that keep the requests they get.
-
-    BIN is a bin's id, its address or a part of its address. A bin expires after a week.
-    """
+    """Create, list, read, follow and delete webhook bins: addresses of the service that keep the requests they get."""
 
 
 @bins.command("create")
 @record_flag
 @with_client
 async def create(client: Client, *, as_json: bool) -> None:
-    """Create a bin, and print its address. It accepts any method, and any path below it.
-
-    \b
-    sanderling alerts deliver prices "$(sanderling bins create)"
-    """
+    """Create a bin, and print its address. It accepts any method, and any path below it."""
     made = await sent(client, "POST", BINS.path)
     if as_json:
         print_json(made)
@@ -82,12 +75,7 @@ BIN_LIST = Listing[Mapping[str, Any]](
 @captures_flag
 @with_client
 async def show(client: Client, *, name: str, limit: int, as_json: bool) -> None:
-    """Show a bin's captures, newest first: request, headers, body, and whether both signatures are valid.
-
-    \b
-    sanderling bins show 019a --limit 1
-    sanderling bins show 019a --json > captured.jsonl
-    """
+    """Show a bin's captures, newest first: request, headers, body, and whether both signatures are valid."""
     left = limit
     async with aclosing(client.every(f"{await BINS.path_of(client, name)}/captures")) as captures:
         async for capture in captures:
@@ -105,10 +93,7 @@ async def show(client: Client, *, name: str, limit: int, as_json: bool) -> None:
 @captures_flag
 @with_client
 async def tail(client: Client, *, name: str, count: int | None, as_json: bool) -> None:
-    """Print new requests to a bin as they arrive, one a line, until Ctrl-C.
-
-    After its first connection it reconnects by itself.
-    """
+    """Print new requests to a bin as they arrive, one a line, until Ctrl-C."""
     import trio
 
     from sanderling.client.api import LONGEST_WAIT

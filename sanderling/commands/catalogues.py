@@ -81,11 +81,7 @@ KIND_LIST = Listing[Any](
 @json_flag
 @with_settings("kinds")
 def show_kind(settings: Settings, *, name: str, as_json: bool) -> None:
-    """Show one kind: where to get its values, and the command that creates such a destination.
-
-    \b
-    sanderling kinds show ntfy
-    """
+    """Show one kind: where to get its values, and the command that creates such a destination."""
     kind = _kinds(settings)[1].get(name)
     if kind is None:
         raise CommandFailed(f"{name}: there is no such kind; `sanderling kinds list` lists them.", Exit.USAGE)
@@ -120,11 +116,7 @@ def kind_page(kind: DestinationKind) -> Iterator[str]:
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_flag
 def check_kinds(folder: Path, *, as_json: bool) -> int:
-    """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid.
-
-    \b
-    sanderling kinds check ./my-kinds
-    """
+    """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid."""
     from sanderling.notifications import messengers_of
 
     return _check(messengers_of(str(folder)), folder, lambda kind: f" ({kind.label})", as_json=as_json)
@@ -198,11 +190,7 @@ TEMPLATE_LIST = Listing[Any](
 @json_flag
 @with_settings("templates")
 def show_template(settings: Settings, *, name: str, as_json: bool) -> None:
-    """Show one template: its parameters, its sources, the alerts it suggests.
-
-    \b
-    sanderling templates show gtm-competitor-watch
-    """
+    """Show one template: its parameters, its sources, the alerts it suggests."""
     from sanderling.notifications import templates_of
 
     found = templates_of(settings.templates)
@@ -248,11 +236,7 @@ def _count(parameter: Parameter) -> str:
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_flag
 def check_templates(folder: Path, *, as_json: bool) -> int:
-    """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid.
-
-    \b
-    sanderling templates check ./my-templates
-    """
+    """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid."""
     from sanderling.notifications import templates_of
 
     return _check(templates_of(str(folder)), folder, lambda one: f", version {one.version},", as_json=as_json)

@@ -40,12 +40,7 @@ _COLOURS: Final = {"+": "32", "-": "31"}
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer, with all values.")
 @with_client
 async def values(client: Client, *, name: str, as_csv: bool, as_json: bool) -> None:
-    """Show the values on a source's page, now and over time.
-
-    \b
-    sanderling sources values example.org/shop
-    sanderling sources values example.org/shop --csv > prices.csv
-    """
+    """Show the values on a source's page, now and over time."""
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other: choose one")
     path = f"{await SOURCES.path_of(client, name)}/values"
@@ -98,11 +93,7 @@ def _with_unit(point: Mapping[str, Any], series: Mapping[str, Any]) -> str:
 @json_flag
 @with_client
 async def versions(client: Client, *, name: str, as_json: bool) -> None:
-    """List the stored versions of a page, newest first.
-
-    \b
-    sanderling sources versions example.org/pricing
-    """
+    """List the stored versions of a page, newest first."""
     found = (await sent(client, "GET", f"{await SOURCES.path_of(client, name)}/versions"))["versions"]
     VERSION_LIST.show(found, as_json=as_json)
 
@@ -123,14 +114,7 @@ VERSION_LIST = Listing[Mapping[str, Any]](
 @json_flag
 @with_client
 async def compare(client: Client, *, name: str, earlier: str, later: str, whole: bool, as_json: bool) -> None:
-    """Compare two versions of a page: the newest two, one with the newest, or any two.
-
-    Name a version by its id, the end of its id, `start` or `now`, as `versions` shows them.
-
-    \b
-    sanderling sources compare example.org/pricing
-    sanderling sources compare example.org/pricing start 000000a7
-    """
+    """Compare two versions of a page: the newest two, one with the newest, or any two."""
     path = await SOURCES.path_of(client, name)
     query = {"show": "text" if whole else "changes"}
     if earlier or later:
@@ -199,15 +183,7 @@ def comparison_lines(found: Mapping[str, Any], *, colour: bool = False, zone: tz
 @click.option("--json", "as_json", is_flag=True, help="The signed receipt, which `sanderling verify` checks.")
 @with_client
 async def coverage(client: Client, *, name: str, since: str, until: str | None, as_json: bool) -> None:
-    """Show how often a source was checked, the longest time without a check, and the times without data.
-
-    Checks are counted by the hour: the period is widened to whole hours.
-
-    \b
-    sanderling coverage example.org/news
-    sanderling coverage example.org/news --since 2026-04-01T00:00:00Z --json > receipt.json
-    sanderling verify receipt.json --jwks http://127.0.0.1:8080
-    """
+    """Show how often a source was checked, the longest time without a check, and the times without data."""
     from sanderling.real_world import now
 
     window = {"from": moment_of("--since", since, now())}
@@ -254,14 +230,7 @@ def moment_of(flag: str, text: str, now: Millis) -> str:
 @click.option("--json", "as_json", is_flag=True, help="The service's own answer.")
 @with_client
 async def why(client: Client, *, source: str, text: str, look: bool, as_json: bool) -> None:
-    """Explain why TEXT was not reported for a SOURCE, named by its id, a name, its URL or a part of these.
-
-    Without TEXT: the outcome of the latest checks, and any obstacle to events.
-
-    \b
-    sanderling why example.org/prices "29 euros"
-    sanderling why example.org/news --look "Sunday opening"
-    """
+    """Explain why TEXT was not reported for a SOURCE, named by its id, a name, its URL or a part of these."""
     query = {"text": text, "look": "true" if look else "false"}
     answer = await sent(client, "GET", f"{await SOURCES.path_of(client, source)}/why", params=query)
     print_page(answer, lambda answer: why_lines(answer, asked=bool(text), looked=look), as_json=as_json)

@@ -53,15 +53,7 @@ FILTERS: Final = {
 @settings_flags()
 @client_flags
 def status(config: str | None, service: str | None, key_file: str | None, *, as_json: bool, watch: bool) -> int:
-    """Show the running service on one screen: totals, and the worst parts.
-
-    It connects to the admin socket in the data folder or, with --url, to a remote service, with a key of the scope
-    admin. Exit code: 0 ready, 1 not ready, 69 not reachable.
-
-    \b
-    sanderling status
-    sanderling status --json | jq .sources.overdue
-    """
+    """Show the running service on one screen: totals, and the worst parts."""
     import trio
 
     from sanderling.client.api import client_of, folder_here
@@ -187,12 +179,7 @@ def _row(row: Mapping[str, Any], width: int) -> str:
 @click.option("--url", metavar="URL", help="The service's address, instead of its admin socket.")
 @json_flag
 def health(settings: Settings, *, url: str | None, as_json: bool) -> int:
-    """Check whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key.
-
-    \b
-    sanderling health
-    sanderling health --url http://127.0.0.1:8080
-    """
+    """Check whether the service is ready: one line, exit code 0 or 1. For health checks; needs no key."""
     from sanderling.client.admin_socket import health as ask
 
     well, line = ask(settings.data, url)
@@ -243,12 +230,7 @@ def position(since: str, now: Millis) -> str:
 )
 @with_client
 async def events(client: Client, *, since: str, as_json: bool, most: int, **asked: Sequence[str]) -> None:
-    """Print past events, oldest first, and stop. `sanderling tail` follows new ones.
-
-    \b
-    sanderling events --since 1d --tag shop
-    sanderling events -n 100 --json | jq .title
-    """
+    """Print past events, oldest first, and stop. `sanderling tail` follows new ones."""
     from sanderling.real_world import now
 
     query = [("order", "desc"), ("limit", str(most)), ("from", position(since, now()))]
@@ -277,12 +259,7 @@ async def events(client: Client, *, since: str, as_json: bool, most: int, **aske
 async def tail(
     client: Client, *, since: str | None, channel: str | None, as_json: bool, count: int | None, **asked: Sequence[str]
 ) -> None:
-    """Print events as they arrive, until Ctrl-C. After a disconnect it resumes at the last event.
-
-    \b
-    sanderling tail --source-type feed --keyword release
-    sanderling tail --json --since 10m | jq .title
-    """
+    """Print events as they arrive, until Ctrl-C. After a disconnect it resumes at the last event."""
     from sanderling.real_world import now
 
     path = f"/v1/streams/{quote(channel, safe='')}" if channel else "/v1/stream"
@@ -298,15 +275,7 @@ async def tail(
 @settings_flags()
 @client_flags
 def console(config: str | None, service: str | None, key_file: str | None, *, flat: bool) -> int:
-    """Watch and operate the running service on the whole terminal: `?` shows the keys.
-
-    It connects to the admin socket in the data folder or, with --url, to a remote service, with a key of the scope
-    admin (and stream:read, alerts:read and alerts:write for events and deliveries).
-
-    \b
-    sanderling console
-    sanderling console --url https://sanderling.example.org --key-file ~/.sanderling.key
-    """
+    """Watch and operate the running service on the whole terminal: `?` shows the keys."""
     if find_spec("textual") is None:
         raise CommandFailed("The console needs Textual: pip install textual==8.2.8", Exit.USAGE)
     if not (on_terminal(0) and on_terminal(1)):

@@ -90,15 +90,7 @@ async def add(
     to: str | None,
     **options: Any,
 ) -> int:
-    """Watch a URL, or several. Prints its type, the evidence, and its values. `sanderling add` is short for it.
-
-    Exit code: 0 all are watched as asked, 1 at least one is not.
-
-    \b
-    sanderling add https://example.org/news
-    sanderling add example.org/prices example.org/terms --tag shop
-    sanderling add example.org/kettle --when 'price<300' --notify https://hooks.example.org/in
-    """
+    """Watch a URL, or several. Prints its type, the evidence, and its values. `sanderling add` is short for it."""
     to_url = to if to and "://" in to else None
     copied = [await DESTINATIONS.id_of(client, to)] if to and not to_url else []
     alert = {"filter_query": when or "", "destination_ids": copied}
@@ -223,11 +215,7 @@ def value_lines(values: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 @records_flag
 @with_client
 async def listed(client: Client, *, as_json: bool, state: str | None, tag: str | None) -> None:
-    """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids.
-
-    \b
-    sanderling sources list --state failing
-    """
+    """List the watched URLs, worst health first. A terminal gets headings and the ends of ids, a pipe whole ids."""
     every = client.every(SOURCES.path, {"state": state} if state else {})
     wanted = None if tag is None else tag_of(tag)
     found = (one async for one in every if wanted is None or wanted in one["tags"])
@@ -275,11 +263,7 @@ SOURCE_LIST = Listing(
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, with its status.")
 @with_client
 async def show(client: Client, *, name: str, as_json: bool) -> None:
-    """Show one source: type, health and its reason, schedule. SOURCE is its id, a name, its URL or a part of these.
-
-    \b
-    sanderling sources show example.org/news
-    """
+    """Show one source: type, health and its reason, schedule. SOURCE is its id, a name, its URL or a part of these."""
     source = await SOURCES.record_of(client, name)
     status = await sent(client, "GET", f"{SOURCES.path}/{source['id']}/status")
     print_page(source | {"status": status}, lambda source: source_page(source, status), as_json=as_json)
@@ -327,10 +311,7 @@ def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzin
 @click.option("--json", "as_json", is_flag=True, help="The source's status after the check; implies --wait.")
 @with_client
 async def check(client: Client, *, name: str, wait: bool | None, as_json: bool) -> int:
-    """Check a source now, as soon as its host's rate limit allows.
-
-    Exit code: 0 checked, 1 the check failed, 75 refused for now.
-    """
+    """Check a source now, as soon as its host's rate limit allows."""
     import trio
 
     from sanderling.client.api import ServiceRefused
@@ -384,11 +365,7 @@ async def _checked(client: Client, path: str, before: Mapping[str, Any]) -> dict
 @record_flag
 @with_client
 async def edit(client: Client, *, name: str, as_json: bool, **options: Any) -> None:
-    """Change how a source is watched. Options that you leave out stay as they are; '' empties one.
-
-    \b
-    sanderling sources edit example.org/news --schedule 10m
-    """
+    """Change how a source is watched. Options that you leave out stay as they are; '' empties one."""
     await _edit(client, name, changes_of(**options), as_json=as_json)
 
 
@@ -415,11 +392,7 @@ async def _edit(client: Client, name: str, body: Mapping[str, Any], *, as_json: 
 @click.argument("title")
 @with_client
 async def rename(client: Client, *, name: str, title: str) -> None:
-    """Give a source a name of your own; '' restores its own title.
-
-    \b
-    sanderling sources rename example.org/news "Our news"
-    """
+    """Give a source a name of your own; '' restores its own title."""
     await _edit(client, name, {"title": title}, as_json=False)
 
 
@@ -428,11 +401,7 @@ async def rename(client: Client, *, name: str, title: str) -> None:
 @click.argument("names", metavar="SOURCE...", nargs=-1, required=True)
 @with_client
 async def tag(client: Client, *, tag: str, names: Sequence[str]) -> int:
-    """Add a tag to sources; a bare word is a label. Exit code: 0 all have it, 1 at least one does not.
-
-    \b
-    sanderling sources tag shop example.org/prices example.org/terms
-    """
+    """Add a tag to sources; a bare word is a label. Exit code: 0 all have it, 1 at least one does not."""
     return await _tag_all(client, names, tag_of(tag), on=True)
 
 

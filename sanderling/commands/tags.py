@@ -27,10 +27,7 @@ SETTINGS: Final = (*get_args(Inheritable), "destinations")
 
 @click.group()
 def tags() -> None:
-    """Set how all sources with a tag are watched. A source's own settings take precedence.
-
-    TAG is <namespace>:<word>; a bare word is a label. To tag a source: `sanderling sources tag`.
-    """
+    """Set how all sources with a tag are watched. A source's own settings take precedence."""
 
 
 @tags.command("list")
@@ -93,11 +90,7 @@ def _set(defaults: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 @record_flag
 @with_client
 async def put(client: Client, *, tag: str, as_json: bool, **options: Any) -> None:
-    """Set defaults of a tag. Options that you leave out stay as they are; '' removes a default.
-
-    \b
-    sanderling tags set prices --schedule 15m --hours "weekdays 08-18 Europe/Stockholm" --bar 0.4
-    """
+    """Set defaults of a tag. Options that you leave out stay as they are; '' removes a default."""
     changes = given(options)
     if not changes:
         names = "--schedule, --hours, --bar, --selector, --ignore or --destination"
@@ -111,11 +104,7 @@ async def put(client: Client, *, tag: str, as_json: bool, **options: Any) -> Non
 @click.option("--json", "as_json", is_flag=True, help="The service's own record, if defaults are left.")
 @with_client
 async def unset(client: Client, *, tag: str, names: Sequence[str], as_json: bool) -> None:
-    """Remove the named defaults of a tag, or all of them. The sources keep the tag.
-
-    \b
-    sanderling tags unset prices selector ignore
-    """
+    """Remove the named defaults of a tag, or all of them. The sources keep the tag."""
     kept, _ = await _kept(client, tag)
     if names and any(value for name, value in kept.items() if name not in names):
         print_page(await _put(client, tag, dict.fromkeys(names)), tag_page, as_json=as_json)

@@ -20,6 +20,7 @@ from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import cli, flags
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
+from sanderling.manual.references import tree
 from tests.rules.source_files import ROOT
 
 
@@ -165,10 +166,16 @@ def test_help_imports_nothing_heavy() -> None:
     assert not {"trio", "httpx", "quart", "lxml", "sqlite3", "structlog"} & set(done.stdout.split())
 
 
+def test_each_example_is_in_the_help_of_a_command() -> None:
+    helps = {name.removeprefix("sanderling "): command.help or "" for name, command in tree()}
+    examples = cli.WORDS["examples"]
+    assert examples and [name for name, text in examples.items() if not helps.get(name, "").endswith(text)] == []
+
+
 def test_the_help_lists_each_command_once_and_cuts_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    listed = [name for rows in cli.GROUPS.values() for name in rows]
+    listed = [name for rows in cli.WORDS["sections"].values() for name in rows]
     assert sorted(listed) == sorted(cli.main.commands)
-    assert all(len(says) <= 45 for rows in cli.GROUPS.values() for says in rows.values())
+    assert all(len(says) <= 45 for rows in cli.WORDS["sections"].values() for says in rows.values())
     cli.run(["--help"])
     out = capsys.readouterr().out
     assert "Read and notify:" in out and "..." not in out.partition("Watch:")[2]
