@@ -21,16 +21,6 @@ from sanderling.console.view import BACK, Link, ReadingView, View
 from sanderling.exits import CommandFailed
 from storage.records.states import HEALTH, LOOKS, PARTS, State
 
-STYLE = """
-Screen { background: ansi_default; color: ansi_default; overflow: hidden; }
-Lines { height: 1fr; width: 1fr; text-wrap: nowrap; text-overflow: clip; pointer: default; }
-#figures { height: 2; }
-#heading { height: 2; }
-#title, #tail-title, #foot { height: 1; }
-#tail { height: 4; }
-#attempt { height: 4; }
-.lost #rows, .lost #reading, .lost #tail, .lost #attempt { text-style: dim; }
-"""
 PAST = 10
 """Past events that the tail begins with."""
 PASTED = {"/": "filter", ":": "jump"}
@@ -40,7 +30,7 @@ PASTED = {"/": "filter", ":": "jump"}
 class ConsoleApp(App[int]):
     """where: a label for the connection. flat: begin with the list, worst first, instead of the tree."""
 
-    CSS = STYLE
+    CSS_PATH = "console.tcss"
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [

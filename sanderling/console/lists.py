@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from textwrap import wrap
 from typing import Any, ClassVar
 
@@ -36,7 +37,7 @@ from sanderling.console.text import (
     safe,
     short,
 )
-from sanderling.console.view import BACK, COPY_KEYS, ListView, ReadingView
+from sanderling.console.view import BACK, COPY_KEYS, ListView, PageScreen
 from storage.records.states import ALERTS
 from storage.records.tiers import TIERS
 
@@ -83,7 +84,8 @@ class AlertsScreen(ListView):
     def action_enter(self) -> None:
         alert = self.here()
         if alert is not None:
-            self.app.push_screen(AlertScreen(alert))
+            path = f"/v1/alerts/{alert['id']}/destinations"
+            self.app.push_screen(PageScreen(alert["name"], path, partial(_alert_page, alert), limit=MOST_ALERTS))
 
     def action_switch(self, on: bool) -> None:
         alert = self.here()
@@ -93,23 +95,8 @@ class AlertsScreen(ListView):
             self.send(question, f"/v1/alerts/{alert['id']}", done, {"enabled": on}, method="PATCH")
 
 
-class AlertScreen(ReadingView):
-    """One alert: query, sources, matches, destinations."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [BACK]
-
-    def __init__(self, alert: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._alert = alert
-        self._destinations: Sequence[Mapping[str, Any]] = ()
-
-    async def read(self) -> None:
-        path = f"/v1/alerts/{self._alert['id']}/destinations"
-        self._destinations = await self.console_app.link.get(path, limit=MOST_ALERTS)
-        self.redraw()
-
-    def whole(self, width: int) -> Sequence[Line]:
-        return [line_of(line, width) for line in alert_page(self._alert, self._destinations)]
+def _alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]], width: int) -> Sequence[Line]:
+    return [line_of(line, width) for line in alert_page(alert, destinations)]
 
 
 class _EndableList(ListView):
@@ -302,25 +289,18 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
     return _TAIL.line(event, width, "")
 
 
-class EventScreen(ReadingView):
+class EventScreen(PageScreen):
     """told: the tail's short form; the rest is fetched."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*COPY_KEYS, BACK]
 
     def __init__(self, told: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.event = told
+        super().__init__("", f"/v1/events/{told['id']}", lambda event, width: list(event_page(event, width)))
+        self.answer = told
 
     def subject(self) -> Mapping[str, Any] | None:
-        url = self.event.get("url") or self.event.get("source_url", "")
-        return {"path": f"events/{self.event['id']}", "name": url, "state": "", "kind": "event"}
-
-    async def read(self) -> None:
-        self.event = await self.console_app.link.get(f"/v1/events/{self.event['id']}")
-        self.redraw()
-
-    def whole(self, width: int) -> Sequence[Line]:
-        return list(event_page(self.event, width))
+        url = self.answer.get("url") or self.answer.get("source_url", "")
+        return {"path": f"events/{self.answer['id']}", "name": url, "state": "", "kind": "event"}
 
 
 def event_page(event: Mapping[str, Any], width: int) -> Iterator[Line]:

@@ -28,7 +28,7 @@ from sanderling.console.text import (
     state_of,
     until,
 )
-from sanderling.console.view import BACK, COPY_KEYS, ReadingView, View
+from sanderling.console.view import BACK, COPY_KEYS, PageScreen, ReadingView, View
 
 ACTS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("Check it now", "check requested"),
@@ -100,7 +100,8 @@ class ActingView(View):
     def action_why(self) -> None:
         row = self.subject()
         if row is not None:
-            self.app.push_screen(WhyScreen(row))
+            path = f"/v1/sources/{row['path'].partition('/')[2]}/why"
+            self.app.push_screen(PageScreen(row["name"], path, _why_page))
 
 
 class PartScreen(ActingView, ReadingView):
@@ -140,29 +141,14 @@ class PartScreen(ActingView, ReadingView):
         self.app.push_screen(LogScreen(self.path))
 
 
-class WhyScreen(ReadingView):
-    """The answer of `sanderling why`. row: the source's row in the tree."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [BACK]
-
-    def __init__(self, row: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._row = row
-        self.answer: Mapping[str, Any] | None = None
-
-    async def read(self) -> None:
-        self.answer = await self.console_app.link.get(f"/v1/sources/{self._row['path'].partition('/')[2]}/why")
-        self.redraw()
-
-    def whole(self, width: int) -> Sequence[Line]:
-        if self.answer is None:
-            return [line_of(f"{self._row['name']} …", width, "dim")]
-        first, *rest = why_lines(self.answer, asked=False)
-        found = [line_of(first, width, "bold")]
-        for text in rest:
-            indent = " " * (len(text) - len(text.lstrip()))
-            found += [line_of(indent + part, width) for part in wrap(text.strip(), max(20, width - len(indent) - 1))]
-        return found
+def _why_page(answer: Mapping[str, Any], width: int) -> Sequence[Line]:
+    """Return the answer of `sanderling why` as lines."""
+    first, *rest = why_lines(answer, asked=False)
+    found = [line_of(first, width, "bold")]
+    for text in rest:
+        indent = " " * (len(text) - len(text.lstrip()))
+        found += [line_of(indent + part, width) for part in wrap(text.strip(), max(20, width - len(indent) - 1))]
+    return found
 
 
 def part_lines(part: Mapping[str, Any], events: Sequence[Mapping[str, Any]], now: str, width: int) -> Iterator[Line]:

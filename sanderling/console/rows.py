@@ -10,7 +10,7 @@ Columns are narrow, then come the name and the last error. Without an error the 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sanderling.console.text import (
@@ -18,15 +18,16 @@ from sanderling.console.text import (
     MARKS,
     POOR,
     STYLES,
+    Column,
     Line,
     Piece,
+    Table,
     age,
     bare,
     cells,
     fit,
-    joined,
     middle,
-    right,
+    piece,
     short,
     state_of,
     until,
@@ -60,51 +61,33 @@ class Context(NamedTuple):
     tree: bool = False
 
 
-class Column(NamedTuple):
-    """sort: the service's name for this order. from_width: minimum screen width."""
-
-    sort: str
-    head: str
-    width: int
-    from_width: int
-    draw: Callable[[Row, Context, int], Line]
-
-
-def _state(row: Row, at: Context, width: int) -> Line:
-    state = state_of(row)
-    return [(fit(state.short, width), STYLES[state.mood])]
-
-
-def _figure(text: Callable[[Row, Context], str]) -> Callable[[Row, Context, int], Line]:
-    return lambda row, at, width: [(right(text(row, at), width), "")]
-
-
 def _rate(row: Row, at: Context) -> str:
     if row.get("pace_s"):
         return f"/{short(row['pace_s'])}"
     return "-" if at.rate is None else f"{min(9999, at.rate):.0f}/m"
 
 
-def _marks(row: Row, at: Context, width: int) -> Line:
+def _count(number: int | None) -> str:
+    return "-" if number is None else str(min(9999, number))
+
+
+def _marks(row: Row, width: int) -> list[Piece]:
     marks = str(row.get("marks", ""))[-width:]
     return [(" " * (width - len(marks)), ""), *((mark, MARKS.get(mark, "")) for mark in marks)]
 
 
 COLUMNS = (
-    Column("worst", "state", 5, 0, _state),
-    Column("health", "hlth", 4, 0, _figure(lambda row, at: "" if row["health"] is None else f"{row['health']:.2f}")),
-    Column("restarts", "rst", 3, 0, _figure(lambda row, at: str(min(999, row["restarts"])))),
-    Column("next", "next", 4, 0, _figure(lambda row, at: until(row["next"], at.now))),
-    Column("since", "age", 4, 100, _figure(lambda row, at: age(row["since"], at.now))),
+    Column("state", 5, lambda row, _: piece(state_of(row)), sort="worst"),
     Column(
-        "mailbox",
-        "mbox",
-        4,
-        100,
-        _figure(lambda row, at: "-" if row.get("mailbox") is None else f"{min(9999, row['mailbox'])}"),
+        "hlth", 4, lambda row, _: "" if row["health"] is None else f"{row['health']:.2f}", right=True, sort="health"
     ),
-    Column("rate", "rate", 6, 100, _figure(_rate)),
-    Column("", "last checks", 12, 120, _marks),
+    Column("rst", 3, lambda row, _: str(min(999, row["restarts"])), right=True, sort="restarts"),
+    Column("next", 4, lambda row, at: until(row["next"], at.now), right=True, sort="next"),
+    Column("age", 4, lambda row, at: age(row["since"], at.now), right=True, sort="since", from_width=100),
+    Column("mbox", 4, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
+    Column("rate", 6, _rate, right=True, sort="rate", from_width=100),
+    Column("last checks", 12, lambda row, _: _marks(row, 12), from_width=120),
+    Column("last checks", 20, lambda row, _: _marks(row, 20), from_width=160),
 )
 SORTS = ("worst", _NAME, "error", *(column.sort for column in COLUMNS[1:] if column.sort), "path")
 """All sort orders, in the sequence of the key that cycles through them."""
@@ -116,31 +99,23 @@ def shown_at(width: int) -> Sequence[Column]:
     >>> [column.head for column in shown_at(80)]
     ['state', 'hlth', 'rst', 'next']
     """
-    found = [column for column in COLUMNS if width >= column.from_width]
-    return [column._replace(width=20) if column.head == "last checks" and width >= 160 else column for column in found]
+    return list({column.head: column for column in COLUMNS if width >= column.from_width}.values())
 
 
-def _rest(width: int) -> int:
-    return max(0, width - 1 - sum(column.width + 1 for column in shown_at(width)))
+def table_at(width: int, sort: str = "") -> Table:
+    """Return the columns for a screen width; the sort column's heading is in capitals."""
+    narrow = [column._replace(head=_capital(column.head, column.sort == sort != "")) for column in shown_at(width)]
+    rest = max(0, width - 1 - sum(column.width + 1 for column in narrow))
+    head = f"{fit(_capital('name', sort == _NAME), _who_width(rest))} {_capital('last error', sort == 'error')}"
+    return Table(*narrow, Column(head, 0, lambda row, at: _name_and_error(row, at, rest)))
+
+
+def _capital(head: str, is_sorted: bool) -> str:
+    return head.upper() if is_sorted else head
 
 
 def _who_width(rest: int) -> int:
     return max(12, min(_WHO_MOST, max(_WHO_LEAST, rest // 2)))
-
-
-def heading(width: int, sort: str = "") -> Line:
-    """Return the heading; the sort column is in capitals."""
-
-    def head(text: str, of: str) -> str:
-        return text.upper() if of and of == sort else text
-
-    words = " " + "".join(
-        (fit if column.head in ("state", "last checks") else right)(head(column.head, column.sort), column.width) + " "
-        for column in shown_at(width)
-    )
-    rest = _rest(width)
-    words += fit(head("name", _NAME), _who_width(rest)) + " " + head("last error", "error")
-    return [(fit(words, width), "bold")]
 
 
 def called(row: Row) -> str:
@@ -152,7 +127,7 @@ def called(row: Row) -> str:
     return str(row.get("title") or bare(str(row["name"])) or row["path"])
 
 
-def who(row: Row, at: Context, width: int) -> Line:
+def who(row: Row, at: Context, width: int) -> list[Piece]:
     """Return a row's name in so many cells, with tree lines; for a part also its child count."""
     lead = "to " if row["kind"] == "destination" else ""
     if at.tree:
@@ -173,18 +148,18 @@ def who(row: Row, at: Context, width: int) -> Line:
     return [(lead, FAINT), ((fit if row.get("title") else middle)(name, left), "")]
 
 
+def _name_and_error(row: Row, at: Context, width: int) -> list[Piece]:
+    if not row["error"] or width < _WHO_LEAST:
+        return who(row, at, width)
+    left = _who_width(width)
+    return [*who(row, at, left), (fit(f" {row['error']}", width - left), "")]
+
+
 def line_of(row: Row | None, width: int, at: Context) -> Line:
     """Return a row as a line of exactly so many cells; None means not fetched yet."""
     if row is None:
         return [(fit(" …", width), FAINT)]
-    line: list[Piece] = [("*", POOR) if at.changed else (" ", "")]
-    for column in shown_at(width):
-        line += [*column.draw(row, at, column.width), (" ", "")]
-    rest = _rest(width)
-    if not row["error"] or rest < _WHO_LEAST:
-        return joined([*line, *who(row, at, rest)])
-    width_of_who = _who_width(rest)
-    return joined([*line, *who(row, at, width_of_who), (fit(f" {row['error']}", rest - width_of_who), "")])
+    return table_at(width).line(row, width, at, ("*", POOR) if at.changed else (" ", ""))
 
 
 class RowCache:

@@ -128,12 +128,17 @@ def line_of(text: str, width: int, style: str = "") -> Line:
 
 
 class Column(NamedTuple):
-    """cell: draws a row at the service's time, as text or as text with a style. width: 0 is the rest of the line."""
+    """cell: draws a row at the service's time (or in another context), as text, as text with a style, or as pieces of
+    the column's width. width: 0 is the rest of the line. sort: the service's name for this order. from_width: minimum
+    width of the screen.
+    """
 
     head: str
     width: int
-    cell: Callable[[Any, str], str | Piece]
+    cell: Callable[[Any, Any], str | Piece | list[Piece]]
     right: bool = False
+    sort: str = ""
+    from_width: int = 0
 
 
 class Table:
@@ -146,14 +151,18 @@ class Table:
         heads = ((right if column.right else fit)(column.head, column.width) for column in self._columns[:-1])
         return line_of(f"{' '.join(heads)} {self._columns[-1].head}", width, "bold")
 
-    def line(self, row: Any, width: int, now: str) -> Line:
-        """Return a row as a line of exactly so many cells."""
-        line: list[Piece] = [(" ", "")]
+    def line(self, row: Any, width: int, now: Any, mark: Piece = (" ", "")) -> Line:
+        """Return a row as a line of exactly so many cells. mark: its first cell."""
+        line: list[Piece] = [mark]
         left = width - 1
         for column in self._columns:
             found, wide = column.cell(row, now), column.width or left
-            text, style = (found, "") if isinstance(found, str) else found
-            line += [((right if column.right else fit)(text, wide), style), (" " if column.width else "", "")]
+            if isinstance(found, list):
+                line += found
+            else:
+                text, style = (found, "") if isinstance(found, str) else found
+                line.append(((right if column.right else fit)(text, wide), style))
+            line.append((" " if column.width else "", ""))
             left -= wide + 1
         return joined(line)
 

@@ -97,7 +97,7 @@ class TreeScreen(ActingView):
         by = "worst first" if self.sort == "worst" else f"by {self.sort}"
         words = f" {'' if self.flat else 'tree, '}{by}{', reversed' if self.reverse else ''}"
         words = f" filter {self.words}  {words}" if self.words else words
-        return [[(between(words, f" {moved}{place} ", width), "dim")], rows.heading(width, self.sort)]
+        return [[(between(words, f" {moved}{place} ", width), "dim")], rows.table_at(width, self.sort).heading(width)]
 
     def _line(self, position: int, width: int) -> Line:
         row = self.book.row(position)

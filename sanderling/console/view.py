@@ -20,7 +20,7 @@ from sanderling.client.api import Client
 from sanderling.console.figures import EventTail, Figures
 from sanderling.console.lines import Foot, Lines, Picks, Reading, key
 from sanderling.console.prompts import Confirm, Question
-from sanderling.console.text import BAD, Line, Table, between
+from sanderling.console.text import BAD, Line, Table, between, line_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed
 
@@ -265,6 +265,26 @@ class ReadingView(View):
 
     def whole(self, width: int) -> Sequence[Line]:
         raise NotImplementedError
+
+
+class PageScreen(ReadingView):
+    """A page made from one answer of the service. name: shown until it arrives."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+
+    def __init__(self, name: str, path: str, page: Callable[[Any, int], Sequence[Line]], **query: Any) -> None:
+        super().__init__()
+        self._name, self._path, self._page, self._query = name, path, page, query
+        self.answer: Any = None
+
+    async def read(self) -> None:
+        self.answer = await self.console_app.link.get(self._path, **self._query)
+        self.redraw()
+
+    def whole(self, width: int) -> Sequence[Line]:
+        if self.answer is None:
+            return [line_of(f"{self._name} …", width, "dim")]
+        return self._page(self.answer, width)
 
 
 class ListView(View):

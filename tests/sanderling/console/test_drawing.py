@@ -44,7 +44,7 @@ def test_every_line_is_as_wide_as_the_screen_for_any_page(text: str, width: int)
         rows.line_of(row | {"error": ""}, width, rows.Context(NOW, 7.0, changed=True, last=True, tree=True)),
         rows.line_of(SERVICE.find("sources"), width, rows.Context(NOW, fold="▸", tree=True)),
         rows.line_of(None, width, rows.Context(NOW)),
-        rows.heading(width, "name"),
+        rows.table_at(width, "name").heading(width),
         AlertsScreen.TABLE.line(example_of(AlertRecord) | {"name": text, "filter_query": text}, width, NOW),
         Ask(" /", text, "hint", lambda _: None, complete=filters).line(width),
         Confirm(text, lambda _: None).line(width),

@@ -93,7 +93,7 @@ def test_every_part_is_folded_when_any_is_open_and_else_opened() -> None:
     ],
 )
 def test_a_wider_screen_has_more_columns(width: int, heads: str) -> None:
-    words = "".join(text for text, _ in rows.heading(width))
+    words = "".join(text for text, _ in rows.table_at(width).heading(width))
     assert " ".join(words.split()) == heads
 
 
