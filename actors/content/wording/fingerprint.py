@@ -16,6 +16,7 @@ _MASK = (1 << 64) - 1
 # Odd constants (of the golden ratio and two primes) make a shingle's hash depend on the order of its words.
 _FIRST, _SECOND, _THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _WORD = re.compile(r"\w+")
+_MARKS = ".,:;!?\"'`()[]{}<>-–—−/\\|•·«»“”„‘’…&%$€+*=#@~^©®™¶→"
 _PART = 9
 """Bytes of a word's part in a shingle: 8 of its hash, and space for the carry of three summands."""
 _LANE = _PART * _SHINGLE
@@ -41,7 +42,7 @@ def simhash(text: str) -> int:
     Texts that differ in at most 3 bits look the same to a reader, in up to 10 bits related. For grouping only: most
     small real edits leave it unchanged, so it must never decide whether something changed.
     """
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())[:_MOST_WORDS]
+    words = _words_of(unicodedata.normalize("NFKC", text).casefold())[:_MOST_WORDS]
     if not words:
         return 0
     lanes = max(1, len(words) - _SHINGLE + 1)
@@ -60,6 +61,15 @@ def simhash(text: str) -> int:
         set_bits = (columns[place >> 3] & masks[place & 7]).bit_count()
         value |= (2 * set_bits > lanes) << (place - 64 + BITS)
     return value
+
+
+def _words_of(text: str) -> list[str]:
+    """Return the matches of `_WORD`; usual marks are replaced first, because a split is faster than a search."""
+    spaced = text
+    for mark in _MARKS:
+        spaced = spaced.replace(mark, " ")
+    words = spaced.split()
+    return words if "".join(words).replace("_", "").isalnum() else _WORD.findall(text)
 
 
 @lru_cache(maxsize=8192)

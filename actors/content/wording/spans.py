@@ -68,6 +68,8 @@ def surplus(ours: Iterable[Item], theirs: Iterable[Item], value: Callable[[Item]
 def _anchors(before: Sequence[str], after: Sequence[str], gap: Gap) -> list[tuple[int, int]]:
     """Return the longest run, in order on both sides, of elements that are unique on both sides of a gap."""
     a, b, c, d = gap
+    if set(before[a:b]).isdisjoint(after[c:d]):
+        return []
     old, new = Counter(before[a:b]), Counter(after[c:d])
     place = {text: j for j, text in enumerate(after[c:d], c) if new[text] == 1}
     common = [(i, place[text]) for i, text in enumerate(before[a:b], a) if old[text] == 1 and text in place]
