@@ -420,8 +420,8 @@ def _unsaid(memory: PageMemory, look: _CheckInput, blocks: Sequence[WeighedBlock
 
 def _known_texts(before: SettledState, after: SettledState) -> list[str]:
     """Return the reported texts; those that memory lacks come from the new state, if it has the key."""
-    texts = dict(zip(after.keys, after.texts, strict=True))
     beyond = before.keys[len(before.texts) :]
+    texts = dict(zip(after.keys, after.texts, strict=True)) if beyond else {}
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]
 
 

@@ -192,7 +192,8 @@ def _diff(ops: list[Op], elsewhere: Sequence[Op] = ()) -> Diff:
     altered += [
         Op("replace", new.para, before=old.text, after=new.text, context=new.context) for old, new in moved.items()
     ]
-    changed = tuple(_change(op, shown) for op in altered if shown.room())
+    pairs = ((shown.cut(str(op.before)), shown.cut(str(op.after)), op.context) for op in altered if shown.room())
+    changed = tuple(Change(old, new, context, spans_of(old, new) or UNSET) for old, new, context in pairs)
     added = [(shown.cut(str(op.text)), op.context) for op in came if shown.room()]
     removed = [(shown.cut(str(op.text)), op.context) for op in went if shown.room()]
     contexts = Contexts(*(tuple(context or _NOWHERE for _, context in side) for side in (added, removed)))
@@ -228,11 +229,6 @@ def _by_row(ops: Sequence[Op]) -> dict[tuple[str, str], list[Op]]:
         if isinstance(op.context, Context) and op.context.row:
             found.setdefault((op.context.row, op.context.column), []).append(op)
     return {place: ones for place, ones in found.items() if len(ones) <= _WINDOW}
-
-
-def _change(op: Op, shown: _DiffBudget) -> Change:
-    before, after = shown.cut(str(op.before)), shown.cut(str(op.after))
-    return Change(before, after, op.context, spans_of(before, after) or UNSET)
 
 
 class _DiffBudget:

@@ -25,7 +25,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Literal, NamedTuple, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -80,14 +80,18 @@ def apart(before: SettledState, now: SettledState) -> StateDifference:
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
     if not found:
         return StateDifference(StateSide((), ()), StateSide((), ()), ())
-    old, new = Counter(before.keys), Counter(now.keys)
-    came = _beyond(now, new - old, [range(gap[2], gap[3]) for gap in found])
-    went = _beyond(before, old - new, [range(gap[0], gap[1]) for gap in found])
-    return StateDifference(came, went, found)
+    # Outside the gaps, both sides are equal.
+    moved = [i for gap in found for i in range(gap[2], gap[3])], [i for gap in found for i in range(gap[0], gap[1])]
+    new, old = (_count(state, side) for state, side in zip((now, before), moved, strict=True))
+    return StateDifference(_beyond(now, new - old, moved[0]), _beyond(before, old - new, moved[1]), found)
 
 
-def _beyond(one: SettledState, more: Counter[str], within: Iterable[range]) -> StateSide:
-    moved = [i for span in within for i in span]
+def _count(state: SettledState, positions: Iterable[int]) -> Counter[str]:
+    """Count the keys at these positions, and those of blocks without a stored text."""
+    return Counter([*map(state.keys.__getitem__, positions), *state.keys[len(state.texts) :]])
+
+
+def _beyond(one: SettledState, more: Counter[str], moved: Sequence[int]) -> StateSide:
     positions = []
     for i in reversed(moved):
         key = one.keys[i]
@@ -239,22 +243,15 @@ class StateContexts(Sequence[Context]):
     def __len__(self) -> int:
         return len(self._state.texts)
 
-    @overload
-    def __getitem__(self, at: int) -> Context: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Context]: ...
-
-    def __getitem__(self, at: int | slice) -> Context | list[Context]:
+    def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return [self._context(i) for i in range(*at.indices(len(self)))]
         return self._context(range(len(self))[at])
 
     def _context(self, i: int) -> Context:
-        state = self._state
-        place = state.places[i] if i < len(state.places) else None
-        parts = (self._heading(i), *(("", "") if place is None else place))
-        return Context(*(_fitting(part) if part != state.texts[i] else "" for part in parts))
+        state, text = self._state, self._state.texts[i]
+        row, column = (state.places[i] if i < len(state.places) else None) or ("", "")
+        return Context(_fitting(self._heading(i), text), _fitting(row, text), _fitting(column, text))
 
     def _heading(self, i: int) -> str:
         state = self._state
@@ -266,9 +263,9 @@ class StateContexts(Sequence[Context]):
         return state.texts[above[nearest - 1]] if nearest else ""
 
 
-def _fitting(text: str) -> str:
-    text = text.rstrip(_PERMALINK)
-    return text if len(text) <= MOST_CONTEXT else text[: MOST_CONTEXT - 1].rstrip() + _CUT
+def _fitting(part: str, text: str) -> str:
+    part = part.rstrip(_PERMALINK) if part != text else ""
+    return part if len(part) <= MOST_CONTEXT else part[: MOST_CONTEXT - 1].rstrip() + _CUT
 
 
 _VALUE_WORDS = 3

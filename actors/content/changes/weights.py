@@ -147,7 +147,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     """Return the weight of an added or removed block outside furniture, and the reason if it is low, else ""."""
     if not canonical or (_ICON.fullmatch(text) and not trait & CELL):
         return 0.0, "no words"
-    money = _MONEY.search(text) is not None or any(_of_table(text))
+    money = NUMBER.search(text) is not None and (_MONEY.search(text) is not None or any(_of_table(text)))
     figure = money or (VERSION.search(canonical) is not None and not zone.ends(position))
     bare = _MASK.sub("", canonical)
     if not LETTERS.search(bare):
@@ -271,7 +271,7 @@ def ticker_shape(text: str, canonical: str, trait: int) -> str:
     If only its figures change, and have changed before, such a line changes by itself. Prices, versions and table cells
     are never treated as one.
     """
-    if trait & CELL or words_in(canonical) > LONG or names_currency(text) or VERSION.search(canonical):
+    shape, numbers = ("", 0) if trait & CELL or words_in(canonical) > LONG else SIGNED.subn("0", canonical)
+    if numbers < _TICKER_NUMBERS or names_currency(text) or VERSION.search(canonical) or dates_in(canonical):
         return ""
-    shape, numbers = SIGNED.subn("0", canonical)
-    return f"figures {shape}" if numbers >= _TICKER_NUMBERS and not dates_in(canonical) else ""
+    return f"figures {shape}"

@@ -30,15 +30,15 @@ from actors.content.bodies import markup
 from actors.content.errors import ContentError
 from actors.content.pages.places import MARKED, PLACING, CellLabels, Tables
 from actors.content.pages.traits import (
+    BY_NAME,
     CELL,
     CONTROL,
     FURNITURE,
     LINK,
     TOLD,
-    believed,
-    limited,
+    mark_cells,
+    mark_furniture,
     plain_traits,
-    timed,
     traits_of,
 )
 
@@ -95,14 +95,14 @@ Note: TypeAlias = tuple[int, Any, bool]
 block row after these rows.
 """
 Notes: TypeAlias = list[Note] | None
-_INLINE, _LINK, _UNSEEN, _BREAK, _PLACING, _UNSEEN_BREAK = range(6)
+_INLINE, _LINK, _UNSEEN, _BREAK, _PLACING, _UNSEEN_BREAK, _SELECT = range(7)
 _KINDS = {
     **dict.fromkeys(markup.BREAKS, _BREAK),
     **dict.fromkeys(PLACING, _PLACING),
     **dict.fromkeys(markup.UNSEEN - markup.BREAKS, _UNSEEN),
     **dict.fromkeys(markup.UNSEEN & markup.BREAKS, _UNSEEN_BREAK),
     "a": _LINK,
-    "select": _BREAK,
+    "select": _SELECT,
     "text": _BREAK,
 }
 _MOST_OPTIONS = 40
@@ -112,12 +112,13 @@ _LONGEST_DOCUMENT = 64 * 1024
 _CONTROLS = frozenset({"button", "option", "input", "a"})
 _INPUTS = frozenset({"", "text", "number", "tel", "email", "url", "submit", "button"})
 _SKIPPED = frozenset({_UNSEEN, _UNSEEN_BREAK})
+_MAY_FOLD = _SKIPPED | {_SELECT}
 _UNFOLDED = frozenset({"iframe", "svg"})
 _DATA_NAME = re.compile(r"data-[a-z][a-z0-9-]*")
 _UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "width", "height", "onclick")
 _NOTHING = dict[str, str]()
 _BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
-_ENDS = {tag: (tag,) for tag in PLACING}
+_ENDS = {tag: ((tag,),) for tag in PLACING}
 
 
 class WalkedTree(Struct, frozen=True):
@@ -134,45 +135,45 @@ class WalkedTree(Struct, frozen=True):
 
 def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = None) -> WalkedTree:  # noqa: PLR0915
     """Return the visible parts under an element. notes: collects the place of each text, if given."""
-    rows, above = list[Any](), list[tuple[int, int]]()
+    rows, above = list[Any](), list[tuple[int, int, Any]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
     is_common, is_plain, says_nothing = _DISTINCTIVE.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
     trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
-    held, said, trait, deepest, links, in_links = "", "", 0, 0, 0, 0
+    held, said, trait, is_deep, links, in_links = "", "", 0, False, 0, 0
     shown, ids = markup.around_heading(root), cache(lambda: markup.opened(root))  # most pages need no search
     for event, element in (steps := etree.iterwalk(root, events=("start", "end"))):
         if event == "end":
-            kind, outer = pop()
+            kind, outer, row = pop()
             if kind >= _BREAK:
                 if held or said:
                     add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
                     held, said, in_links = "", "", 0
-                if kind == _PLACING:
-                    add(_ENDS[element.tag])
+                rows += row
                 trait = outer
             elif links and kind == _LINK:
                 links -= 1
             text = element.tail if above else None
         else:
             tag, items, text = element.tag, element.items(), element.text
-            named = dict(items) if items else _NOTHING
-            common, kind = not items or is_common(named), kind_of(tag, _INLINE)
+            named, kind = dict(items) if items else _NOTHING, kind_of(tag, _INLINE)
+            common = not items or is_common(named)
             if tag == "input" and not trait & CONTROL and named.get("value") and _is_shown(named):
                 kind = _BREAK
-            push((kind, trait))
-            deepest = depth if (depth := len(above)) > deepest else deepest
+            push((kind, trait, _ENDS[tag] if kind == _PLACING else ()))
+            is_deep = is_deep or len(above) >= markup.DEEPEST - 1
             if kind >= _BREAK:
                 if held or said:
                     add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
                     held, said, in_links = "", "", 0
                 if len(rows) >= _MOST_ROWS:
                     break
-                trait = trait_of(element, tag, trait, named)
+                key, is_usual = (tag, trait, named.get("class", ""), named.get("id", "")), common and tag != "header"
+                trait = BY_NAME[key] if judge_furniture and is_usual else trait_of(element, tag, trait, named)
                 if kind == _PLACING:
                     add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
-            hides = items and (not (common or is_plain(named)) or ("class" in named and signs[named["class"]]))
-            if hides and markup.hidden(named, element, shown):
-                kind = kind if markup.is_panel(named, ids) else _UNSEEN
+            hides = items and (("class" in named and signs[named["class"]]) or not (common or is_plain(named)))
+            if hides and markup.hidden(named, element, shown) and not markup.is_panel(named, ids):
+                kind = _UNSEEN
             if kind == _LINK:
                 skips = 0 if skips and _has_begun(rows) else skips
                 if skips:
@@ -182,7 +183,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                     add(name)
             if not common and (kind not in _SKIPPED or tag in _UNFOLDED):
                 said, text = said or _said(named), _of_control(tag, named, text)
-            if (kind in _SKIPPED or tag == "select") and _is_folded(kind, tag, named, element):
+            if kind in _MAY_FOLD and _is_folded(kind, tag, named, element):
                 steps.skip_subtree()
                 continue
         if text and (held or not text.isspace()):  # most text nodes of a page are space outside blocks
@@ -191,7 +192,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
             held = held + text if held else text
             in_links += len(text) if links else 0
     rows += [(held, trait, in_links)] if held else []
-    return WalkedTree(rows, deepest >= markup.DEEPEST - 1, len(rows) >= _MOST_ROWS, judge_furniture)
+    return WalkedTree(rows, is_deep, len(rows) >= _MOST_ROWS, judge_furniture)
 
 
 def _said(named: Mapping[str, str]) -> str:
@@ -338,8 +339,8 @@ def blocks_of(walked: WalkedTree) -> Blocks:
             tables.enter(row[0], row[1])
         else:
             tables.leave(row[0])
-    traits = limited(texts, timed(texts, traits))
-    traits = believed(texts, traits) if walked.judged else traits
+    mark_cells(texts, traits)
+    traits = mark_furniture(texts, traits) if walked.judged else traits
     partial = walked.deep or walked.cut or is_full
     return joined(Blocks(tuple(texts), tuple(traits), tuple(linked), partial, tables.places(cells, texts)))
 

@@ -10,12 +10,19 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 import justext
-from justext.core import LENGTH_LOW_DEFAULT, MAX_HEADING_DISTANCE_DEFAULT, classify_paragraphs
+from justext.core import (
+    LENGTH_HIGH_DEFAULT,
+    LENGTH_LOW_DEFAULT,
+    MAX_HEADING_DISTANCE_DEFAULT,
+    MAX_LINK_DENSITY_DEFAULT,
+    STOPWORDS_HIGH_DEFAULT,
+    STOPWORDS_LOW_DEFAULT,
+)
 
 from actors.content.bodies.text import cap, normalise
 from actors.content.pages.blocks import Blocks
@@ -28,60 +35,54 @@ _MOST_PARAGRAPHS = 3_000
 _SHARE = 0.3
 
 
-class Paragraph:
-    """A block with jusText's interface; chars_count_in_links: its characters inside links."""
-
-    __slots__ = ("cf_class", "chars_count_in_links", "class_type", "heading", "is_heading", "text")
-    dom_path = ""
-
-    def __init__(self, text: str, linked: int, is_heading: bool = False) -> None:
-        self.text, self.chars_count_in_links, self.is_heading = text, linked, is_heading
-        self.heading = is_heading
-        # The class of a short block: jusText ignores its stop words.
-        self.cf_class: Class = "bad" if linked or "©" in text or "&copy" in text else "short"
-        self.class_type: Class = "bad"
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    def stopwords_density(self, stoplist: frozenset[str]) -> float:
-        words = self.text.lower().split()
-        return sum(map(stoplist.__contains__, words)) / max(1, len(words))
-
-    def links_density(self) -> float:
-        return self.chars_count_in_links / len(self.text)
-
-
 def main_blocks(blocks: Blocks) -> list[int]:
     kept = [i for i, trait in enumerate(blocks.traits) if not trait & ASIDE]
     plain = [blocks.texts[i] for i in kept]
-    headings = [bool(blocks.traits[i] & HEADING) for i in kept]
-    good = [kept[n] for n in _running_text(plain, headings, [blocks.linked[i] for i in kept])]
+    headings = [blocks.traits[i] & HEADING > 0 for i in kept]
+    classes = classes_of(plain, [blocks.linked[i] for i in kept]) if len(plain) <= _MOST_PARAGRAPHS else []
+    found = in_context(classes, headings, list(map(len, plain)))
+    good = [i for i, one in zip(kept, found, strict=False) if one == "good"]
     if sum(len(blocks.texts[i]) for i in good) >= _SHARE * sum(map(len, plain)):
         return good
     return kept or list(range(len(blocks.texts)))
 
 
-def _running_text(texts: Sequence[str], headings: Sequence[bool], linked: Sequence[int]) -> list[int]:
-    if not texts or len(texts) > _MOST_PARAGRAPHS:
-        return []
-    paragraphs = [Paragraph(*of) for of in zip(texts, linked, headings, strict=True)]
-    if long := [paragraph for paragraph in paragraphs if len(paragraph.text) >= LENGTH_LOW_DEFAULT]:
-        classify_paragraphs(long, stop_words(language_of(texts)))
-    in_context(paragraphs)
-    return [i for i, paragraph in enumerate(paragraphs) if paragraph.class_type == "good"]
+def classes_of(texts: Sequence[str], linked: Sequence[int]) -> list[Class]:
+    """Classify blocks without their neighbours, as `classify_paragraphs` does. linked: their characters in links."""
+    found: list[Class] = [
+        "bad" if link or "©" in text or "&copy" in text else "short" for text, link in zip(texts, linked, strict=True)
+    ]
+    if long := [i for i, text in enumerate(texts) if len(text) >= LENGTH_LOW_DEFAULT]:
+        is_stop = stop_words(language_of(texts)).__contains__
+        for i in long:
+            found[i] = _class_of_long(texts[i], linked[i], is_stop)
+    return found
 
 
-def in_context(paragraphs: Sequence[Paragraph]) -> None:
+def _class_of_long(text: str, linked: int, is_stop: Callable[[str], bool]) -> Class:
+    if linked / len(text) > MAX_LINK_DENSITY_DEFAULT or "©" in text or "&copy" in text:
+        return "bad"
+    words = text.lower().split()
+    density = sum(map(is_stop, words)) / max(1, len(words))
+    if density >= STOPWORDS_HIGH_DEFAULT:
+        return "good" if len(text) > LENGTH_HIGH_DEFAULT else "neargood"
+    return "neargood" if density >= STOPWORDS_LOW_DEFAULT else "bad"
+
+
+def in_context(classes: Sequence[Class], headings: Sequence[bool], sizes: Sequence[int]) -> list[Class]:
     """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does."""
-    classes = [paragraph.cf_class for paragraph in paragraphs]
+    if "good" not in classes and "neargood" not in classes:
+        return ["bad"] * len(classes)
     near = zip(classes, _previous(classes), _previous(classes[::-1])[::-1], strict=True)
-    classes = [_of_short(before, after) if one == "short" else one for one, before, after in near]
+    found: list[Class] = [_of_short(before, after) if one == "short" else one for one, before, after in near]
     last: Class = "bad"
-    for paragraph, one, (after, _) in zip(paragraphs, classes, _previous(classes[::-1])[::-1], strict=True):
-        last = one if one != "neargood" else "bad" if last == after == "bad" else "good"
-        paragraph.class_type = last
-    _heads_of_good(paragraphs)
+    for i, (after, _) in enumerate(_previous(found[::-1])[::-1] if "neargood" in found else ()):
+        last = found[i] if found[i] != "neargood" else "bad" if last == after == "bad" else "good"
+        found[i] = last
+    for i in [i for i, is_heading in enumerate(headings) if is_heading and classes[i] != "bad" and found[i] == "bad"]:
+        if _leads_to_good(i + 1, found, sizes):
+            found[i] = "good"
+    return found
 
 
 def _previous(classes: Sequence[Class]) -> list[tuple[Class, Class]]:
@@ -101,19 +102,13 @@ def _of_short(before: tuple[Class, Class], after: tuple[Class, Class]) -> Class:
     return "good" if before[0] == after[0] == "good" or (near and not before[0] == after[0] == "bad") else "bad"
 
 
-def _heads_of_good(paragraphs: Sequence[Paragraph]) -> None:
-    """Mark a heading shortly before a good paragraph as good."""
-    for i, paragraph in enumerate(paragraphs):
-        if not paragraph.heading or paragraph.class_type != "bad" or paragraph.cf_class == "bad":
-            continue
-        distance = 0
-        for j in range(i + 1, len(paragraphs)):
-            if distance > MAX_HEADING_DISTANCE_DEFAULT:
-                break
-            if paragraphs[j].class_type == "good":
-                paragraph.class_type = "good"
-                break
-            distance += len(paragraphs[j])
+def _leads_to_good(start: int, classes: Sequence[Class], sizes: Sequence[int]) -> bool:
+    distance = 0
+    for i in range(start, len(classes)):
+        if distance > MAX_HEADING_DISTANCE_DEFAULT or classes[i] == "good":
+            return bool(distance <= MAX_HEADING_DISTANCE_DEFAULT)
+        distance += sizes[i]
+    return False
 
 
 class EventText(NamedTuple):
@@ -181,19 +176,21 @@ _STOPLISTS = {name: frozenset(map(str.lower, justext.get_stoplist(name))) for na
 _CODES = dict(zip(_LANGUAGES, "en de fr sv es it pt nl da nb fi pl cs hu ro ru uk el tr id".split(), strict=True))  # noqa: SIM905
 _SAMPLE, _SAMPLE_WORDS, _SAMPLE_LETTERS = 10, 100, 1_000
 _FEWEST_WORDS = 30
-_SPOKEN: dict[str, list[str]] = {}
-"""The languages that have a stop word."""
-for _name, _words in _STOPLISTS.items():
+_LANE = 16
+_SPOKEN: dict[str, int] = {}
+"""For each stop word, a number with a bit in the lane of each of its languages: sums of them count languages."""
+for _at, _words in enumerate(_STOPLISTS.values()):
     for _word in _words:
-        _SPOKEN.setdefault(_word, []).append(_name)
+        _SPOKEN[_word] = _SPOKEN.get(_word, 0) | 1 << _LANE * _at
 
 
 def language_of(texts: Sequence[str]) -> str:
     sample: set[str] = set()
     for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
-    found = Counter(chain.from_iterable(_SPOKEN[word] for word in sample if word in _SPOKEN))
-    return max(_LANGUAGES, key=found.__getitem__)
+    found = sum(map(_SPOKEN.__getitem__, sample & _SPOKEN.keys()))
+    counts = [found >> _LANE * at & (1 << _LANE) - 1 for at in range(len(_LANGUAGES))]
+    return _LANGUAGES[counts.index(max(counts))]
 
 
 def tongue_of(texts: Sequence[str]) -> str:

@@ -278,14 +278,12 @@ class _Leader:
 
     def has(self, links: Sequence[_Link]) -> bool:
         """Whether another group's links are inside these items, or one after each of them."""
-        inside = [item for link in links if (item := self._item_around(link))]
+        around = (filter(None, map(self._holders.get, link.element.iterancestors())) for link in links)
+        inside = [item for items in around if (item := next(items, ""))]
         if len(inside) >= len(links) * _INTERLEAVED and (len(set(inside)) > 1 or len(links) <= _BESIDE):
             return True  # many links near only one of its links are a separate list
         gaps = {gap for link in links if (gap := bisect_right(self._places, link.at))}
         return len(gaps) >= max(_FEW, len(self._places) * _INTERLEAVED)
-
-    def _item_around(self, link: _Link) -> str:
-        return next((self._holders[one] for one in link.element.iterancestors() if one in self._holders), "")
 
 
 def _worth(links: Sequence[_Link]) -> float:

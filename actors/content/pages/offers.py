@@ -66,7 +66,9 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
         found |= dict.fromkeys(_in_scripts(root))
     if not found and "itemprop" in text:
         found |= dict.fromkeys(_in_attributes(root))
-    if not found and "price:amount" in text:
+    if found or "price" not in text:
+        return tuple(found)[:MOST_OFFERS]
+    if "price:amount" in text:
         found |= dict.fromkeys(_in_metas(root))
     if not found and "data-price" in text:
         found |= dict.fromkeys(_in_data(root))

@@ -319,9 +319,7 @@ def _published(root: markup.Element, named: dict[str, str]) -> Millis | None:
     return None
 
 
-MOST_SHOWN = 40
-MOST_ITEMS = 20
-"""Characters of a text that are shown."""
+MOST_SHOWN, MOST_ITEMS = 40, 20
 _MOST_HINTS = 6
 _LANDMARKS = ("main", "article", "table", "section", "form")
 _PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")

@@ -169,15 +169,12 @@ def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str,
         root = _xml(text)
         assert root is not None
         return _part_of_xml(root, selector, ignore)
-    if document.format in ("text", "csv") and not _by_path(selector, *ignore):
+    by_path = any(selector_kind(one) == "path" for one in (selector, *ignore) if one is not None)
+    if document.format in ("text", "csv") and not by_path:
         return _part_of_lines(text, document.format, selector, ignore)
     if document.format == "csv":
         document = replace(document, blocks=_cells(text))
     return _part_of_blocks(document, selector, ignore)
-
-
-def _by_path(*wanted: str | None) -> bool:
-    return any(selector is not None and selector_kind(selector) == "path" for selector in wanted)
 
 
 def _part_of_blocks(document: Plain, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:

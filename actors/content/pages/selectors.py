@@ -117,13 +117,9 @@ def written(stand: BlockPlace, nth: int = 0) -> str:
 
 def _quoted(label: str) -> str:
     label = normalise(label).strip()
-    if label == "*" or '"' in label or any(sign or number for _, sign, number, _ in _tokens(label)):
+    if label == "*" or '"' in label or any(token[2] or token[3] for token in _PATH_TOKEN.finditer(label)):
         return '"{}"'.format(label.replace('"', '""'))
     return label
-
-
-def _tokens(label: str) -> list[tuple[str | None, ...]]:
-    return [token.groups() for token in _PATH_TOKEN.finditer(label)]
 
 
 def chosen_by(selector: str, stands: Sequence[BlockPlace]) -> list[int]:

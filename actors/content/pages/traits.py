@@ -10,9 +10,9 @@ The sign is only for explanations. The decision reads FURNITURE alone, and bits 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from actors.content.values.amounts import has_price
@@ -27,7 +27,7 @@ STORED = 0xFF
 """The stored bits of a trait."""
 SIGN = 0xFF00
 INSIDE = 0x10000
-"""Inside the page's <main>. Only `believed` reads it."""
+"""Inside the page's <main>. Only `mark_furniture` reads it."""
 
 TAGS = ("nav", "footer", "aside", "dialog", "menu", "header")
 ROLES = (
@@ -106,7 +106,7 @@ _HOURS = re.compile(
 _TIMETABLE = 3
 _LONGEST_ROW = 120
 _COUNTED = frozenset(COUNT_SIGNS)
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
 _SMALL, _DIGITS = 10, 2
 """Every figure up to this is round; a larger one has at most this many digits before its zeros."""
@@ -138,11 +138,10 @@ def traits_of(element: Element, tag: str, outer: int, attributes: Mapping[str, s
     get = attributes.get
     classes, id = get("class", ""), get("id", "")
     if tag != "header" and TOLD.isdisjoint(attributes):
-        return _BY_NAME[tag, outer, classes, id]
+        return BY_NAME[tag, outer, classes, id]
+    is_head = tag == "header" and getattr(element.getparent(), "tag", "") == "body"
     named = _named(tag, outer, classes, id)
-    return _traits(
-        tag, outer, tag == "header" and _is_head(element), get("role", ""), get("aria-hidden") == "true", named
-    )
+    return _traits(tag, outer, is_head, get("role", ""), get("aria-hidden") == "true", named)
 
 
 def _by_tag(tag: str, outer: int) -> int:
@@ -184,48 +183,46 @@ class _ByName(dict[tuple[str, int, str, str], int]):
         return trait
 
 
-_BY_NAME = _ByName()
+BY_NAME = _ByName()
 
 
-def _is_head(element: Element) -> bool:
-    parent = element.getparent()
-    return parent is not None and parent.tag == "body"
+def mark_cells(texts: Sequence[str], traits: list[int]) -> None:
+    """Mark the rows of timetables, and the limits of plans, as cells."""
+    figured = [i for i, text in enumerate(texts) if _DIGIT.search(text)]
+    for i in [*_timetable(texts, figured), *_limits(texts, figured)]:
+        traits[i] |= CELL
 
 
-def timed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
-    """Mark the rows of a timetable as cells: there the time of day is content.
+def _timetable(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
+    """Yield the rows of a timetable: there the time of day is content.
 
     A span of hours counts anywhere; a leading time of day only if several blocks have one.
     """
-    begins = [i for i, text in enumerate(texts) if text[0].isdecimal() and _TIME.match(text)]
-    rows = set(begins if len(begins) >= _TIMETABLE else ())
-    # "20.48 -1.66 %" is a share price that fell.
-    short = [
-        i
-        for i, text in enumerate(texts)
-        if len(text) <= _LONGEST_ROW and text.count(":") + text.count(".") > 1 and "%" not in text
-    ]
-    rows.update(i for i in short if len(_TIME.findall(texts[i])) > 1 and _HOURS.search(texts[i]))
-    return [trait | CELL if i in rows else trait for i, trait in enumerate(traits)] if rows else list(traits)
+    begins = [i for i in figured if texts[i][0].isdecimal() and _TIME.match(texts[i])]
+    yield from begins if len(begins) >= _TIMETABLE else ()
+    for i in figured:
+        text = texts[i]
+        # "20.48 -1.66 %" is a share price that fell.
+        may = len(text) <= _LONGEST_ROW and text.count(":") + text.count(".") > 1 and "%" not in text
+        if may and len(_TIME.findall(text)) > 1 and _HOURS.search(text):
+            yield i
 
 
-def limited(texts: Sequence[str], traits: list[int]) -> list[int]:
-    """Mark limits of plans as cells: "1,000 subscribers" near a price is part of the offer.
+def _limits(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
+    """Yield the limits of plans: "1,000 subscribers" near a price is part of the offer.
 
     Limits are round and occur in several plans; counters do not stay round.
     """
     found: dict[str, list[int]] = {}
-    for i, text in enumerate(texts):
-        if len(text) <= _LONGEST_LIMIT and _FIGURE.search(text):
-            for word in _COUNTED.intersection(text.lower().replace(":", " ").split()):
+    for i in figured:
+        if len(texts[i]) <= _LONGEST_LIMIT:
+            for word in _COUNTED.intersection(texts[i].lower().replace(":", " ").split()):
                 found.setdefault(word, []).append(i)
     for places in found.values():
         near = (texts[max(0, i - _BESIDE_PRICE) : i + _BESIDE_PRICE + 1] for i in places if _is_round(texts[i]))
         priced = sum(any(map(has_price, beside)) for beside in near)
         if len(places) >= _FEWEST_LIMITS and priced == len(places):
-            for i in places:
-                traits[i] |= CELL
-    return traits
+            yield from places
 
 
 def _is_round(text: str) -> bool:
@@ -236,14 +233,17 @@ def _is_round(text: str) -> bool:
     return (value <= _SMALL or value % 5 == 0) and len(str(value).rstrip("0")) <= _DIGITS
 
 
-def believed(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
+def mark_furniture(texts: Sequence[str], traits: Sequence[int]) -> list[int]:
     """Return the traits of a whole page: drop unsupported marks, add those of labelled boxes."""
-    sizes = [len(text) for text in texts]
-    total = sum(sizes)
-    kept = _with_only_content(texts, _named_borne_out(texts, traits, sizes))
-    if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & FURNITURE) > _MOST * total:
+    sizes = list(map(len, texts))
+    kept = _with_only_content(texts, _named_borne_out(traits, sizes))
+    if _size(sizes, kept, FURNITURE) > _MOST * sum(sizes):
         return [trait & ~(FURNITURE | NAMED) & STORED for trait in kept]
     return _with_enclosed(_with_boxes(texts, kept), sizes)
+
+
+def _size(sizes: Sequence[int], traits: Sequence[int], wanted: int) -> int:
+    return sum([size for size, trait in zip(sizes, traits, strict=True) if trait & wanted])
 
 
 def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
@@ -272,24 +272,26 @@ def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
     return kept
 
 
-def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
+def _named_borne_out(traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
     """Drop names that cannot be right: those that wrap the content, or most parts of a page.
 
     A mega menu may be most of a page's text, but not most of its paragraphs, and does not contain its heading.
     """
     kept = list(traits)
-    total = sum(sizes)
-    long = sum(size for size, trait in zip(sizes, kept, strict=True) if _is_running(size, trait))
-    has_top = any(trait & TOP for trait in kept)
-    menus = 0
-    for is_furniture, run in groupby(range(len(kept)), lambda i: kept[i] & FURNITURE):
-        named = [i for i in run if kept[i] & NAMED]
-        if not is_furniture or not named:
-            continue
+    if not any(trait & NAMED for trait in set(kept)):
+        return kept
+    total, menus, end = sum(sizes), 0, 0
+    running = [
+        size if size >= _PARAGRAPH and not trait & (LINK | CONTROL) else 0
+        for size, trait in zip(sizes, kept, strict=True)
+    ]
+    long, has_top = sum(running), any(trait & TOP for trait in kept)
+    for is_furniture, run in groupby(traits, FURNITURE.__and__):
+        start, end = end, end + len(list(run))
+        named = [i for i in range(start, end) if kept[i] & NAMED] if is_furniture else []
         size = sum(sizes[i] for i in named)
-        running = sum(sizes[i] for i in named if _is_running(sizes[i], kept[i]))
         if long > _LITTLE * total:
-            wraps = running > _MOST_BY_NAME * long
+            wraps = sum(running[i] for i in named) > _MOST_BY_NAME * long
         elif has_top:
             wraps = size > _MOST_BY_NAME * total and any(kept[i] & TOP for i in named)
         else:
@@ -299,13 +301,9 @@ def _named_borne_out(texts: Sequence[str], traits: Sequence[int], sizes: Sequenc
                 kept[i] &= ~(FURNITURE | NAMED) & STORED
         elif size > _MOST_BY_NAME * total:
             menus += size
-    if sum(size for size, trait in zip(sizes, kept, strict=True) if trait & NAMED) - menus > _MOST_BY_NAME * total:
+    if _size(sizes, kept, NAMED) - menus > _MOST_BY_NAME * total:
         kept = [trait & ~(FURNITURE | NAMED) & STORED if trait & NAMED else trait for trait in kept]
     return kept
-
-
-def _is_running(size: int, trait: int) -> bool:
-    return size >= _PARAGRAPH and not trait & (LINK | CONTROL)
 
 
 def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
@@ -314,16 +312,16 @@ def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
     They are offers between menus, or "Subscribe" and "Join now" between head and foot. A large part of a page's content
     is never marked, nor is its heading.
     """
-    runs = [(bool(aside), list(run)) for aside, run in groupby(range(len(kept)), lambda i: kept[i] & ASIDE)]
+    runs = [(aside, len(list(run))) for aside, run in groupby(kept, ASIDE.__and__)]
+    starts = accumulate((size for _, size in runs), initial=0)
     found = [
         i
-        for (_, before), (aside, run), (_, after) in zip(runs, runs[1:], runs[2:], strict=False)
-        if not aside and len(run) <= _LONGEST_ENCLOSED and min(len(before), len(after)) >= _ENCLOSING
-        if all(kept[i] & LINK and not kept[i] & TOP for i in run)
-        for i in run
+        for start, (_, before), (aside, size), (_, after) in zip(starts, [(0, 0), *runs], runs, runs[1:], strict=False)
+        if not aside and size <= _LONGEST_ENCLOSED and min(before, after) >= _ENCLOSING
+        if all(kept[i] & LINK and not kept[i] & TOP for i in range(start, start + size))
+        for i in range(start, start + size)
     ]
-    content = sum(size for size, trait in zip(sizes, kept, strict=True) if not trait & ASIDE)
-    if sum(sizes[i] for i in found) <= _MOST_ENCLOSED * content:
+    if found and sum(sizes[i] for i in found) <= _MOST_ENCLOSED * (sum(sizes) - _size(sizes, kept, ASIDE)):
         for i in found:
             kept[i] = signed(kept[i] | FURNITURE, _CODES[ENCLOSED])
     return kept
@@ -333,11 +331,12 @@ def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Mark boxes: links below a label such as "Related", and labelled offers."""
     led, sign = 0, 0
     for i, text in enumerate(texts):
-        if len(text) <= 40 and not kept[i] & LINK and _LEADS.fullmatch(text):
+        is_link = kept[i] & LINK
+        if not is_link and len(text) <= 40 and _LEADS.fullmatch(text):
             led, sign = _LONGEST_BOX, _CODES[BOX]
         elif _OFFER.match(text):
             led, sign = 2, _CODES[OFFER]
-        elif not kept[i] & LINK or (kept[i] & HEADING and led < 2):
+        elif led and (not is_link or (kept[i] & HEADING and led < 2)):
             led = 0
         if led:
             kept[i] = signed(kept[i] | FURNITURE, sign)

@@ -81,21 +81,15 @@ NO_EVIDENCE = Evidence()
 def evidence_of(root: Element, blocks: Blocks) -> Evidence:
     title = next((element for element in root.iter("title") if element.getparent().tag != "svg"), None)
     after, target = _refresh(root)
+    links = (link.get("href") for link in root.iter("link") if "canonical" in (link.get("rel") or "").lower().split())
     return Evidence(
         title=normalise(" ".join((title.text or "").split()))[:_MOST_TITLE] if title is not None else "",
-        canonical=_canonical(root),
+        canonical=next((path_of(href) for href in links if href), ""),
         refresh_after=after,
         refresh_to=target,
         language=(root.get("lang") or root.get("xml:lang") or "").strip().lower()[:35],
         shell=_is_shell(root, blocks),
     )
-
-
-def _canonical(root: Element) -> str:
-    for link in root.iter("link"):
-        if "canonical" in (link.get("rel") or "").lower().split() and (href := link.get("href")):
-            return path_of(href)
-    return ""
 
 
 def path_of(address: str) -> str:
@@ -115,7 +109,8 @@ def path_of(address: str) -> str:
 
 def _refresh(root: Element) -> tuple[int | None, str]:
     for meta in root.iter("meta"):
-        if (meta.get("http-equiv") or "").strip().lower() == "refresh" and _is_unconditional(meta):
+        is_refresh = (meta.get("http-equiv") or "").strip().lower() == "refresh"
+        if is_refresh and next(meta.iterancestors("noscript"), None) is None:  # browsers with scripts obey it
             # Fold white space first, to keep the expressions fast.
             found = _REFRESH.fullmatch(" ".join((meta.get("content") or "")[:_MOST_ADDRESS].split()))
             if found:
@@ -124,11 +119,6 @@ def _refresh(root: Element) -> tuple[int | None, str]:
                     " \"'"
                 ) if target else ""
     return None, ""
-
-
-def _is_unconditional(element: Element) -> bool:
-    """Whether an element applies to browsers with scripts: it is not in a noscript."""
-    return not any(above.tag == "noscript" for above in element.iterancestors())
 
 
 def _is_shell(root: Element, blocks: Blocks) -> bool:
@@ -194,17 +184,15 @@ def _kind(text: str, head: str = "") -> str:
     if _CODE.fullmatch(text) and _word_count(head) - _word_count(text) <= _MOST_BESIDE:
         return "error"
     for kind, pattern in _patterns_for(text).items():
-        if (found := pattern.search(text)) and (not head or _is_most_of(text, found)):
-            return kind
+        if found := pattern.search(text):
+            words = _word_count(found[0])
+            if not head or _word_count(text) - words <= min(_MOST_BESIDE, words):
+                return kind
     return ""
 
 
 def _patterns_for(text: str) -> Mapping[str, re.Pattern[str]]:
     return _ASCII_PATTERNS if text.isascii() else _PATTERNS
-
-
-def _is_most_of(text: str, found: re.Match[str]) -> bool:
-    return _word_count(text) - _word_count(found[0]) <= min(_MOST_BESIDE, _word_count(found[0]))
 
 
 def _word_count(text: str) -> int:

@@ -5,13 +5,13 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from justext.core import LENGTH_LOW_DEFAULT, classify_paragraphs, revise_paragraph_classification
+from justext.core import classify_paragraphs, revise_paragraph_classification
 
 from actors.content.bodies.text import normalise
 from actors.content.errors import ContentError
 from actors.content.messages.requests import PageRequest
 from actors.content.pages.blocks import Blocks
-from actors.content.pages.event_text import Paragraph, in_context
+from actors.content.pages.event_text import classes_of, in_context, stop_words
 from actors.content.pages.page import NOTHING, with_heads
 from actors.content.pages.selectors import check
 from actors.content.pages.traits import CELL, FURNITURE, HEADING, LINK, TOP
@@ -19,6 +19,25 @@ from actors.content.tasks import look_page
 from storage.records.identity import rfc3339
 from tests.actors.content.written_pages import PROSE, URL, html, reading
 from tests.support.pages import read_page
+
+
+class Paragraph:
+    """A block with jusText's interface; chars_count_in_links: its characters inside links."""
+
+    dom_path = cf_class = class_type = ""
+
+    def __init__(self, text: str, chars_count_in_links: int, is_heading: bool) -> None:
+        self.text, self.chars_count_in_links, self.is_heading = text, chars_count_in_links, is_heading
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def stopwords_density(self, stop: frozenset[str]) -> float:
+        words = self.text.lower().split()
+        return sum(word in stop for word in words) / max(1, len(words))
+
+    def links_density(self) -> float:
+        return self.chars_count_in_links / len(self.text)
 
 
 def traits(page: bytes) -> dict[str, int]:
@@ -190,17 +209,17 @@ def test_many_blocks_are_classified_as_justext_would() -> None:
         for _ in range(400)
     ]
     texts += ["© the tide", "&copy the foam"]
-    of = [(text, len(text) * chance.choice((0, 0, 0, 1, 9)) // 10, chance.random() < 0.2) for text in texts]
-    short = [each for each in of if len(each[0]) < LENGTH_LOW_DEFAULT]
-    ours, theirs = [Paragraph(*each) for each in of], [Paragraph(*each) for each in of]
-    for paragraphs in (ours, theirs):
-        classify_paragraphs(paragraphs, frozenset(stop))
-    assert [Paragraph(*each).cf_class for each in short] == [p.cf_class for p in ours if len(p) < LENGTH_LOW_DEFAULT]
-    in_context(ours)
+    linked = [len(text) * chance.choice((0, 0, 0, 1, 9)) // 10 for text in texts]
+    headings = [chance.random() < 0.2 for _ in texts]
+    theirs = [Paragraph(*each) for each in zip(texts, linked, headings, strict=True)]
+    classify_paragraphs(theirs, stop_words("English"))
+    ours = classes_of(texts, linked)
+    assert [paragraph.cf_class for paragraph in theirs] == ours
     revise_paragraph_classification(theirs)
-    assert [paragraph.class_type for paragraph in ours] == [paragraph.class_type for paragraph in theirs]
-    assert len({paragraph.class_type for paragraph in ours}) == 2
-    assert [p for p in ours if p.heading and p.class_type == "good" and p.cf_class == "short"] != []
+    revised = in_context(ours, headings, list(map(len, texts)))
+    assert [paragraph.class_type for paragraph in theirs] == revised
+    assert set(revised) == {"bad", "good"}
+    assert ("good", "short", True) in zip(revised, ours, headings, strict=True)
 
 
 def test_a_title_is_added_if_no_text_shows_it_in_any_spelling() -> None:
