@@ -44,7 +44,8 @@ class AppContext:
     readiness: what must hold for /readyz, by name: an empty string, or a sentence about the fault.
     overdue: how many sources' due looks had not happened at the watchman's last round.
     lag: how far the matcher is behind the log.
-    alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name.
+    alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name. held: what extras keep
+    between requests, by name.
     callbacks: the way out to the hub's subscribers.
     kinds: the kinds of destinations, by id. invite: asks a person once for consent to notifications; every failure is
     an answer.
@@ -92,6 +93,7 @@ class AppContext:
     source_changes: Callable[[], int] = lambda: 0
     open_streams: OpenStreams = field(default_factory=OpenStreams)
     mailboxes: dict[str, Mailbox[Any]] = field(default_factory=dict)
+    held: dict[str, Any] = field(default_factory=dict)
 
     def is_private(self, source: str) -> bool:
         return self.private_since(source) is not None

@@ -12,10 +12,11 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import unquote
 
 from storage.records.member import ALL, WEB
+from storage.records.person import Role
 
 Network = IPv4Network | IPv6Network
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound
@@ -31,6 +32,7 @@ _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5
 
 _BINDS = ("metrics_bind", "browser_proxy_listen", "browser_proxy_address")
 _ADDRESS = re.compile(r"([a-z]+://)(?:([^/?#]*)@)?([^/?#]*)(.*)", re.DOTALL)
+_ISSUER = re.compile(r"https?://[^\s?#@]+")
 _HTTPS_ORIGIN = re.compile(r"https://[^/\s?#]+/?")
 _CHOICES = {
     "log_level": ("debug", "info", "warning", "error"),
@@ -38,6 +40,7 @@ _CHOICES = {
     "browser_sandbox": ("demanded", "wanted"),
     "mail_login": ("password", "token"),
     "sign_looks": ("off", "on"),
+    "oidc_default_role": ("", *get_args(Role)),
 }
 
 
@@ -102,6 +105,18 @@ class Settings:
     allow_watch_networks: tuple[str, ...] = _setting(())
     allow_deliver_networks: tuple[str, ...] = _setting(())
     hub_networks: tuple[str, ...] = _setting(())
+
+    oidc_issuer: str = _setting("")
+    oidc_client_id: str = _setting("")
+    oidc_client_secret_file: str = _setting("")
+    oidc_scopes: tuple[str, ...] = _setting(("openid", "profile", "email"))
+    oidc_groups_claim: str = _setting("groups")
+    oidc_reader_groups: tuple[str, ...] = _setting(())
+    oidc_editor_groups: tuple[str, ...] = _setting(())
+    oidc_owner_groups: tuple[str, ...] = _setting(())
+    oidc_default_role: str = _setting("")
+    oidc_name: str = _setting("")
+    oidc_networks: tuple[str, ...] = _setting(())
 
     cadence_floor: float = _setting(60.0, "s", 1, 3600)
     cadence_ceiling: float = _setting(2700.0, "s", 60, 3600)
@@ -197,6 +212,7 @@ class Settings:
             raise ValueError("node_role is web and storage_url is not set: a node alone must watch its sources itself")
         if self.node_name and not _NODE.fullmatch(self.node_name):
             raise ValueError(f"node_name = {self.node_name!r}: write letters, digits, dots and hyphens, 63 at most")
+        _check_issuer(self)
 
     def watch_networks(self) -> tuple[Network, ...]:
         """Return the non-public networks that may be watched."""
@@ -209,6 +225,10 @@ class Settings:
     def callback_networks(self) -> tuple[Network, ...]:
         """Return the non-public networks that the hub's callbacks may reach."""
         return tuple(map(ip_network, self.hub_networks))
+
+    def issuer_networks(self) -> tuple[Network, ...]:
+        """Return the non-public networks that the issuer of sign-ins may be in."""
+        return tuple(map(ip_network, self.oidc_networks))
 
     def proxies(self) -> tuple[Network, ...]:
         return tuple(ip_network(n) for n in self.trusted_proxies)
@@ -302,9 +322,26 @@ def _check(item: Field[Any], value: Any) -> None:
         if bind is None or int(bind[1]) > 65535:
             raise ValueError(f"{item.name} = {value!r}: write an address and a port, as 127.0.0.1:9464 or [::1]:9464")
     if item.name in _CHOICES and value not in _CHOICES[item.name]:
-        raise ValueError(f"{item.name} = {value!r}: must be {one_of(_CHOICES[item.name])}")
+        raise ValueError(f"{item.name} = {value!r}: must be {one_of(tuple(filter(None, _CHOICES[item.name])))}")
     if item.name == "base_url" and value and not value.startswith(("http://", "https://")):
         raise ValueError(f"base_url = {value!r}: must start with http:// or https://")
+
+
+def _check_issuer(settings: Settings) -> None:
+    needed = ("oidc_issuer", "oidc_client_id", "oidc_client_secret_file")
+    more = ("oidc_reader_groups", "oidc_editor_groups", "oidc_owner_groups", "oidc_default_role", "oidc_name")
+    given = [name for name in (*needed, *more, "oidc_networks") if getattr(settings, name)]
+    missing = [name for name in needed if not getattr(settings, name)]
+    if given and missing:
+        raise ValueError(f"{given[0]} is set and {missing[0]} is not: sign-in with OpenID Connect needs both")
+    if not given:
+        return
+    if not _ISSUER.fullmatch(settings.oidc_issuer):
+        raise ValueError(f"oidc_issuer = {settings.oidc_issuer!r}: write https://, without ? and #")
+    if settings.oidc_issuer.startswith("http://") and not settings.oidc_networks:
+        raise ValueError("oidc_issuer is of http and oidc_networks is not set: only an opened network is asked so")
+    if "openid" not in settings.oidc_scopes:
+        raise ValueError("oidc_scopes: openid is missing")
 
 
 def headers_in(text: str) -> Mapping[str, str]:

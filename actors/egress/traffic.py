@@ -83,7 +83,7 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)
     http = HttpClient(world, settings, guard, sign)
     line = UplinkMonitor(world.log, on_return=hosts.forgive)
-    deliveries = _outlet(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
+    deliveries = outlet(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
     return Egress(
         dial=deliveries.dial,
         dial_plain=deliveries.dial_plain,
@@ -92,14 +92,15 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
         machines=deliveries.machines,
         guard=guard,
         http=http,
-        callbacks=_outlet(world, settings, settings.callback_networks(), "HUB_NETWORKS"),
+        callbacks=outlet(world, settings, settings.callback_networks(), "HUB_NETWORKS"),
         hosts=hosts,
         robots=Robots(http, world, hosts, line),
         line=line,
     )
 
 
-def _outlet(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> SendingOutlet:
+def outlet(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> SendingOutlet:
+    """Return a way out to public addresses and to networks that a setting opens."""
     machines = HostAliases()
     dial, plain = (
         Guard(

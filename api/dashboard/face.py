@@ -195,7 +195,8 @@ def _view(app: Dashboard, screen: Screen) -> Callable[..., Any]:
 
 def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
     browser: Browser = g.browser
-    asked = urlencode([(name, value) for name, value in request.args.items(multi=True) if value])
+    pairs, known = request.args.items(multi=True), screen.query.__struct_fields__
+    asked = urlencode([(name, value) for name, value in pairs if value and (name in known or not screen.open_query)])
     return Visit(
         context=app.context,
         streams=app.api.streams,

@@ -304,6 +304,7 @@ class Screen:
     again: makes the page with the form, to show the input again if the form or `run` refuses it. Forms with fields
     must have it; a button may do without, and its errors get a separate page.
     limit: bytes of the form. live: for programs of ours; without a session they get 401 and no sign-in page.
+    open_query: ignore unknown parameters, because another service writes the address (RFC 6749, 4.1.2).
     """
 
     method: Literal["GET", "POST"] = "GET"
@@ -316,6 +317,7 @@ class Screen:
     limit: int = FORM_LIMIT
     live: bool = False
     scope: str = ""
+    open_query: bool = False
 
     def __post_init__(self) -> None:
         if (self.method == "POST") != (self.form is not None):

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct, field
 
 from actors.errors import NotFound
+from actors.extras import always_on
 from actors.language.speaking import noted, say
 from api.dashboard.account.passwords import check_password
 from api.dashboard.forms import Form, InvalidForm
@@ -104,7 +105,8 @@ async def show_sign_in(visit: Visit) -> Reply:
     if visit.session is not None:
         return Go(back)
     ready = await visit.context.storage.people.password() is not None
-    shows = {"back": back, "ready": ready, "out": visit.query.out, "link": _link(visit)}
+    panels = [await extra.panels()["/sign-in"](visit) for extra in always_on() if "/sign-in" in extra.panels()]
+    shows = {"back": back, "ready": ready, "out": visit.query.out, "link": _link(visit), "panels": panels}
     return Page("entry/sign_in.html", say("Sign in"), shows)
 
 

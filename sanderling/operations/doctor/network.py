@@ -92,6 +92,7 @@ def guard(patient: DoctorContext) -> Iterator[Finding]:
     """Report the private networks that settings open; `actors/egress/address.py` refuses all others."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
     ways["called back by the hub"] = patient.settings.callback_networks()
+    ways["asked as the issuer of sign-ins"] = patient.settings.issuer_networks()
     for way, networks in ways.items():
         if networks:
             do = "The settings *_networks allow them. Anyone who can add sources can reach them."
