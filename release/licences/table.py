@@ -13,9 +13,9 @@ _PACKAGES = """
 aiofiles anyio attrs blinker certifi cffi charset-normalizer click click-default-group cryptography cssselect feedparser
 feedparser-sgmllib flask h11 h2 hpack httpcore httpx httpx-sse hypercorn hyperframe idna itsdangerous jinja2 justext
 linkify-it-py listparser lxml lxml-html-clean markdown-it-py markupsafe mdit-py-plugins mdurl msgspec outcome pip
-platformdirs pluggy priority prometheus-client protego psycopg pycparser pygments pynacl pypdf pystemmer python-dateutil
-pyyaml quart quart-trio rich smtpproto sniffio sortedcontainers sqlite-fts4 sqlite-utils structlog tabulate textual trio
-trio-websocket typing-extensions tzdata werkzeug wsproto
+platformdirs pluggy priority prometheus-client protego psycopg pycparser pygments pyjwt pynacl pypdf pystemmer
+python-dateutil pyyaml quart quart-trio rich smtpproto sniffio sortedcontainers sqlite-fts4 sqlite-utils structlog
+tabulate textual trio trio-websocket typing-extensions tzdata werkzeug wsproto
 """
 PACKAGES = tuple(_PACKAGES.split())
 """The packages that requirements/run.txt pins; a test compares them."""
