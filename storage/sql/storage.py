@@ -31,6 +31,7 @@ from storage.sql.stores.calls import Calls
 from storage.sql.stores.coverage import Coverage
 from storage.sql.stores.keys import Keys
 from storage.sql.stores.log import EventLog
+from storage.sql.stores.oauth import OAuth
 from storage.sql.stores.outbox import Outbox
 from storage.sql.stores.people import People, SavedViews
 from storage.sql.stores.pictures import Pictures
@@ -143,6 +144,7 @@ class Storage(ABC):
         self.bins = Bins(writer, readers, vault)
         self.calls = Calls(writer, readers, vault)
         self.coverage = Coverage(writer, readers, vault)
+        self.oauth = OAuth(writer, readers, vault)
         self.people = People(writer, readers, vault)
         self.outbox = Outbox(delivering, readers, vault)
         self.pictures = Pictures(writer, readers, vault)

@@ -54,7 +54,7 @@ class Keys(Store):
         return key if key is None or key.expires_at is None or key.expires_at > now else None
 
     async def all(self) -> Sequence[ApiKey]:
-        """Return all keys, oldest first."""
+        """Return all keys that somebody made, oldest first; no access tokens."""
         return await self._readers.run(all_keys)
 
     async def revoke(self, key_id: str) -> bool:
@@ -155,7 +155,7 @@ def delete_key(connection: Connection, key_id: str) -> bool:
 
 
 def all_keys(connection: Connection) -> Sequence[ApiKey]:
-    return [_key(row) for row in connection.execute(_ALL).fetchall()]
+    return [key for row in connection.execute(_ALL).fetchall() if not (key := _key(row)).grant]
 
 
 def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
