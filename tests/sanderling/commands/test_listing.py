@@ -15,11 +15,12 @@ from api.fields.sources import SourceRecord
 from extras.publish import commands as publications
 from sanderling import cli, flags
 from sanderling.client import terminal
-from sanderling.client.lines import LEAST, Cell, ago, cells, short_ids, table, within
+from sanderling.client.lines import LEAST, Cell, ago, short_ids, table, within
 from sanderling.commands import alerts, bins, keys, sources
 from sanderling.commands.keys import key_rows
 from sanderling.commands.service import SOURCES
 from sanderling.operations.backup import upkeep as weighing
+from sanderling_client.receiver.terminal import cells
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from tests.sanderling.client.documented import client, record_of, run

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from sanderling.client.lines import cells
 from sanderling.manual.pages import contents, lines, page, title_of
+from sanderling_client.receiver.terminal import cells
 
 PAGE = """# The `first` page
 
