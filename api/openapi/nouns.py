@@ -55,6 +55,7 @@ NOUNS: Final = (
     Noun("templates", templates.ROUTES),
     Noun("bins", bins.ROUTES),
     Noun("publications", _of_extras("publications")),
+    Noun("people", _of_extras("people")),
     Noun("secrets", secrets.ROUTES),
     Noun("agents", _of_extras("agents")),
     Noun("practice", practice.ROUTES),

@@ -1,4 +1,4 @@
-"""Several people with access: invitations, roles, second factors, a proxy's sign-in, and the record of who changed what.
+"""Several people with access: invitations, roles, second factors, sign-in by a proxy, and who changed what.
 
 `operations.py` has the routes of the API, `screens.py` the pages of the dashboard, `entry.py` opens a person's session
 for all ways to sign in. Roles are sets of the scopes of keys, so the core's own checks are the only gate. No setting
@@ -7,6 +7,8 @@ switches it: the service imports it when it starts, and without people nothing c
 
 from __future__ import annotations
 
-from actors.extras import Extra
+from actors.extras import Extra, member
 
-EXTRA = Extra()
+EXTRA = Extra(
+    routes=lambda: {"people": member("extras.people.operations", "ROUTES")()},
+)

@@ -334,6 +334,51 @@ export abstract class Operations implements Asks {
     return this.ask<r.PublicationRecord>("POST", `/v1/publications/${part(id)}/address`);
   }
 
+  /** Invite a person. */
+  addInvitation(body: r.NewInvitation, options: { idempotencyKey?: string } = {}): Promise<r.InvitationRecord> {
+    return this.ask<r.InvitationRecord>("POST", "/v1/invitations", { body, headers: { "Idempotency-Key": options.idempotencyKey } });
+  }
+
+  /** List the invitations that wait, oldest first. */
+  listInvitations(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.InvitationRecord>> {
+    return this.page<r.InvitationRecord>("GET", "/v1/invitations", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Read one invitation. */
+  readInvitation(id: string): Promise<r.InvitationRecord> {
+    return this.ask<r.InvitationRecord>("GET", `/v1/invitations/${part(id)}`);
+  }
+
+  /** Withdraw an invitation. */
+  deleteInvitation(id: string): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/invitations/${part(id)}`);
+  }
+
+  /** List the people with access, oldest first. */
+  listPeople(options: { limit?: number; cursor?: string } = {}): Promise<Page<r.PersonRecord>> {
+    return this.page<r.PersonRecord>("GET", "/v1/people", { query: { limit: options.limit, cursor: options.cursor } });
+  }
+
+  /** Read one person. */
+  readPerson(id: string): Promise<r.PersonRecord> {
+    return this.ask<r.PersonRecord>("GET", `/v1/people/${part(id)}`);
+  }
+
+  /** Change one person. */
+  changePerson(id: string, body: r.PersonPatch): Promise<r.PersonRecord> {
+    return this.ask<r.PersonRecord>("PATCH", `/v1/people/${part(id)}`, { body });
+  }
+
+  /** Remove one person. */
+  deletePerson(id: string): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/people/${part(id)}`);
+  }
+
+  /** List who changed what, newest first. */
+  listActivity(options: { person?: string; object?: string; since?: string; limit?: number; cursor?: string } = {}): Promise<Page<r.ActivityRecord>> {
+    return this.page<r.ActivityRecord>("GET", "/v1/activity", { query: { person: options.person, object: options.object, since: options.since, limit: options.limit, cursor: options.cursor } });
+  }
+
   /** Compare stored secrets with given values. */
   compareSecrets(body: r.SecretsRequest): Promise<r.SecretsAnswer> {
     return this.ask<r.SecretsAnswer>("POST", "/v1/secrets/compare", { body });

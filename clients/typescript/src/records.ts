@@ -23,6 +23,21 @@ export type Slug =
   | "unavailable"
   | (string & {});
 
+/** A change by someone. `before` and `after` hold the fields that differ, as the API shows them, without secrets. */
+export interface ActivityRecord {
+  id: string;
+  at: string;
+  /** The person's id; null for a key or password of the service */
+  person: string | null;
+  /** The name of the person or key at that time */
+  by: string;
+  operation: string;
+  /** The path of the changed record; null if there is none */
+  object: string | null;
+  before?: unknown;
+  after?: unknown;
+}
+
 /**
  * The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`: the
  * default of `url`.
@@ -953,6 +968,17 @@ export interface Instantiation {
   only?: Array<string> | null;
 }
 
+/** An invitation that waits. `url` is shown only once, by the call that makes it; null everywhere else. */
+export interface InvitationRecord {
+  id: string;
+  role: "editor" | "owner" | "reader" | (string & {});
+  email: string;
+  by: string;
+  created_at: string;
+  expires_at: string;
+  url?: string | null;
+}
+
 /**
  * The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`. `digest`
  * identifies the watched texts; running counters do not change it. `items`: its number of items as a list
@@ -1283,6 +1309,14 @@ export interface NewDestination {
   managed?: Managed | null;
 }
 
+/** An invitation to make. */
+export interface NewInvitation {
+  /** What the person may do. Default: "reader" */
+  role?: "editor" | "owner" | "reader";
+  /** Who may use the invitation; "" if the link alone decides. Default: "" */
+  email?: string;
+}
+
 /** Events to publish: those that meet all given conditions. Without conditions, all events of sources. */
 export interface NewPublication {
   /** Its title for readers */
@@ -1543,6 +1577,27 @@ export interface PagePreview {
   listed?: number;
   items?: Array<ListedItem>;
   values?: Array<FoundValue>;
+}
+
+/** The fields to change; omitted ones stay. */
+export interface PersonPatch {
+  /** The name that others see */
+  name?: string;
+  role?: "editor" | "owner" | "reader";
+  /** Whether the person is kept out */
+  disabled?: boolean;
+}
+
+/** A person with access. `issuer` is empty for a person who signs in by password. */
+export interface PersonRecord {
+  id: string;
+  name: string;
+  email: string;
+  role: "editor" | "owner" | "reader" | (string & {});
+  issuer: string;
+  totp: boolean;
+  disabled: boolean;
+  created_at: string;
 }
 
 /** The change, as a sentence; its event is on `stream` within seconds. */

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from storage.records.identity import Millis
+from storage.records.identity import START, Millis
 from storage.records.person import ACTIVITY_LIFE, INVITATION_LIFE, Activity, Invitation, Person
 from storage.secrets.sealing import TOTP, Connection
 from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
@@ -34,7 +34,7 @@ _INVITE = "INSERT INTO invitation(id, sha256, email, role, by, created_at) VALUE
 _STALE_INVITATIONS = "DELETE FROM invitation WHERE created_at<=?"
 _ACT = """INSERT INTO activity(id, at, person, by, operation, object, before, after) VALUES(?,?,?,?,?,?,?,?)"""
 _ACTED = """SELECT id, at, person, by, operation, object, before, after FROM activity
-    WHERE id<? ORDER BY id DESC LIMIT ?"""
+    WHERE id<? AND at>=? AND (?='' OR person=?) AND (?='' OR object=?) ORDER BY id DESC LIMIT ?"""
 _FORGET = "DELETE FROM activity WHERE id IN (SELECT id FROM activity WHERE at<=? LIMIT ?)"
 
 
@@ -131,6 +131,19 @@ class Accounts(Store):
         sealed = None if secret is None else self._vault.seal(TOTP.kind, person_id, secret)
         return await write_one(self._writer, "UPDATE person SET totp=? WHERE id=?", sealed, person_id) > 0
 
+    async def use_totp(self, person_id: str, was: bytes, secret: bytes) -> bool:
+        """Replace the secret if it is still `was`; return whether it was. So of two uses of a code, one succeeds."""
+        sealed = self._vault.seal(TOTP.kind, person_id, secret)
+
+        def job(transaction: Transaction) -> bool:
+            row = transaction.execute("SELECT totp FROM person WHERE id=?", (person_id,)).fetchone()
+            if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != was:
+                return False
+            transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
+            return True
+
+        return await self._writer.submit(job)
+
     async def invitations(self, now: Millis) -> Sequence[Invitation]:
         """Return the invitations that can be used, oldest first."""
         rows = await every_row(self._readers, _INVITATIONS)
@@ -151,9 +164,11 @@ class Accounts(Store):
         row = (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after)
         await write_one(self._writer, _ACT, *row)
 
-    async def activity(self, before: str, limit: int) -> Sequence[Activity]:
-        """Return the newest changes with a smaller id than `before`, newest first."""
-        rows = await every_row(self._readers, _ACTED, before, limit)
+    async def activity(
+        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = START
+    ) -> Sequence[Activity]:
+        """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
+        rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)
         fields = Activity.__struct_fields__
         return [Activity(**dict(zip(fields, row, strict=True))) for row in rows]
 

@@ -962,6 +962,131 @@ class Operations(Asks):
         )
         return found
 
+    def add_invitation(
+        self,
+        body: r.NewInvitation,
+        *,
+        idempotency_key: str | None = None,
+    ) -> r.InvitationRecord:
+        """Invite a person."""
+        found: r.InvitationRecord = self._ask(
+            "POST",
+            "/v1/invitations",
+            (r.InvitationRecord,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return found
+
+    def list_invitations(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.InvitationRecord]:
+        """List the invitations that wait, oldest first."""
+        found: Page[r.InvitationRecord] = self._ask(
+            "GET",
+            "/v1/invitations",
+            (r.InvitationRecord,),
+            paged=True,
+            query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    def read_invitation(
+        self,
+        id: str,
+    ) -> r.InvitationRecord:
+        """Read one invitation."""
+        found: r.InvitationRecord = self._ask(
+            "GET",
+            f"/v1/invitations/{part(id)}",
+            (r.InvitationRecord,),
+        )
+        return found
+
+    def delete_invitation(
+        self,
+        id: str,
+    ) -> None:
+        """Withdraw an invitation."""
+        self._ask(
+            "DELETE",
+            f"/v1/invitations/{part(id)}",
+        )
+
+    def list_people(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.PersonRecord]:
+        """List the people with access, oldest first."""
+        found: Page[r.PersonRecord] = self._ask(
+            "GET",
+            "/v1/people",
+            (r.PersonRecord,),
+            paged=True,
+            query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    def read_person(
+        self,
+        id: str,
+    ) -> r.PersonRecord:
+        """Read one person."""
+        found: r.PersonRecord = self._ask(
+            "GET",
+            f"/v1/people/{part(id)}",
+            (r.PersonRecord,),
+        )
+        return found
+
+    def change_person(
+        self,
+        id: str,
+        body: r.PersonPatch,
+    ) -> r.PersonRecord:
+        """Change one person."""
+        found: r.PersonRecord = self._ask(
+            "PATCH",
+            f"/v1/people/{part(id)}",
+            (r.PersonRecord,),
+            body=body,
+        )
+        return found
+
+    def delete_person(
+        self,
+        id: str,
+    ) -> None:
+        """Remove one person."""
+        self._ask(
+            "DELETE",
+            f"/v1/people/{part(id)}",
+        )
+
+    def list_activity(
+        self,
+        *,
+        person: str | None = None,
+        object: str | None = None,
+        since: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.ActivityRecord]:
+        """List who changed what, newest first."""
+        found: Page[r.ActivityRecord] = self._ask(
+            "GET",
+            "/v1/activity",
+            (r.ActivityRecord,),
+            paged=True,
+            query={"person": person, "object": object, "since": since, "limit": limit, "cursor": cursor},
+        )
+        return found
+
     def compare_secrets(
         self,
         body: r.SecretsRequest,
@@ -2232,6 +2357,131 @@ class AsyncOperations(AsyncAsks):
             "POST",
             f"/v1/publications/{part(id)}/address",
             (r.PublicationRecord,),
+        )
+        return found
+
+    async def add_invitation(
+        self,
+        body: r.NewInvitation,
+        *,
+        idempotency_key: str | None = None,
+    ) -> r.InvitationRecord:
+        """Invite a person."""
+        found: r.InvitationRecord = await self._ask(
+            "POST",
+            "/v1/invitations",
+            (r.InvitationRecord,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+        )
+        return found
+
+    async def list_invitations(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.InvitationRecord]:
+        """List the invitations that wait, oldest first."""
+        found: Page[r.InvitationRecord] = await self._ask(
+            "GET",
+            "/v1/invitations",
+            (r.InvitationRecord,),
+            paged=True,
+            query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    async def read_invitation(
+        self,
+        id: str,
+    ) -> r.InvitationRecord:
+        """Read one invitation."""
+        found: r.InvitationRecord = await self._ask(
+            "GET",
+            f"/v1/invitations/{part(id)}",
+            (r.InvitationRecord,),
+        )
+        return found
+
+    async def delete_invitation(
+        self,
+        id: str,
+    ) -> None:
+        """Withdraw an invitation."""
+        await self._ask(
+            "DELETE",
+            f"/v1/invitations/{part(id)}",
+        )
+
+    async def list_people(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.PersonRecord]:
+        """List the people with access, oldest first."""
+        found: Page[r.PersonRecord] = await self._ask(
+            "GET",
+            "/v1/people",
+            (r.PersonRecord,),
+            paged=True,
+            query={"limit": limit, "cursor": cursor},
+        )
+        return found
+
+    async def read_person(
+        self,
+        id: str,
+    ) -> r.PersonRecord:
+        """Read one person."""
+        found: r.PersonRecord = await self._ask(
+            "GET",
+            f"/v1/people/{part(id)}",
+            (r.PersonRecord,),
+        )
+        return found
+
+    async def change_person(
+        self,
+        id: str,
+        body: r.PersonPatch,
+    ) -> r.PersonRecord:
+        """Change one person."""
+        found: r.PersonRecord = await self._ask(
+            "PATCH",
+            f"/v1/people/{part(id)}",
+            (r.PersonRecord,),
+            body=body,
+        )
+        return found
+
+    async def delete_person(
+        self,
+        id: str,
+    ) -> None:
+        """Remove one person."""
+        await self._ask(
+            "DELETE",
+            f"/v1/people/{part(id)}",
+        )
+
+    async def list_activity(
+        self,
+        *,
+        person: str | None = None,
+        object: str | None = None,
+        since: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Page[r.ActivityRecord]:
+        """List who changed what, newest first."""
+        found: Page[r.ActivityRecord] = await self._ask(
+            "GET",
+            "/v1/activity",
+            (r.ActivityRecord,),
+            paged=True,
+            query={"person": person, "object": object, "since": since, "limit": limit, "cursor": cursor},
         )
         return found
 

@@ -10,6 +10,24 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType, field
 
 
+class ActivityRecord(Struct, frozen=True, kw_only=True):
+    """A change by someone. `before` and `after` hold the fields that differ, as the API shows them, without
+    secrets.
+    """
+
+    id: str
+    at: str
+    person: str | None
+    """The person's id; null for a key or password of the service"""
+    by: str
+    """The name of the person or key at that time"""
+    operation: str
+    object: str | None
+    """The path of the changed record; null if there is none"""
+    before: Any | None = None
+    after: Any | None = None
+
+
 class AddressWanted(Struct, frozen=True, kw_only=True):
     """The address field of a kind. `private`: the address is a credential, so only its host is shown. `default`:
     the default of `url`.
@@ -966,6 +984,18 @@ class Instantiation(Struct, frozen=True, kw_only=True):
     only: list[str] | UnsetType | None = UNSET
 
 
+class InvitationRecord(Struct, frozen=True, kw_only=True):
+    """An invitation that waits. `url` is shown only once, by the call that makes it; null everywhere else."""
+
+    id: str
+    role: str
+    email: str
+    by: str
+    created_at: str
+    expires_at: str
+    url: str | None = None
+
+
 class KeptBlocks(Struct, frozen=True, kw_only=True):
     """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`. `digest`
     identifies the watched texts; running counters do not change it. `items`: its number of items as a list
@@ -1308,6 +1338,15 @@ class NewDestination(Struct, frozen=True, kw_only=True):
     """The files that describe it; see `sanderling apply`"""
 
 
+class NewInvitation(Struct, frozen=True, kw_only=True):
+    """An invitation to make."""
+
+    role: Literal["editor", "owner", "reader"] | UnsetType = UNSET
+    """What the person may do. Default: "reader" """
+    email: str | UnsetType = UNSET
+    """Who may use the invitation; "" if the link alone decides. Default: "" """
+
+
 class NewPublication(Struct, frozen=True, kw_only=True):
     """Events to publish: those that meet all given conditions. Without conditions, all events of sources."""
 
@@ -1564,6 +1603,29 @@ class PagePreview(Struct, frozen=True, kw_only=True):
     listed: int | None = None
     items: list[ListedItem] | None = None
     values: list[FoundValue] | None = None
+
+
+class PersonPatch(Struct, frozen=True, kw_only=True):
+    """The fields to change; omitted ones stay."""
+
+    name: str | UnsetType = UNSET
+    """The name that others see"""
+    role: Literal["editor", "owner", "reader"] | UnsetType = UNSET
+    disabled: bool | UnsetType = UNSET
+    """Whether the person is kept out"""
+
+
+class PersonRecord(Struct, frozen=True, kw_only=True):
+    """A person with access. `issuer` is empty for a person who signs in by password."""
+
+    id: str
+    name: str
+    email: str
+    role: str
+    issuer: str
+    totp: bool
+    disabled: bool
+    created_at: str
 
 
 class PracticeChange(Struct, frozen=True, kw_only=True):
