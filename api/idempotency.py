@@ -142,7 +142,7 @@ class Repeats:
             answer = await route.answer(call)
         except Exception as error:
             refusal = refusal_of(error)
-            with suppress(StorageError):
+            with suppress(StorageError):  # the key stays taken until it expires; the first error says more
                 if refusal is not None and refusal.status < 500:
                     await calls.forget(key)  # nothing was created: a corrected request may use the key
                 else:

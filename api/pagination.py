@@ -38,7 +38,7 @@ def decode_cursor(text: str, kind: type[T], target: str, free: Sequence[str] = F
         if raw[:_CHECK] == _check(raw[_CHECK:], target, free):
             return msgspec.json.decode(raw[_CHECK:], type=kind)
     except (ValueError, binascii.Error, msgspec.MsgspecError):
-        pass
+        pass  # refused below
     raise invalid("query.cursor", "not a cursor of this list with these parameters", text)
 
 

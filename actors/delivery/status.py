@@ -173,6 +173,6 @@ class NoticePublisher:
             return False
         lines = await self._storage.outbox.attempts(id, 1)
         told = of_destination(debtor, lines[0] if lines else None, self._base_url, self._world.now())
-        with suppress(MailboxFull):
+        with suppress(MailboxFull):  # it still owes the notice, which is sent again
             self._record(Record(Harvest(SERVICE, (told,), None, debtor=id), Reply()))
         return True

@@ -98,7 +98,7 @@ class Nursery:
     async def listen(self) -> None:
         """Read its messages until it is gone; then set `over`. Runs in the background."""
         try:
-            with self._forked, suppress(OSError, BadFrame, trio.ClosedResourceError):
+            with self._forked, suppress(OSError, BadFrame, trio.ClosedResourceError):  # `cause` says why
                 while data := await self._control.recv(_READ):
                     for kind, payload in self._frames.feed(data):
                         self._take(kind, payload)

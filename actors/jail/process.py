@@ -133,7 +133,7 @@ class WorkerProcess:
                 for answer in self._frames.feed(bytes(data)):
                     return answer
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass
+            pass  # it is gone: `_cause` says why
         except BadFrame as error:
             raise WorkerDied(f"the worker broke the protocol: {error}") from None
         raise await self._cause()

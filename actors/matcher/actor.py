@@ -148,7 +148,7 @@ class Matcher:
         """Request a new read of the alerts after another node wrote some, even if no event comes."""
         while True:
             await trio.sleep_until(next_turn(REVISION_EVERY))
-            with suppress(*STANDSTILL, MailboxFull):
+            with suppress(*STANDSTILL, MailboxFull):  # the next turn finds the same
                 if self._revision not in (-1, await self._storage.alerts.revision()):
                     self._mailbox.send_nowait(AlertsChanged(Reply()))
 

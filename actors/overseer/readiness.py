@@ -106,5 +106,5 @@ class StorageWatch:
         self._damage_reported = True
         self._world.log("storage.damaged", level="error", says=f"{says}. {RESTORE}")
         report = of_damage(says, self._base_url, self._world.now())
-        with suppress(MailboxFull):
+        with suppress(MailboxFull):  # the line and /readyz must do
             self._recorder.send_nowait(Record(Harvest(SERVICE, (report,), None), Reply()))

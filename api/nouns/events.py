@@ -154,7 +154,7 @@ def position(text: str, where: str) -> Seq:
     try:
         return seq_of(text)
     except ValueError:
-        pass
+        pass  # no event id: a time
     try:
         return seq_at(parse_rfc3339(text.replace(" ", "+")))  # a plus sign that was not percent-encoded
     except ValueError:

@@ -85,7 +85,7 @@ class Bridge:
                 except CommandFailed as error:
                     await trio.sleep(AGAIN)
                     if isinstance(error, ServiceRefused) and error.status == HTTPStatus.NOT_FOUND:
-                        with suppress(CommandFailed):
+                        with suppress(CommandFailed):  # the next turn tries again
                             await self._begin_anew()
 
     def _take(self, event: ServerSentEvent) -> None:

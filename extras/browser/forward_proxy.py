@@ -214,7 +214,7 @@ class _Exchanges:
                     self._count(len(data))
                     await to.send_all(data)
             except (_Over, trio.BrokenResourceError, trio.ClosedResourceError):
-                pass
+                pass  # one side is gone
             nursery.cancel_scope.cancel()
 
         if early:

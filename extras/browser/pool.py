@@ -264,7 +264,7 @@ class ChromiumPool:
                 break
             with trio.move_on_after(min(WEIGH_EVERY, max(0.05, idle_at - trio.current_time()))):
                 await engine.worn.wait()
-            with suppress(OSError, ValueError, NotUp):
+            with suppress(OSError, ValueError, NotUp):  # a browser that is gone sets `worn`
                 self._weight = await line.weigh()
             if self._weight[0] >= self._most_kib + PAGE_KIB * engine.busy:
                 break

@@ -59,7 +59,7 @@ class Vault:
             try:
                 return self._box(kind).decrypt(box[1:], name.encode())
             except (CryptoError, ValueError):
-                pass
+                pass  # raised below, like a box of another form
         raise Unopened(kind, name)
 
     def opens(self, kind: str, name: str, box: bytes) -> bool:

@@ -74,7 +74,7 @@ def as_root() -> Iterator[None]:
 def entrust(fd: int, folder: Path) -> None:
     """Give an open file, just created, to the folder's owner."""
     if os.geteuid() == ROOT:
-        with suppress(OSError):
+        with suppress(OSError):  # a file system without owners, or one that maps root
             owner = folder.stat()
             os.fchown(fd, owner.st_uid, owner.st_gid)
 
@@ -82,7 +82,7 @@ def entrust(fd: int, folder: Path) -> None:
 def entrust_all(made: Path, folder: Path) -> None:
     """Give a folder created inside `folder`, with its contents, to the owner of `folder`."""
     if os.geteuid() == ROOT:
-        with suppress(OSError):
+        with suppress(OSError):  # a file system without owners, or one that maps root
             owner = folder.stat()
             # Depth first, and never through a link: no other user may add a file before all are given away.
             for _, _, files, at in os.fwalk(made, topdown=False):

@@ -361,7 +361,7 @@ class PolledSource:
                     and live.read_as is not None
                     and all(getattr(live.read_as, name) == getattr(source, name) for name in _OF_PAGE)
                 ):
-                    with suppress(LookFailed):
+                    with suppress(LookFailed):  # the old part may be gone: only the new one counts
                         last = await reader.read(jail, BodyCheck(live.read_as, kept.tier, fetched, at, since, number))
                 kept = kept._replace(tier=b"")
             reading = await reader.read(jail, BodyCheck(source, kept.tier, fetched, at, since, number))
@@ -381,9 +381,9 @@ class PolledSource:
     def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
         urgent = progress.urgent(self._live.hot, hot)
-        self._live.hot, self._live.unsaved = hot, True  # the sweep saves it if that commit fails
+        self._live.hot, self._live.unsaved = hot, True
         if urgent:
-            with suppress(MailboxFull):
+            with suppress(MailboxFull):  # the sweep saves it
                 self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
 
     def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
@@ -484,16 +484,13 @@ def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
 
 async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None:
     """Log once which publications and alerts a source leaves, as it has become private."""
-    with suppress(StorageError):
+    left: dict[str, list[str]] = {}
+    with suppress(StorageError):  # then the line names none
         alerts = await ports.storage.alerts.all()
         published = await ports.storage.publications.all()
-        ports.world.log(
-            "source.became_private",
-            level="warning",
-            source_id=source.id,
-            publications=[one.id for one in published if one.has_left(source, hot, alerts)],
-            alerts=[one.id for one in alerts if one.has_left(source, hot)],
-        )
+        left["publications"] = [one.id for one in published if one.has_left(source, hot, alerts)]
+        left["alerts"] = [one.id for one in alerts if one.has_left(source, hot)]
+    ports.world.log("source.became_private", level="warning", source_id=source.id, **left)
 
 
 def first_state(

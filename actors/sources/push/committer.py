@@ -102,7 +102,7 @@ class Committer:
             self._save(window.encode(0))
 
     def _save(self, base: bytes) -> None:
-        with suppress(MailboxFull):
+        with suppress(MailboxFull):  # the place saved before holds, and later frames may come again
             self._ports.recorder.send_nowait(SaveStates((replace(self._live.swept(), base=base),)))
 
     async def _is_told(self, after: SourceRuntime) -> bool:

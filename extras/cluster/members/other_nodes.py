@@ -268,7 +268,7 @@ class SharedDeliveries:
                     await trio.sleep_forever()  # wait for no event: see `Watch`
                 await tail.wait_past(tail.head)
                 await trio.sleep_until(next_turn(ROWS_EVERY))
-            with suppress(*STANDSTILL):
+            with suppress(*STANDSTILL):  # the next turn asks again
                 for id in await self._storage.outbox.due(self._world.now()):
                     self._registry.nudge(id)
 
@@ -281,7 +281,7 @@ class SharedDeliveries:
         before: frozenset[Claim] = frozenset()
         while True:
             await trio.sleep(STRAYS_EVERY)
-            with suppress(*STANDSTILL):
+            with suppress(*STANDSTILL):  # likewise
                 found: list[Claim] = []
                 mine = self._registry.ids()
                 for start in range(0, len(mine), AT_ONCE):

@@ -144,7 +144,7 @@ def position_of(since: str | None) -> Seq | None:
     try:
         return seq_of(since)
     except ValueError:
-        pass
+        pass  # no event's id: a time
     try:
         return Seq(max(START, seq_at(parse_rfc3339(since)) - 1))
     except ValueError:

@@ -138,7 +138,7 @@ def _held(folder: Path) -> Iterator[None]:
             lock.release()
     except BaseException:
         for path in missing:
-            with suppress(OSError):
+            with suppress(OSError):  # not empty any more
                 path.rmdir()
         raise
 

@@ -47,7 +47,7 @@ class WriterThread(WritingThread):
 
     def _finish(self) -> None:
         for last in (self._write_mark, self._mark.close, self._connection.close):
-            with suppress(Exception):
+            with suppress(Exception):  # all commits hold; one that fails must not keep the others from closing
                 last()
 
     def _expected(self, error: Exception) -> bool:

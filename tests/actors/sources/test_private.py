@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
 import trio
 from msgspec.structs import replace
 
 from actors.messages.sources import DeleteSource
+from storage.errors import StorageError
 from storage.records.identity import SERVICE, Millis
 from tests.actors.sources.harness import watching
 from tests.actors.sources.test_lending import APART, BELOW, HEADERS, URL, Site, edited
@@ -61,6 +63,23 @@ async def test_a_source_that_becomes_private_is_logged_once_with_the_alerts_it_l
             await trio.sleep(20_000)
             assert bool(run.registry.table.get(source).hot.private_since) is bool(headers)
         says = {"level": "warning", "source_id": source, "publications": ["all"], "alerts": ["all"]}
+        assert [fields for name, fields in run.logged if name == "source.became_private"] == [says]
+
+
+async def test_a_source_that_becomes_private_is_logged_also_while_storage_fails(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails() -> None:
+        raise StorageError("the disk is full")
+
+    async with watching() as (run, _):
+        Site(run)
+        source = (await run.add(URL)).view.source.id
+        await trio.sleep(3_000)
+        await edited(run, source, headers=HEADERS)
+        monkeypatch.setattr(run.storage.publications, "all", fails)
+        await trio.sleep(20_000)
+        says = {"level": "warning", "source_id": source}
         assert [fields for name, fields in run.logged if name == "source.became_private"] == [says]
 
 

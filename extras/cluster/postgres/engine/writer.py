@@ -249,5 +249,5 @@ class PostgresWriter(WritingThread):
                 self._line.drop()
 
     def _finish(self) -> None:
-        with suppress(Exception):
+        with suppress(Exception):  # all commits hold, and the thread ends
             self._line.drop()
