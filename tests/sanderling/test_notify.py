@@ -113,6 +113,7 @@ def test_without_a_service_manager_nothing_is_sent() -> None:
 @pytest.mark.real
 def test_a_manager_that_does_not_listen_is_no_trouble(tmp_path: Path) -> None:
     tell_manager(str(tmp_path / "none"), "READY=1")
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.real

@@ -53,10 +53,16 @@ def test_x1_each_form_is_refused_by_its_rule(subtests: pytest.Subtests) -> None:
             assert refusal(address).rule == rule
 
 
-def test_public_unicast_is_let_through(subtests: pytest.Subtests) -> None:
-    for address in PUBLIC:
-        with subtests.test(address):
-            check_address(address, ())
+def is_refused(address: str) -> bool:
+    try:
+        check_address(address, ())
+    except UrlRefused:
+        return True
+    return False
+
+
+def test_public_unicast_is_let_through() -> None:
+    assert [address for address in PUBLIC if is_refused(address)] == []
 
 
 def test_x1_a_refusal_names_its_rule_and_the_setting_that_opens_it_and_the_setting_does(

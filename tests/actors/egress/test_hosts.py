@@ -171,7 +171,7 @@ async def test_b2_one_source_alone_never_opens_its_host(autojump_clock: Clock, h
     await fail(hosts, "a.example", *["s1"] * 50)
     await visit(hosts, "a.example")
     await fail(hosts, "a.example", "s2")
-    await refusal(hosts, "a.example")
+    assert (await refusal(hosts, "a.example")).retry_after
 
 
 async def test_b2_a_success_resets_the_count(autojump_clock: Clock, hosts: Hosts) -> None:

@@ -212,6 +212,7 @@ async def test_an_idle_pool_keeps_nothing_and_answers_the_next_call() -> None:
         await until(lambda: jail.statistics().alive == 0 and is_gone(parents[0]))
         parents.append(int(await jail.call("ppid", b"")))
         await until(lambda: jail.statistics().alive == 0 and is_gone(parents[1]))
+    assert parents[0] != parents[1]
 
 
 async def test_a_call_that_lasts_longer_than_idleness_keeps_the_workers() -> None:

@@ -128,5 +128,6 @@ def test_no_bytes_at_all_bring_it_down(noise: bytes, after_a_head: bool) -> None
 
     async def run() -> None:
         await rig.says(POST[:-3] + noise if after_a_head else noise)
+        assert (await rig.says(POST)).startswith(b"HTTP/1.1 200")
 
     trio.run(run, clock=trio.testing.MockClock(autojump_threshold=0))

@@ -98,7 +98,8 @@ def test_a_library_that_is_written_is_read_again() -> None:
 @given(st.text(max_size=40), st.text(min_size=1, max_size=20))
 def test_an_outline_is_valid_xml_for_any_title_or_tag(title: str, tag: str) -> None:
     sources = [a_source(1, title=title, tags=(f"label:{tag}",))]
-    ElementTree.fromstring("".join(written(sources, title)).encode("utf-8", "surrogatepass"))
+    root = ElementTree.fromstring("".join(written(sources, title)).encode("utf-8", "surrogatepass"))
+    assert [one.get("xmlUrl") for one in root.iter("outline")] == [sources[0].url]
 
 
 def test_a_worker_reads_an_outline() -> None:

@@ -184,6 +184,7 @@ async def test_r5_a_preview_that_waits_for_its_host_does_not_delay_an_edit_of_it
         await wait_all_tasks_blocked()
         with trio.fail_after(1):
             await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(title="T"), reply))
+        assert service.registry.table.describe(source).source.title == "T"
         nursery.cancel_scope.cancel()
 
 
