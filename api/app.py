@@ -77,12 +77,12 @@ class Api(Application):
         return people if is_browser else self.programs
 
     def report(self, error: BaseException, scope: Mapping[str, Any], **more: str) -> None:
-        where = f"{scope.get('method', '')} {_told(scope.get('path', ''))}".strip()
+        where = f"{scope.get('method', '')} {_safe_path(scope.get('path', ''))}".strip()
         says = f"{type(error).__name__}: {error}"[:500]
         self.context.world.log("http.fault", level="error", **more, where=where, error=says)
 
 
-def _told(path: str) -> str:
+def _safe_path(path: str) -> str:
     """Return a path that is safe to log: paths under these prefixes contain credentials."""
     return next((open for open in (PATH, "/mail/", "/published/") if path.startswith(open)), path)
 
@@ -165,7 +165,7 @@ async def _sign_off(app: Api, response: Response) -> Response:
         level="debug",
         request_id=g.request_id,
         method=request.method,
-        path=_told(request.path),
+        path=_safe_path(request.path),
         status=response.status_code,
         key=g.face.asker(),
     )

@@ -50,10 +50,10 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as error:
         while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:  # a nursery wraps every exception
             error = error.exceptions[0]
-        return _told(error)
+        return _exit_code(error)
 
 
-def _told(error: BaseException) -> int:
+def _exit_code(error: BaseException) -> int:
     """Report how a command ended and return the exit code. Our own bugs are raised again."""
     match error:
         case click.exceptions.Exit(exit_code=code):

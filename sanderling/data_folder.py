@@ -40,12 +40,12 @@ NO_KEY = (
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
     """Work in a data folder as its owner if this is root. Raises CommandFailed."""
-    with told_plainly(folder), as_owner(folder):
+    with command_errors(folder), as_owner(folder):
         yield
 
 
 @contextmanager
-def told_plainly(folder: Path) -> Iterator[None]:
+def command_errors(folder: Path) -> Iterator[None]:
     """Turn storage errors, and OSErrors about the folder, into CommandFailed."""
     try:
         yield

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from actors.extras import always_on
 from actors.settings import Settings
-from sanderling.data_folder import named_vault, told_plainly, working_in
+from sanderling.data_folder import command_errors, named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from storage.secrets.vault import Vault
@@ -51,9 +51,9 @@ class Engine:
         """
         return _keys(Path(self.place), existing)
 
-    def told(self) -> AbstractContextManager[None]:
+    def command_errors(self) -> AbstractContextManager[None]:
         """Turn storage errors, and OSErrors about the data folder, into CommandFailed."""
-        return told_plainly(Path(self.place))
+        return command_errors(Path(self.place))
 
     def snapshot(self) -> AbstractAsyncContextManager[Storage]:
         """Open a read-only snapshot of data elsewhere. Raises CommandFailed, StorageError."""

@@ -97,18 +97,18 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     await _refuse_weak_jail(settings)
     listening = Listening()
     settings = await _listen(listening, settings)
-    porch = StartupListener(settings.public_url(), certificate)
-    listening.give_up = porch.give_up
+    startup = StartupListener(settings.public_url(), certificate)
+    listening.give_up = startup.give_up
 
     async def run() -> int:
         """Open the storage and run the tree; the startup listener answers until the front end takes over."""
         engine = engine_of(settings)
         await _refuse_half_of_it(settings)
-        world = real_world(settings, listening, log, certificate, doing=porch.say)
-        with engine.told():
+        world = real_world(settings, listening, log, certificate, doing=startup.say)
+        with engine.command_errors():
             storage = await world.open_storage()
         try:
-            with engine.told():
+            with engine.command_errors():
                 keys = await signing_keys(world, storage)
             with Watchdog(clock=monotonic, report=partial(_report_stall, world)) as watchdog:
                 system = System(
@@ -124,7 +124,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
                     version=__version__,
                     stuck=partial(_end_now, log),
                 )
-                porch.doing = system.readiness.starting
+                startup.doing = system.readiness.starting
                 return await _run(system, log, certificate)
         finally:
             with trio.move_on_after(CLOSE_WITHIN, shield=True):
@@ -136,7 +136,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     async with trio.open_nursery() as nursery:
         for address, listeners in listening.ready.items():
             secure = certificate is not None and address == (settings.host, settings.port)
-            nursery.start_soon(partial(porch.keep, address, listeners, secure=secure))
+            nursery.start_soon(partial(startup.keep, address, listeners, secure=secure))
         try:
             code = await run()
         except Exception as error:  # raised below, outside the nursery's group

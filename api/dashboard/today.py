@@ -131,7 +131,7 @@ _event = msgspec.json.Decoder(Event).decode
 async def show(visit: Visit) -> Page:
     views = await practice.practice(visit)
     newest = await practice.latest(visit, views, PRACTICE_SHOWN)
-    bins = await practice.wired(visit) if views else ()
+    bins = await practice.attached_bins(visit) if views else ()
     source = views[0].source.id if views else ""
     return Page(
         "first_steps/page.html",
@@ -168,9 +168,9 @@ class DocumentChangeForm(Form, frozen=True):
 async def change(visit: Visit) -> Reply:
     """Change a document; the next page shows its event. A second press at once changes nothing, but shows it."""
     try:
-        done, stored = await practice.changed(visit, visit.form.what)
+        done, stored = await practice.change_and_wait(visit, visit.form.what)
     except TooSoon as error:
-        await practice.settled(visit, visit.form.what, error.retry_after)
+        await practice.wait_checked(visit, visit.form.what, error.retry_after)
         return Go(
             f"{PATH}#noticed",
             say("Nothing changed: %(reason)s.", reason=translated(error.detail)),
@@ -195,8 +195,8 @@ async def make_key(visit: Visit) -> Reply:
 
 
 async def wire(visit: Visit) -> Reply:
-    bin, _made = await practice.wire(visit)
-    if await practice.delivered(visit, bin):
+    bin, _made = await practice.attach_bin(visit)
+    if await practice.wait_delivery(visit, bin):
         return Go(f"/webhook-bins/{bin.id}", say("The practice page was changed, and this is the delivery of it."))
     return Go(f"/webhook-bins/{bin.id}", say("The practice page was changed; its delivery is on the way."))
 

@@ -55,15 +55,15 @@ def marks_of(looks: bytes) -> str:
 async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
     if query.paths:
         found = call.context.overseer.some(query.paths)
-        return wire.TreePage(len(found), 0, await _told(call, found))
+        return wire.TreePage(len(found), 0, await _tree_rows(call, found))
     asked = RowQuery(
         query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled)
     )
     rows, total = await call.context.overseer.page(asked, query.start, query.limit)
-    return wire.TreePage(total, query.start, await _told(call, rows))
+    return wire.TreePage(total, query.start, await _tree_rows(call, rows))
 
 
-async def _told(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeRow, ...]:
+async def _tree_rows(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeRow, ...]:
     """Return rows; add the last error and next attempt of failing destinations from storage."""
     outbox = call.context.storage.outbox
     failing = {row.path.partition("/")[2] for row in rows if row.kind == "destination" and row.state == "failing"}

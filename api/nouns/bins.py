@@ -109,7 +109,7 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     """Check one capture. destinations: those that deliver to its bin. Never raises."""
     if capture.truncated:
         cut = Verdict(Cause.NOT_CHECKED, _CUT)
-        return SignatureCheck(hmac=Checked(**_told(cut)), ed25519=_events((), cut))
+        return SignatureCheck(hmac=Checked(**_verdict_fields(cut)), ed25519=_events((), cut))
     headers: dict[str, str] = {}
     for name, value in capture.headers:
         headers.setdefault(name, value)
@@ -124,10 +124,10 @@ async def check_capture(capture: Capture, destinations: Sequence[Destination], k
     if not any(name in headers for name in HEADERS):
         hmac = Verdict(Cause.NOT_CHECKED, _NO_DELIVERY)
     nothing = Verdict(Cause.NOT_CHECKED, _NO_EVENT)
-    return SignatureCheck(hmac=Checked(**_told(hmac)), ed25519=_events(events, nothing))
+    return SignatureCheck(hmac=Checked(**_verdict_fields(hmac)), ed25519=_events(events, nothing))
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _verdict_fields(verdict: Verdict) -> dict[str, Any]:
     ok = verdict.valid if verdict.valid or verdict.failed else None
     return {"ok": ok, "cause": verdict.cause.value, "why": verdict.reason}
 
@@ -139,8 +139,8 @@ def _events(events: Sequence[ReceivedEvent], nothing: Verdict) -> CheckedEvents:
     found = []
     for told in events:
         id = told.event.get("id")
-        found.append(CheckedEvent(id=id[:64] if isinstance(id, str) else None, **_told(told.verdict)))
-    return CheckedEvents(events=tuple(found), **_told(worst))
+        found.append(CheckedEvent(id=id[:64] if isinstance(id, str) else None, **_verdict_fields(told.verdict)))
+    return CheckedEvents(events=tuple(found), **_verdict_fields(worst))
 
 
 PAGE_SIZE = 1 << 20

@@ -352,12 +352,12 @@ async def invite(call: OperationContext, id: str) -> Attempted:
     return answer
 
 
-async def asked(call: OperationContext, id: str, token: str) -> Destination:
+async def of_link(call: OperationContext, id: str, token: str) -> Destination:
     """Return the destination of a consent link. Raises NotFound."""
-    return _linked(await named(call, id), token)
+    return _check_link(await named(call, id), token)
 
 
-def _linked(destination: Destination, token: str) -> Destination:
+def _check_link(destination: Destination, token: str) -> Destination:
     """Return the destination if the link's token is its own. Raises NotFound."""
     kept = destination.private.get(LINK)
     if kept is None or not hmac.compare_digest(kept.value.encode(), token.encode()):
@@ -370,7 +370,7 @@ async def agree(call: OperationContext, id: str, token: str) -> Destination:
     now = call.context.world.now()
 
     def change(old: Destination) -> Destination:
-        if _linked(old, token).confirmed:  # checked in the transaction: the address may belong to someone else by now
+        if _check_link(old, token).confirmed:  # in the transaction: the address may be someone else's by now
             return old
         wished = old.was_enabled is not False
         return replace(old, confirmed=True, enabled=wished, was_enabled=None, updated_at=now)
@@ -384,7 +384,7 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
     matched = await call.context.storage.outbox.cursor(MATCHED) or START
 
     def change(old: Destination) -> Destination:
-        if _linked(old, token).state == "disabled" or not old.confirmed:
+        if _check_link(old, token).state == "disabled" or not old.confirmed:
             return old
         return replace(old.missing(matched), state="disabled", owes="destination_disabled", updated_at=now)
 

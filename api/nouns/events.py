@@ -166,7 +166,7 @@ def window_of(query: Wanted) -> TimeWindow:
     return _window(_after(query.start), query)
 
 
-def asked_of(query: EventsQuery, target: str) -> PastRequest:
+def page_request_of(query: EventsQuery, target: str) -> PastRequest:
     """Return the window of a page request and the place in it. Raises Refusal (400)."""
     place = None
     try:
@@ -327,7 +327,7 @@ async def history(call: OperationContext, query: EventsQuery, target: str) -> Hi
 
 
 async def _page(call: OperationContext, query: EventsQuery, target: str, event_filter: EventFilter) -> HistoryPage:
-    asked = asked_of(query, target)
+    asked = page_request_of(query, target)
     log, newest_first = call.context.storage.log, query.order == "desc"
     window, _, cursor = asked
     left = _left(window, cursor, (await log.bounds()).floor, newest_first)

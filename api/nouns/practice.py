@@ -56,7 +56,7 @@ async def change(call: OperationContext, what: What) -> Changed:
     return practised
 
 
-async def told(call: OperationContext, source: SourceId, after: Seq) -> Stored | None:
+async def wait_event(call: OperationContext, source: SourceId, after: Seq) -> Stored | None:
     """Return the first event of a source after a position, or None within TOLD_WITHIN."""
     with trio.move_on_after(TOLD_WITHIN):
         at = after
@@ -69,14 +69,14 @@ async def told(call: OperationContext, source: SourceId, after: Seq) -> Stored |
     return None
 
 
-async def changed(call: OperationContext, what: What) -> tuple[Changed, Stored | None]:
-    """Change a document and wait for its event; see `change` and `told`."""
+async def change_and_wait(call: OperationContext, what: What) -> tuple[Changed, Stored | None]:
+    """Change a document and wait for its event; see `change` and `wait_event`."""
     before = call.context.storage.tail.head
     done = await change(call, what)
-    return done, await told(call, done.view.source.id, before)
+    return done, await wait_event(call, done.view.source.id, before)
 
 
-async def settled(call: OperationContext, what: What, within: int) -> None:
+async def wait_checked(call: OperationContext, what: What, within: int) -> None:
     """Wait until the last change of a document has been checked, for at most `within` seconds."""
     head = call.context.storage.tail.head
     for view in await practice(call):
@@ -93,7 +93,7 @@ async def latest(call: OperationContext, views: Sequence[SourceView], limit: int
     return page.events
 
 
-async def wire(call: OperationContext) -> tuple[Bin, WithSecret]:
+async def attach_bin(call: OperationContext) -> tuple[Bin, WithSecret]:
     """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError.
 
     If another window ends the practice at the same time, remove everything made here.
@@ -110,7 +110,7 @@ async def wire(call: OperationContext) -> tuple[Bin, WithSecret]:
     return bin, await destinations.add(call, alert.id, NewDestination(url=address, label=LABEL))
 
 
-async def wired(call: OperationContext) -> Sequence[Bin]:
+async def attached_bins(call: OperationContext) -> Sequence[Bin]:
     """Return the bins that practice was wired to, the newest last."""
     views = await practice(call)
     own = {alert.id for alert in await _alerts(call, views)}
@@ -119,7 +119,7 @@ async def wired(call: OperationContext) -> Sequence[Bin]:
     return [bin for bin, feeding in each if any(one.alert_id in own and one.label == LABEL for one in feeding)]
 
 
-async def delivered(call: OperationContext, bin: Bin) -> bool:
+async def wait_delivery(call: OperationContext, bin: Bin) -> bool:
     """Change the page as soon as allowed and wait for the delivery. Return False if none came within TOLD_WITHIN."""
     try:
         await change(call, "page")
@@ -138,7 +138,7 @@ async def end(call: OperationContext) -> None:
 
     Raises TooSlowError.
     """
-    for bin in await wired(call):
+    for bin in await attached_bins(call):
         await call.context.storage.bins.delete(bin.id)
     for alert in await _alerts(call, await practice(call)):
         await alerts.delete(call, alert.id)

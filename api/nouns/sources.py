@@ -208,7 +208,7 @@ def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
 # --- operations ------------------------------------------------------------------------------------------------------
 
 
-async def asked(
+async def ask_registry(
     call: OperationContext, make: Callable[[Reply[R]], messages.RegistryMessage], *, looks: bool = False
 ) -> R:
     """Ask the registry. Raises its errors, and TooSlowError (503). looks: allow for the time of a check."""
@@ -225,7 +225,7 @@ def reads_sources(call: OperationContext) -> bool:
 async def add(call: OperationContext, new: NewSource, where: str = "body") -> views.AddedSource:
     """Classify a URL and watch it. Raises Unprocessable, UrlRefused, Overloaded, LibraryFull."""
     wanted = checked(new, where)
-    return await asked(
+    return await ask_registry(
         call, lambda reply: messages.AddSource(wanted, reply, by=call.by, reads=reads_sources(call)), looks=True
     )
 
@@ -237,7 +237,7 @@ async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequen
 
 async def view(call: OperationContext, id: str) -> views.SourceView:
     """Return a source's current state. Raises NotFound."""
-    return await asked(call, partial(messages.DescribeSource, known(id)))
+    return await ask_registry(call, partial(messages.DescribeSource, known(id)))
 
 
 async def page(
@@ -248,12 +248,12 @@ async def page(
     sort: SourceSort = "worst",
 ) -> views.SourcePage:
     looks = bool(where) or sort != "worst"
-    return await asked(call, lambda reply: messages.ListSources(limit, reply, after, where, sort), looks=looks)
+    return await ask_registry(call, lambda reply: messages.ListSources(limit, reply, after, where, sort), looks=looks)
 
 
 async def tags(call: OperationContext) -> Mapping[str, int]:
     """Return the number of sources per tag, and below each tag: "news/*", "topic:*"."""
-    return await asked(call, messages.CountTags)
+    return await ask_registry(call, messages.CountTags)
 
 
 async def change(call: OperationContext, id: str, patch: SourcePatch, expected: Expected = None) -> views.SourceView:
@@ -261,7 +261,9 @@ async def change(call: OperationContext, id: str, patch: SourcePatch, expected: 
     source = known(id)
     there = (await view(call, id)).source.tags if patch.tags else ()
     wanted = checked_patch(patch, there)
-    return await asked(call, lambda reply: messages.EditSource(source, wanted, reply, expected, call.by), looks=True)
+    return await ask_registry(
+        call, lambda reply: messages.EditSource(source, wanted, reply, expected, call.by), looks=True
+    )
 
 
 async def pause(call: OperationContext, id: str) -> str:
@@ -304,12 +306,12 @@ async def mark(call: OperationContext, id: str, tag: str, *, on: bool) -> views.
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Delete a source, restorable for a while; its events stay. Raises NotFound, Stale."""
     source = known(id)
-    await asked(call, lambda reply: messages.DeleteSource(source, reply, expected))
+    await ask_registry(call, lambda reply: messages.DeleteSource(source, reply, expected))
 
 
 async def restore(call: OperationContext, id: str) -> views.SourceView:
     """Restore a deleted source within its rest period. Raises NotFound, Conflict, LibraryFull."""
-    return await asked(call, partial(messages.RestoreSource, known(id)))
+    return await ask_registry(call, partial(messages.RestoreSource, known(id)))
 
 
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
@@ -320,13 +322,13 @@ async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
 
 async def check(call: OperationContext, id: str) -> Millis:
     """Check now; return when the check is due. Raises NotFound, Conflict, TooSoon."""
-    return await asked(call, partial(messages.CheckNow, known(id)))
+    return await ask_registry(call, partial(messages.CheckNow, known(id)))
 
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
     """Classify a URL without adding it, and preview its events. Raises as `add`."""
     request = replace(request, tags=tags_of(request.tags, "body.tags"))
-    return await asked(call, lambda reply: messages.DetectUrl(request, reply, reads_sources(call)), looks=True)
+    return await ask_registry(call, lambda reply: messages.DetectUrl(request, reply, reads_sources(call)), looks=True)
 
 
 async def preview(call: OperationContext, id: str, request: PreviewRequest) -> Preview:
@@ -335,12 +337,12 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
     now = (await view(call, id)).source
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
-    return await asked(call, partial(messages.PreviewSource, source, selector, ignore), looks=True)
+    return await ask_registry(call, partial(messages.PreviewSource, source, selector, ignore), looks=True)
 
 
 async def examine(call: OperationContext, id: str) -> views.SourceExamination:
     """Explain a source's score and the time of its next check. Raises NotFound."""
-    return await asked(call, partial(messages.ExamineSource, known(id)))
+    return await ask_registry(call, partial(messages.ExamineSource, known(id)))
 
 
 async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ToldPage | None:
@@ -349,18 +351,18 @@ async def reported_page(call: OperationContext, id: str, *, values: bool = False
     values: include its current values. Raises Overloaded if no worker could read them.
     """
     source = known(id)
-    return await asked(call, lambda reply: messages.ShowTold(source, reply, values))
+    return await ask_registry(call, lambda reply: messages.ShowTold(source, reply, values))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> views.SourceExplanation:
     """Explain why a text was not reported. look: check now too, if politeness allows. Raises NotFound."""
     source = known(id)
-    return await asked(call, lambda reply: messages.ExplainSource(source, reply, text.strip(), look))
+    return await ask_registry(call, lambda reply: messages.ExplainSource(source, reply, text.strip(), look))
 
 
 async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...], *, noise: bool) -> views.TeachResult:
     """Add blocks of a page to the source's learned churn, or remove them. Raises NotFound, Unprocessable."""
-    return await asked(call, lambda reply: messages.Teach(source, texts, noise, reply))
+    return await ask_registry(call, lambda reply: messages.Teach(source, texts, noise, reply))
 
 
 async def each(

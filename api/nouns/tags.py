@@ -74,13 +74,13 @@ async def every(call: OperationContext) -> Sequence[Tag]:
 
 async def named(call: OperationContext, text: str) -> Tag:
     """Return one tag. Raises NotFound if no source has it or one below it, and it has no defaults."""
-    found = await asked(call, text)
+    found = await find(call, text)
     if not found.below and found.defaults is None:
         raise NotFound(f"No source has the tag {found.tag}, and it has no defaults.")
     return found
 
 
-async def asked(call: OperationContext, text: str) -> Tag:
+async def find(call: OperationContext, text: str) -> Tag:
     """Return one tag, used or not. Raises Unprocessable."""
     tag = tag_in(text)
     stored, counts = await call.context.storage.tag_defaults.get(tag), await sources.tags(call)
@@ -115,13 +115,13 @@ async def _set(
     def message(reply: Reply[TagDefaults | None]) -> SetTagDefaults:
         return SetTagDefaults(tag, settings, reply, expected, call.by)
 
-    return await sources.asked(call, message, looks=True)
+    return await sources.ask_registry(call, message, looks=True)
 
 
 async def give(call: OperationContext, old: str, new: str) -> None:
     """Copy the defaults of a tag to another one, unless that has some."""
-    found = await asked(call, old)
-    if found.defaults is not None and (await asked(call, new)).defaults is None:
+    found = await find(call, old)
+    if found.defaults is not None and (await find(call, new)).defaults is None:
         settings = settings_of(replace(found.defaults, destinations=found.destinations))
         if not settings.says_nothing:
             await put(call, new, settings)

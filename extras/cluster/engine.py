@@ -15,7 +15,7 @@ import trio
 from actors.settings import Settings
 from extras.cluster.postgres.address import Address, BadAddress, read_address
 from extras.cluster.postgres.server import SharedClock
-from sanderling.data_folder import named_vault, told_plainly
+from sanderling.data_folder import command_errors, named_vault
 from sanderling.engines import Engine
 from sanderling.environment import environ, machine
 from sanderling.exits import CommandFailed, Exit
@@ -58,7 +58,7 @@ class PostgresEngine(Engine):
         raise CommandFailed(f"The data are in {self.place}, and no file of ours. {why}", Exit.USAGE)
 
     def refuse_half(self) -> None:
-        with self.told():
+        with self.command_errors():
             with the_driver():
                 from extras.cluster.postgres.commands import is_half
             if is_half(self.address.url):
@@ -96,12 +96,12 @@ class PostgresEngine(Engine):
         vault = _vault(named_vault(environ()))
         with the_driver():
             from extras.cluster.postgres.commands import open_postgres_keys
-        with self.told(), open_postgres_keys(self.address.url, vault) as keys:
+        with self.command_errors(), open_postgres_keys(self.address.url, vault) as keys:
             yield keys
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        with told_plainly(Path(self.settings.data)), _told_of(self.address):
+    def command_errors(self) -> Iterator[None]:
+        with command_errors(Path(self.settings.data)), _told_of(self.address):
             yield
 
     @asynccontextmanager

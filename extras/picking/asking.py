@@ -104,13 +104,13 @@ async def of_url(call: OperationContext, request: DetectRequest, wish: PickWish)
     """Show the blocks of a URL's page to choose from. Raises as `sources.detect` does."""
     request = replace(request, tags=sources.tags_of(request.tags, "body.tags"))
     reads = sources.reads_sources(call)
-    return await sources.asked(call, lambda reply: PickFromUrl(request, wish, reply, reads), looks=True)
+    return await sources.ask_registry(call, lambda reply: PickFromUrl(request, wish, reply, reads), looks=True)
 
 
 async def of_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
     """Show the blocks of a watched page to choose from. Raises as `sources.preview` does."""
     source = sources.known(id)
-    return await sources.asked(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
+    return await sources.ask_registry(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
 
 
 async def tried_on_past(call: OperationContext, source: Source, wish: PickWish) -> Picked:

@@ -126,14 +126,14 @@ class ConsoleApp(App[int]):
             return
         self.tail.fill(found["events"][::-1])
         for view in self.views():
-            view.told()
+            view.show_events()
 
     def freeze(self) -> None:
         """Freeze or resume the display; reload if the service was away in between."""
         self.frozen = not self.frozen
         self.tail.pause(self.frozen)
         for view in self.views():
-            view.told()
+            view.show_events()
         if not self.frozen and self._missed:
             self._missed = False
             self._renew()
@@ -164,7 +164,7 @@ class ConsoleApp(App[int]):
             case "event" | "skipped" if name == "event" or told["of"] == "event":
                 self.tail.take(told)
                 for view in views[-1:]:
-                    view.told()
+                    view.show_events()
 
     def action_help(self) -> None:
         if not isinstance(self.screen, HelpScreen):

@@ -82,7 +82,7 @@ class TreeScreen(ActingView):
         return (Lines(self._heading, id="heading"), self.picks, Lines(tail_title, id="tail-title"), self.tail_picks)
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self.told)
+        self.call_after_refresh(self.show_events)
 
     def on_resize(self, event: events.Resize) -> None:
         height = event.size.height
@@ -123,7 +123,7 @@ class TreeScreen(ActingView):
         shown = self.console_app.tail.shown
         return event_line(shown[position], width) if position < len(shown) else [(" " * width, "")]
 
-    def told(self) -> None:
+    def show_events(self) -> None:
         """Follow the newest event unless the user is reading the tail."""
         if not self.is_mounted:
             return
@@ -276,7 +276,7 @@ class TreeScreen(ActingView):
         reading = self.tail_picks.has_focus
         self.console_app.tail.pause(not reading)
         (self.picks if reading or not self.tail_picks.display else self.tail_picks).focus()
-        self.told()
+        self.show_events()
         self.redraw()
 
     def action_jump(self) -> None:
@@ -342,5 +342,5 @@ class TreeScreen(ActingView):
 
     def action_hold(self, on: bool) -> None:
         self.console_app.tail.pause(on)
-        self.told()
+        self.show_events()
         self.redraw()

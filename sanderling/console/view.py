@@ -161,7 +161,7 @@ class View(Screen[None]):
     def change(self, path: str) -> None:
         """A part changed its state."""
 
-    def told(self) -> None:
+    def show_events(self) -> None:
         """The tail has other events."""
 
     def redraw(self) -> None:

@@ -13,7 +13,7 @@ import trio
 
 from actors.settings import Settings
 from sanderling import serve
-from sanderling.data_folder import told_plainly
+from sanderling.data_folder import command_errors
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations import self_test as check
@@ -149,7 +149,7 @@ async def test_a_host_name_that_is_none_is_a_bad_setting() -> None:
     ],
 )
 def test_a_bad_data_folder_is_reported_once_with_a_remedy(error: Exception, says: str) -> None:
-    with pytest.raises(CommandFailed, match=says), told_plainly(Path("data")):
+    with pytest.raises(CommandFailed, match=says), command_errors(Path("data")):
         raise error
 
 

@@ -178,7 +178,7 @@ async def take_wish(visit: Visit) -> Page:
 
 async def _mail_page(visit: Visit) -> Page:
     try:
-        hook = await destinations.asked(visit, visit.path["id"], visit.path["secret"])
+        hook = await destinations.of_link(visit, visit.path["id"], visit.path["secret"])
     except NotFound:
         return _unknown_mail()
     alert = await visit.context.storage.alerts.get(hook.alert_id)

@@ -172,7 +172,7 @@ def _inherited(name: Inheritable, values: Sequence[str], tags: Sequence[str]) ->
 async def show_defaults(visit: Visit) -> Page:
     asked = visit.draft.value("tag") or visit.query.tag
     try:
-        found = await acts.asked(visit, asked)
+        found = await acts.find(visit, asked)
     except Unprocessable:  # a tag of the service's own
         raise NotFound(acts.NO_TAG) from None
     defaults = found.defaults
@@ -199,7 +199,7 @@ async def save_defaults(visit: Visit) -> Go:
     settings = ask.TagSettings(**{name: given[name] for name in ask.TagSettings.__struct_fields__ if name != "managed"})
     if settings.says_nothing:
         raise InvalidForm(say("No default is set. To remove the defaults, use the button below."))
-    before = (await acts.asked(visit, form.tag)).defaults
+    before = (await acts.find(visit, form.tag)).defaults
     if (revision_of(before) if before is not None else "") != form.revision:
         raise Stale
     found = await acts.put(visit, form.tag, settings, frozenset((form.revision,)) if form.revision else None)

@@ -22,7 +22,7 @@ from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, writ
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipping import ID, NUMBER, REPLICA
 from extras.cluster.standby.following import Follower, FollowStatus, StandbyCopy
-from sanderling.data_folder import FILE_VARIABLE, STANDBY, named_vault, told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, STANDBY, command_errors, named_vault, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in
@@ -81,7 +81,7 @@ async def take_over(
     if standing.says and not unreachable:
         raise CommandFailed(_UNFENCED.format(standing.says), Exit.TRY_AGAIN)
     database = copy.database if copy.database.exists() else data / DATABASE
-    with told_plainly(data):
+    with command_errors(data):
         check_schema(database)
         content = examine(database)
         vault = key_of(database, data, named_vault(variables))
@@ -91,7 +91,7 @@ async def take_over(
         raise CommandFailed("The copy is sealed with no master key: it was not made by `replica`.", Exit.BAD_DATA)
     key = vault.mac_key(REPLICA)
     number = await _own(objects, Owner(id, number, by, now), key, unreachable=unreachable)
-    with told_plainly(data):
+    with command_errors(data):
         if database != data / DATABASE:
             os.replace(database, data / DATABASE)
             sync(data)
@@ -202,7 +202,7 @@ async def take_over_now(
 
 async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
     """Ask the following command to take over, and wait for it."""
-    with told_plainly(data):
+    with command_errors(data):
         (data / STANDBY).mkdir(mode=0o700, exist_ok=True)
         (data / STANDBY / ASKED).write_text("unreachable" if unreachable else "")
     tell("The command that follows takes over, and ends.")
@@ -237,7 +237,7 @@ def _held(data: Path, variables: Mapping[str, str], *, resumes: bool = False) ->
                 raise _Followed from None
             raise CommandFailed(f"{data} is in use by another process.", Exit.BAD_DATA) from None
         try:
-            with told_plainly(data):
+            with command_errors(data):
                 keys = replica_keys(data, variables)
             if not keys:
                 raise CommandFailed(NO_KEY.format(data / OWN), Exit.BAD_SETTING)

@@ -123,7 +123,7 @@ def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable
     engine = engine_of(settings)
     if not engine.elsewhere:
         return load(stream, name, Path(settings.data), entropy)
-    with engine.told():
+    with engine.command_errors():
         return trio.run(_fill_database, engine, read(stream, name), entropy)
 
 

@@ -299,7 +299,7 @@ CLOSE_WITHIN = 10.0
 async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
     """Open a snapshot of the instance of the settings. Raises CommandFailed."""
     engine = engine_of(settings)
-    with engine.told():
+    with engine.command_errors():
         async with engine.snapshot() if engine.elsewhere else snapshot(Path(settings.data)) as storage:
             yield storage
 

@@ -17,7 +17,7 @@ import msgspec
 
 from actors.settings import Settings
 from sanderling import __version__
-from sanderling.data_folder import FILE_VARIABLE, MasterKey, find_master_key, told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, MasterKey, command_errors, find_master_key, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup import archive
@@ -69,7 +69,7 @@ def _make(
 ) -> archive.Manifest:
     folder = Path(settings.data)
     copy = scratch / archive.DATABASE
-    with told_plainly(folder):
+    with command_errors(folder):
         content = copy_database(folder / archive.DATABASE, copy)
         taken = None
         if master is None or not secrets:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from sanderling.data_folder import FILE_VARIABLE, find_master_key, named_vault, told_plainly, working_in
+from sanderling.data_folder import FILE_VARIABLE, command_errors, find_master_key, named_vault, working_in
 from sanderling.environment import FILE_NAME
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.archive import DATABASE, SECRETS, VOUCHED, Manifest, Standing, unpack
@@ -173,7 +173,7 @@ def _staged(
         _copy(file, database)
         with suppress(FileNotFoundError):  # a database put aside after a crash has its newest commits here
             _copy(file.with_name(file.name + _WAL), stage / (DATABASE + _WAL))
-        with told_plainly(file):
+        with command_errors(file):
             check_schema(database)
             content = examine(database)
             key = key_of(database, folder, named)
@@ -191,7 +191,7 @@ def _staged(
             Exit.BAD_DATA,
         )
     vault = own_keys(folder).get(OWN) or named or make_own(stage)
-    with told_plainly(file):
+    with command_errors(file):
         check_schema(database)
         content = examine(database)
         lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())

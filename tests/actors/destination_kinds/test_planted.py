@@ -253,7 +253,7 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
     ("to look is to agree", by_mail, _agreed_by_looking),
     ("greylisting is a refusal", by_mail, lambda: patch.object(session, "_verdict", lambda reply: "revoked")),
     ("mail goes out in the clear", by_mail, _in_the_clear),
-    ("stopping is not heard", by_mail, lambda: patch.object(destinations, "decline", destinations.asked)),
+    ("stopping is not heard", by_mail, lambda: patch.object(destinations, "decline", destinations.of_link)),
     ("a mail's id is the event's alone", by_mail, _ids_cut),
     ("the token is left out", by_webhook, lambda: patch.object(webhook, "access_headers", lambda values: {})),
 )
