@@ -75,21 +75,20 @@ async def for_each(
     """
     outcomes: list[R | Failed] = [Failed(LATE, late=True)] * len(urls)
     deadline = trio.current_time() + WITHIN
-    slots = trio.CapacityLimiter(AT_ONCE)
+    slots = trio.Semaphore(AT_ONCE)
 
-    async def run(numbers: Sequence[int], token: object) -> None:
+    async def run(numbers: Sequence[int]) -> None:
         try:
             for number in numbers:
                 outcomes[number] = await _outcome(call, partial(act, number), place_of(number))
         finally:
-            slots.release_on_behalf_of(token)
+            slots.release()
 
     with trio.CancelScope(deadline=deadline):
         async with trio.open_nursery() as nursery:
             for numbers in _by_url(urls):
-                token = object()
-                await slots.acquire_on_behalf_of(token)
-                nursery.start_soon(run, numbers, token)
+                await slots.acquire()
+                nursery.start_soon(run, numbers)
     return outcomes
 
 

@@ -37,6 +37,10 @@ class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"fro
     show: Literal["changes", "text"] = "changes"
 
 
+Kept = Literal["whole", "main_text", "part"]
+"""All watched texts; the main text, as the event has it; a part of that, if it is too long."""
+
+
 class KeptVersion(Struct, frozen=True, kw_only=True):
     """A version of a page."""
 
@@ -44,7 +48,7 @@ class KeptVersion(Struct, frozen=True, kw_only=True):
     at: Time | None
     event_id: str | None
     says: str
-    kept: Literal["whole", "main_text", "part"]
+    kept: Kept
 
 
 class Versions(Struct, frozen=True, kw_only=True):
@@ -79,8 +83,6 @@ MOST_VERSIONS = 100
 """Events of a page to read back; older versions are unknown."""
 START, NOW = "start", "now"
 """The ids of the text before the oldest change, and of the current text that belongs to no event."""
-Kept = Literal["whole", "main_text", "part"]
-"""All watched texts; the main text, as the event has it; a part of that, if it is too long."""
 _KINDS = (Kind.HTML, Kind.PRACTICE, Kind.NOTICE)
 _PAGE = 50
 

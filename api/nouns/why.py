@@ -91,13 +91,16 @@ class AlertsMatched(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
+ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
+
+
 class EventWhy(Struct, frozen=True, kw_only=True):
     """Why an event was emitted: `says` has the reason in a sentence or two, the other fields have the evidence."""
 
     id: str
     source_id: str
     source_type: SourceType
-    kind: Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
+    kind: ReasonKind
     says: str
     noted: bool
     compared_with: Time | None
@@ -251,7 +254,6 @@ async def logged_in(log: EventLog, source: SourceId, start: Millis, end: Millis)
     return LoggedEvents(id_in(first[0].body), id_in(last[0].body), since)
 
 
-ReasonKind = Literal["page", "new_item", "new_entry", "edited_entry", "frame", "notice"]
 _SHOWN = 60
 _HELD = message("All the others were new too, as after a move, and its date is old, so no alert gets it.")
 _NO_NOTE = message("The note of that check is deleted, so this comes from the event itself.")

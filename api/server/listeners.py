@@ -64,7 +64,7 @@ class StartupListener:
         self, address: tuple[str, int], listeners: Sequence[trio.abc.Listener[Any]], *, secure: bool = False
     ) -> None:
         """Answer on an address's listeners until `give_up`; return once the open connections are answered."""
-        limit = trio.CapacityLimiter(AT_ONCE)
+        free = trio.Semaphore(AT_ONCE)
         async with trio.open_nursery() as answering:
             scope, gone = trio.CancelScope(), trio.Event()
             self._kept[address] = scope, gone
@@ -72,7 +72,7 @@ class StartupListener:
                 with scope:
                     async with trio.open_nursery() as accepting:
                         for listener in listeners:
-                            accepting.start_soon(self._accept, listener, answering, limit, secure)
+                            accepting.start_soon(self._accept, listener, answering, free, secure)
             finally:
                 gone.set()
 
@@ -84,23 +84,19 @@ class StartupListener:
             await gone.wait()
 
     async def _accept(
-        self, listener: trio.abc.Listener[Any], answering: trio.Nursery, limit: trio.CapacityLimiter, secure: bool
+        self, listener: trio.abc.Listener[Any], answering: trio.Nursery, free: trio.Semaphore, secure: bool
     ) -> None:
         while True:
-            token = object()
-            await limit.acquire_on_behalf_of(token)
-            try:
-                stream = await listener.accept()
-            except OSError:  # no file descriptors: closing connections helps
-                limit.release_on_behalf_of(token)
-                await trio.sleep(PAUSE)
-                continue
-            except BaseException:
-                limit.release_on_behalf_of(token)
-                raise
-            answering.start_soon(self._answer, stream, limit, token, secure)
+            await free.acquire()
+            stream = None
+            while stream is None:
+                try:
+                    stream = await listener.accept()
+                except OSError:  # no file descriptors: closing connections helps
+                    await trio.sleep(PAUSE)
+            answering.start_soon(self._answer, stream, free, secure)
 
-    async def _answer(self, stream: trio.abc.Stream, limit: trio.CapacityLimiter, token: object, secure: bool) -> None:
+    async def _answer(self, stream: trio.abc.Stream, free: trio.Semaphore, secure: bool) -> None:
         try:
             with trio.move_on_after(WITHIN), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 if secure and self._certificate is not None:
@@ -109,11 +105,10 @@ class StartupListener:
                     await secured.do_handshake()
                     if secured.selected_alpn_protocol() not in (None, "http/1.1"):
                         raise trio.BrokenResourceError
-                head = await _head(stream)
-                if head:
+                if head := await _head(stream):
                     await stream.send_all(self._said(head))
         finally:
-            limit.release_on_behalf_of(token)
+            free.release()
             await trio.aclose_forcefully(stream)
 
     def _said(self, head: bytes) -> bytes:
