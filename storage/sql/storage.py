@@ -37,7 +37,7 @@ from storage.sql.stores.people import People, SavedViews
 from storage.sql.stores.pictures import Pictures
 from storage.sql.stores.publications import Publications
 from storage.sql.stores.sources import Sources, TagsDefaults
-from storage.sql.transaction import Job, Lookups, Readers, Space, Transaction, Writer
+from storage.sql.transaction import Job, Lookups, Readers, Space, Writer, fenced
 from storage.tail import Tail
 
 
@@ -81,15 +81,8 @@ class NoticingWriter:
         self._writer, self._damage, self._lease = writer, damage, lease
 
     async def submit(self, job: Job[T], **how: Any) -> T:
-        lease = self._lease
-
-        def fenced(transaction: Transaction) -> T:
-            assert lease is not None
-            transaction.fence(lease)
-            return job(transaction)
-
         with self._damage.noted():
-            return await self._writer.submit(job if lease is None else fenced, **how)
+            return await self._writer.submit(job if self._lease is None else fenced(self._lease, job), **how)
 
 
 class NoticingReaders:

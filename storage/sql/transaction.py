@@ -74,6 +74,18 @@ class Transaction:
 
 
 Job = Callable[[Transaction], T]
+
+
+def fenced(lease: Lease, job: Job[T]) -> Job[T]:
+    """Return a job that first refuses a writer of an earlier start. It raises Fenced."""
+
+    def run(transaction: Transaction) -> T:
+        transaction.fence(lease)
+        return job(transaction)
+
+    return run
+
+
 Row = tuple[Literal["alert", "cursor", "destination", "drops", "fact", "publication", "refers", "source"], str]
 """A row that several nodes may change at the same time: its table and id. `refers`: to a destination, by new rows.
 

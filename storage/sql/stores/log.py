@@ -19,7 +19,7 @@ from storage.sql.stores import pictures, scan
 from storage.sql.stores.alerts import pay
 from storage.sql.stores.sources import encode_hot, insert, write_jars
 from storage.sql.stores.stories import StoryMarks, Telling
-from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, every_row, first_row
+from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, every_row, fenced, first_row
 from storage.tail import Follower, Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
@@ -52,21 +52,14 @@ class EventLog:
         story, even one that began in this transaction. Returns only after the data are durable.
         Raises Fenced, DiskFull, Unavailable.
         """
-        job = partial(self._append, harvests, lease, mint, stamp, stories)
+        job = fenced(lease, partial(self._append, harvests, mint, stamp, stories))
         events = sum([len(harvest.drafts) or 1 for harvest in harvests])
         holds: list[Row] = [("destination", harvest.debtor) for harvest in harvests if harvest.debtor is not None]
         return await self._writer.submit(job, events=events, holds=holds)
 
-    def _append(  # noqa: PLR0917
-        self,
-        harvests: Sequence[Harvest],
-        lease: Lease,
-        mint: Mint,
-        stamp: Stamp,
-        stories: Stories | None,
-        transaction: Transaction,
+    def _append(
+        self, harvests: Sequence[Harvest], mint: Mint, stamp: Stamp, stories: Stories | None, transaction: Transaction
     ) -> Sequence[Answer]:
-        transaction.fence(lease)
         before = self._last = Seq(transaction.last(self._last))
         mint.raise_floor(before)
         answers: list[Answer] = []
@@ -125,7 +118,6 @@ class EventLog:
         """
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
             (newest,) = transaction.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()
             check_adopted(events, floor, Seq(transaction.last(self._last)), newest)
             ids = dict.fromkeys(event.source for event in events)
@@ -136,7 +128,7 @@ class EventLog:
             self._last = events[-1].seq if events else max(self._last, floor)
             transaction.newest = events[-1].seq if events else START
 
-        await self._writer.submit(job, events=len(events) or 1)
+        await self._writer.submit(fenced(lease, job), events=len(events) or 1)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
         """Save states without events, and cookies, in one transaction.
@@ -146,7 +138,6 @@ class EventLog:
         """
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
             admitted = _States()
             admitted.know(transaction, states)
             for state in states:
@@ -154,7 +145,7 @@ class EventLog:
             admitted.write(transaction)
             write_jars(transaction, (*map(_jar, states), *jars))
 
-        await self._writer.submit(job, rows=len(states) + len(jars))
+        await self._writer.submit(fenced(lease, job), rows=len(states) + len(jars))
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return up to `limit` (1 to 500) events after `after`, oldest first. Reads at most `budget` rows.
@@ -201,11 +192,8 @@ class EventLog:
 
         The floor does not change.
         """
-
-        def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
-            return scan.forget_heartbeats(transaction.connection, min(before, scan.LAST), keep, limit)
-
+        before = min(before, scan.LAST)
+        job = fenced(lease, lambda it: scan.forget_heartbeats(it.connection, before, keep, limit))
         return await self._writer.submit(job, rows=limit)
 
     async def room(self) -> FreeSpace:
@@ -214,11 +202,7 @@ class EventLog:
 
     async def give_back(self, limit: int, lease: Lease) -> int:
         """Return at most `limit` free bytes to the disk; return how many, 0 if none can be."""
-
-        def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
-            return self._space.give_back(transaction.connection, limit)
-
+        job = fenced(lease, lambda it: self._space.give_back(it.connection, limit))
         return await self._writer.submit(job, rows=MOST_ROWS)
 
     async def held(self, source: SourceId) -> SourceSize:
@@ -241,7 +225,6 @@ class EventLog:
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many."""
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
             oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
             doomed = transaction.execute(oldest, (min(before, scan.LAST), limit)).fetchall()
             if doomed:
@@ -250,7 +233,7 @@ class EventLog:
                 transaction.execute("UPDATE fact SET value=? WHERE name='floor'", floor)
             return len(doomed)
 
-        return await self._writer.submit(job, rows=limit)
+        return await self._writer.submit(fenced(lease, job), rows=limit)
 
 
 def _jar(state: SourceState) -> StoredJar:

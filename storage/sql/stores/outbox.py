@@ -46,7 +46,7 @@ from storage.secrets.sealing import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Row, Store, Transaction, every_row, first_row
+from storage.sql.transaction import Row, Store, Transaction, every_row, fenced, first_row
 
 
 class Claim(NamedTuple):
@@ -156,7 +156,6 @@ class Outbox(Store):
         """
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
             at, now = transaction.execute(_STANDING, (name,)).fetchone()
             if at != expect:
                 raise CursorMoved(f"cursor {name!r} is at {at}, not at {expect}")
@@ -172,7 +171,7 @@ class Outbox(Store):
 
         counted: list[Row] = [("alert", hit.alert) for hit in hits]
         rows = 1 + len(matches) + len(hits) + len(met)
-        await self._writer.submit(job, rows=rows, holds=[("cursor", name), *counted, *_refers(matches)])
+        await self._writer.submit(fenced(lease, job), rows=rows, holds=[("cursor", name), *counted, *_refers(matches)])
 
     async def met(self, story: Seq) -> Mapping[str, Seq]:
         """Return the matched event of a story for each alert that matches once per story."""
@@ -186,7 +185,6 @@ class Outbox(Store):
         """
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
             rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
             queued = transaction.executemany(_PUT, rows).rowcount if rows else 0
             if replayed is not None:
@@ -194,7 +192,7 @@ class Outbox(Store):
             return queued
 
         holds = [*_refers(matches), *_destinations([] if replayed is None else [replayed.destination])]
-        return await self._writer.submit(job, rows=1 + len(matches), holds=holds)
+        return await self._writer.submit(fenced(lease, job), rows=1 + len(matches), holds=holds)
 
     async def claim(
         self,
@@ -221,12 +219,11 @@ class Outbox(Store):
                 return ()
 
         def job(transaction: Transaction) -> Sequence[Delivery]:
-            transaction.fence(lease)
             if known is not None:
                 expect(transaction, known)
             return _claim(transaction, destination, now, limit, lease, digests=digests)
 
-        return await self._writer.submit(job, rows=limit, holds=_destinations([destination]))
+        return await self._writer.submit(fenced(lease, job), rows=limit, holds=_destinations([destination]))
 
     async def gathered_since(self, destination: str) -> Millis | None:
         """Return the earliest first due time of the waiting rows that are in no digest."""
@@ -241,7 +238,6 @@ class Outbox(Store):
         """
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
             found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
             if found is None:
                 return 0
@@ -254,7 +250,7 @@ class Outbox(Store):
             _freeze(transaction, key, taken, portion.end, freeze)
             return len(taken) + len(gone)
 
-        return await self._writer.submit(job, rows=portion.limit, holds=_destinations([destination]))
+        return await self._writer.submit(fenced(lease, job), rows=portion.limit, holds=_destinations([destination]))
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
         """Make rows due now that wait longer than allowed for their number of attempts; return how many.
@@ -266,7 +262,6 @@ class Outbox(Store):
             return 0
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
             rows = transaction.execute(_AHEAD, some).fetchall()
             clamped = [
                 (now if due > latest(attempts) else due, min(now, first_due), key, seq)
@@ -276,7 +271,7 @@ class Outbox(Store):
             transaction.executemany(_CLAMP, clamped)
             return len(clamped)
 
-        return await self._writer.submit(job, holds=_destinations([destination]))
+        return await self._writer.submit(fenced(lease, job), holds=_destinations([destination]))
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease, *, may_wait: bool = False) -> None:
         """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
@@ -284,12 +279,8 @@ class Outbox(Store):
         Skips rows that this lease has not claimed, such as those taken over by another.
         A given-up match is missed from then on (`Destination.missed_after`).
         """
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
-            _settle(transaction, outcomes, lease)
-
         holds = _destinations(outcome.destination for outcome in outcomes)
+        job = fenced(lease, lambda it: _settle(it, outcomes, lease))
         await self._writer.submit(job, rows=2 * len(outcomes), holds=holds, may_wait=may_wait)
 
     async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
@@ -304,12 +295,8 @@ class Outbox(Store):
 
     async def put_back(self, claims: Sequence[Claim], lease: Lease) -> int:
         """Make rows due again if these starts still hold the claims; return how many."""
-
-        def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
-            return sum(transaction.execute(_PUT_BACK, claim).rowcount for claim in claims)
-
         holds = _destinations(destination for destination, *_ in claims)
+        job = fenced(lease, lambda it: sum(it.execute(_PUT_BACK, claim).rowcount for claim in claims))
         return await self._writer.submit(job, rows=len(claims), holds=holds)
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
@@ -319,7 +306,6 @@ class Outbox(Store):
         """
 
         def job(transaction: Transaction) -> int:
-            transaction.fence(lease)
             if destination is None:
                 return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
             claimed = [
@@ -328,7 +314,8 @@ class Outbox(Store):
             transaction.executemany("UPDATE outbox SET claimed=0 WHERE destination=? AND seq=?", claimed)
             return len(claimed)
 
-        return await self._writer.submit(job, holds=_destinations([] if destination is None else [destination]))
+        holds = _destinations([] if destination is None else [destination])
+        return await self._writer.submit(fenced(lease, job), holds=holds)
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""

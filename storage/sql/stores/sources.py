@@ -28,7 +28,7 @@ from storage.records.source import (
 )
 from storage.secrets.sealing import COOKIES, HELLOS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Store, Transaction, every_row, first_row
+from storage.sql.transaction import Store, Transaction, every_row, fenced, first_row
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -63,12 +63,7 @@ class Sources(Store):
         """Add a source with its first state. Raises Duplicate with the existing one if the URL is watched, or if
         another node added the same feed after the change `known`, the last that the caller has seen. None: not checked.
         """
-
-        def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
-            insert(transaction, source, state, known)
-
-        await self._writer.submit(job, rows=3)
+        await self._writer.submit(fenced(lease, lambda it: insert(it, source, state, known)), rows=3)
 
     async def update(
         self,
@@ -87,7 +82,6 @@ class Sources(Store):
         """
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
             existing = by_url(transaction, source.url)
             if existing is not None and existing.id != source.id:
                 raise Duplicate(existing)
@@ -99,17 +93,16 @@ class Sources(Store):
             if state is not None:
                 write_state(transaction, state)
 
-        await self._writer.submit(job, holds=[("source", source.id)])
+        await self._writer.submit(fenced(lease, job), holds=[("source", source.id)])
 
     async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
         """Delete a source and its state; its events stay in the log. `before` as in `update`."""
 
         def job(transaction: Transaction) -> None:
-            transaction.fence(lease)
             _check_unmoved(transaction, before)
             transaction.execute("DELETE FROM source WHERE key=(SELECT key FROM source_key WHERE id=?)", (source,))
 
-        await self._writer.submit(job, rows=3, holds=[("source", source)])
+        await self._writer.submit(fenced(lease, job), rows=3, holds=[("source", source)])
 
     async def forget_deleted(self, before: Millis, limit: int) -> int:
         """Erase at most `limit` sources deleted before a moment (`deleted_at`); return how many."""

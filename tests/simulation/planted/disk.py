@@ -21,7 +21,7 @@ from storage.errors import DiskFull
 from storage.records.identity import Millis, Seq
 from storage.records.source import Harvest, SourceState
 from storage.sql.stores.log import EventLog
-from storage.sql.transaction import Transaction
+from storage.sql.transaction import Transaction, fenced
 
 
 def frames_not_restored() -> AbstractContextManager[Any]:
@@ -73,12 +73,12 @@ def own_commits_shown_before_their_time() -> AbstractContextManager[Any]:
         stamp = cache(stamp)
 
         def trial(transaction: Transaction) -> None:
-            answers = self._append(harvests, lease, repeating, stamp, more[0] if more else None, transaction)
+            answers = self._append(harvests, repeating, stamp, more[0] if more else None, transaction)
             transaction.afterwards.clear()
             raise _Undone(answers)
 
         try:
-            await self._writer.submit(trial)
+            await self._writer.submit(fenced(lease, trial))
         except _Undone as undone:
             self.follower.committed(before, events_of(undone.answers))
         self._last = before
