@@ -16,6 +16,7 @@ import click
 
 from actors.extras import TABLE, extra
 from actors.settings import Settings
+from sanderling.client.terminal import print_page, shown
 from sanderling.commands import (
     alerts,
     backup,
@@ -238,8 +239,6 @@ def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str 
         click.echo(references.as_markdown(), nl=False)
         return Exit.WELL
     found = loaded(config, flags)
-    from sanderling.client.terminal import shown
-
     click.echo(shown(references.as_json(found)) if as_json else references.as_text(found))
     if not as_json and (theirs := settings_at(found.settings)) is not None:
         click.echo("\n".join(references.beside(found.settings, theirs)), err=True)
@@ -258,13 +257,9 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
     told = any(text is not None for name, text in flags.items() if name != "data")
     running = None if told else running_at(settings.data)
     link = keyring.set_up_link(settings, None if running is None else running.url)
-    if as_json:
-        from sanderling.client.terminal import print_json
-
-        print_json({"url": link})
-        return Exit.WELL
-    click.echo("Open this within an hour, in a browser that reaches the service:", err=True)
-    click.echo(link)
+    if not as_json:
+        click.echo("Open this within an hour, in a browser that reaches the service:", err=True)
+    print_page({"url": link}, lambda found: found.values(), as_json=as_json)
     return Exit.WELL
 
 
@@ -276,12 +271,8 @@ def version(*, as_json: bool) -> int:
     from sanderling import __version__
     from storage.sqlite.engine.migrations import STEPS
 
-    if as_json:
-        from sanderling.client.terminal import print_json
-
-        print_json({"version": __version__, "build": BUILD, "schema": len(STEPS)})
-    else:
-        click.echo(f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}")
+    found = {"version": __version__, "build": BUILD, "schema": len(STEPS)}
+    print_page(found, lambda _: [f"sanderling {__version__} ({BUILD}), schema {len(STEPS)}"], as_json=as_json)
     return Exit.WELL
 
 

@@ -115,11 +115,8 @@ class Argon2:
 
     async def hash(self, password: str) -> str:
         """Return algorithm, parameters, salt and hash as one string."""
-
-        def work() -> str:
-            return argon2id.str(password.encode(), opslimit=self._ops, memlimit=self._memory).decode()
-
-        return await trio.to_thread.run_sync(work, limiter=self._one)
+        work = partial(argon2id.str, password.encode(), opslimit=self._ops, memlimit=self._memory)
+        return (await trio.to_thread.run_sync(work, limiter=self._one)).decode()
 
     async def fits(self, password: str, hashed: str) -> bool:
         def work() -> bool:
