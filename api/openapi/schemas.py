@@ -1,7 +1,8 @@
 """JSON Schemas of everything on the wire, for the description's components and for `/schemas/`.
 
 msgspec makes them from the types that validate requests and write answers. This module adds the parts that types lack:
-formats, bounds, and from `words/types.md` the fields of storage's types and details of the API's.
+formats, bounds (`schemas` in `words/*.json`), and from `words/types.md` the fields of storage's types and details of
+the API's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final, get_args, get_origin
 
 from msgspec import Struct, json
 
-from api.openapi.texts import example_of, sections
+from api.openapi.texts import example_of, examples, sections
 from api.problems import Problem
 from api.route import Route
 from storage.records import event
@@ -26,69 +27,6 @@ IDS: Final = frozenset({"id", "source_id", "alert_id", "destination_id", "event_
 """Properties that hold the id of a record."""
 NO_IDS: Final = frozenset({"CheckedEvent", "TemplateRecord", "TemplateSummary", "TemplateReport", "TemplatePreview"})
 """Types whose ids are words or come from strangers."""
-UUID7 = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$"
-EVENT_VERSION = "1.5"
-"""The version of the event's schema: `schema_version`, and a number that rises with each addition.
-
-1.1: `summary`, and in `diff` and `delta` `context` and `spans`. 1.2: `changes`. 1.3: `unread`. 1.4: `heartbeat`. 1.5:
-`story`.
-"""
-_URI, _TIME, _UUID7 = {"format": "uri"}, {"format": "date-time"}, {"format": "uuid", "pattern": UUID7}
-_AT_LEAST_0, _AT_LEAST_1 = {"minimum": 0}, {"minimum": 1}
-_LABEL, _VALUE_TEXT = {"maxLength": event.MOST_CONTEXT}, {"maxLength": event.MOST_VALUE_TEXT}
-_FIRST = {"description": ""}
-"""Keeps the place of the description in front of the bounds."""
-BOUNDS: Final[dict[str, dict[str, dict[str, Any]]]] = {
-    "Event": {
-        "$schema": _URI,
-        "id": _UUID7,
-        "source_id": {"format": "uuid"},
-        "summary": _FIRST | {"minLength": 1, "maxLength": event.MOST_SUMMARY},
-        "content_hash": {"pattern": "^sha256:[0-9a-f]{64}$"},
-        "simhash": _FIRST | _AT_LEAST_0,
-        "fetched_at": _TIME,
-        "emitted_at": _TIME,
-        "changes": _FIRST | {"maxItems": event.MOST_CHANGES},
-        "story": _UUID7,
-        "signed_at": _TIME,
-    },
-    "Heartbeat": {
-        "number": _AT_LEAST_1,
-        "every_seconds": _AT_LEAST_1,
-        "due_at": _TIME,
-        "before": {"pattern": UUID7},
-        "head": {"pattern": UUID7},
-        "running_since": _TIME,
-        "looks": _AT_LEAST_0,
-        "looks_since": _TIME,
-        "watched": _AT_LEAST_0,
-        "failing": _AT_LEAST_0,
-        "paused": _AT_LEAST_0,
-    },
-    "Context": {"heading": _LABEL, "row": _LABEL, "column": _LABEL},
-    "TypedChange": {"label": _VALUE_TEXT, "lowest_since": _TIME, "highest_since": _TIME},
-    "Value": {
-        "text": _VALUE_TEXT,
-        "number": {"minimum": -event.LARGEST, "maximum": event.LARGEST},
-        "scale": {"minimum": 0, "maximum": event.MOST_SCALE},
-    },
-    "Problem": {"$schema": _URI, "type": _URI},
-}
-"""Formats and bounds of fields of types that storage declares, by type and field."""
-_NO_TEXT = {"type": ["string", "null"], "maxLength": 0}
-"""Null, for fields whose text is never empty. Client generators reject a bare `null` type."""
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_NO_TEXTS = {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": 0}
-SHAPES: Final[dict[str, dict[str, Any]]] = {
-    "Event": {"x-version": EVENT_VERSION},
-    "ReplayRequest": {
-        "oneOf": [
-            {"required": ["since"], "properties": {"since": {"type": "string"}, "ids": _NO_TEXTS}},
-            {"required": ["ids"], "properties": {"ids": _TEXTS, "since": _NO_TEXT, "until": _NO_TEXT}},
-        ]
-    },
-}
-"""Type name to additions that concern several fields."""
 _ONLY_NULL = {"type": ["string", "null"], "enum": [None]}
 _LOOKAHEAD = r"$(?!\n)"
 
@@ -147,17 +85,19 @@ def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
 def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:
     """Return the schema of each type, and the named schemas that they refer to."""
     tops, parts = json.schema_components(kinds, ref_template=template)
-    examples = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
+    shown = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
     for name, schema in parts.items():
         for field, property in schema.get("properties", {}).items():
             if field in IDS and name not in NO_IDS:
                 _string_in(property)["format"] = "uuid"
         if name in (details := _details()):
             schema["description"] += f"\n\n{details[name]}"
+        added = examples("schemas").get(name, {})
+        bounds = added.get("properties", {})
         for field, says in _fields().get(name, {}).items():
-            schema["properties"][field] |= BOUNDS.get(name, {}).get(field, {}) | {"description": says}
-        schema.update(SHAPES.get(name, {}))
-        if (example := examples.get(name)) is not None:
+            schema["properties"][field] |= bounds.get(field, {}) | {"description": says}
+        schema.update({part: value for part, value in added.items() if part != "properties"})
+        if (example := shown.get(name)) is not None:
             schema.setdefault("examples", [example])
     return [portable(top) for top in tops], {name: portable(part) for name, part in sorted(parts.items())}
 

@@ -20,6 +20,7 @@ from api.openapi.document import KINDS_SENT
 from api.openapi.nouns import ROUTES
 from api.openapi.schemas import published
 from api.problems import KINDS
+from storage.records import event
 from tests.api.house import House
 from tests.api.walk import all_routes
 
@@ -97,7 +98,11 @@ async def test_the_schema_of_events_has_the_version_of_each_field(house: House) 
     async with house.stranger() as client:
         schema = (await client.get("/schemas/stream-event/1.json")).json()
         assert schema["x-version"] == "1.5"
-        assert schema["properties"]["summary"]["maxLength"] == 140
+        assert schema["properties"]["summary"]["maxLength"] == event.MOST_SUMMARY
+        assert schema["properties"]["changes"]["maxItems"] == event.MOST_CHANGES
+        value, context = schema["$defs"]["Value"]["properties"], schema["$defs"]["Context"]["properties"]
+        assert value["text"]["maxLength"] == event.MOST_VALUE_TEXT and value["scale"]["maximum"] == event.MOST_SCALE
+        assert value["number"]["maximum"] == event.LARGEST and context["row"]["maxLength"] == event.MOST_CONTEXT
         assert not {"summary", "diff", "delta", "unread", "heartbeat", "story"} & set(schema["required"]), (
             "earlier ones have none"
         )

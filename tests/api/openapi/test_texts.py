@@ -66,7 +66,7 @@ def test_each_noun_has_its_words_and_no_name_appears_twice() -> None:
     there = {each.name.partition(".")[0] for each in FOLDER.iterdir()}
     assert there == {noun.name for noun in NOUNS} | {"introduction", "problems", "types"}
     assert [noun.name for noun in NOUNS if set(page_of(noun.name).operations) - set(operations())] == []
-    for part in ("parameters", "headers", "operations", "queries", "types"):
+    for part in ("parameters", "headers", "operations", "queries", "schemas", "types"):
         assert len(examples(part)) == sum(len(noun.get(part, {})) for noun in by_noun()), part
     assert examples("operations").keys() - {words.name for words in operations().values()} == set()
 
