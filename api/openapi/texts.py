@@ -2,9 +2,9 @@
 
 `words/<noun>.md` has a noun's tag, and below a heading for each operation its description: a paragraph is one line, as
 in the document. `words/<noun>.json` has the data for generators: parameters of paths and of queries (`*`: of any type),
-examples of bodies, links to other operations, and one example of each type. The examples belong together: one source,
-its events, an alert over it, that alert's destination. `words/problems.json` has the kinds of errors, for
-`api/problems.py`.
+examples of bodies, links to other operations, formats and bounds of fields (`schemas`), and one example of each type.
+The examples belong together: one source, its events, an alert over it, that alert's destination. `words/problems.json`
+has the kinds of errors, for `api/problems.py`.
 
 Three short forms save copies. A section `## {name}` in Markdown is a text that others include as `{name}`. In JSON,
 `"{Event}"` stands for the example of a type, also inside a text, and `{"{Event}": {"title": "Prices"}}` for that
