@@ -210,8 +210,4 @@ def cors_headers(headers: Headers, origins: Collection[str]) -> Mapping[str, str
     origin = named_origin(headers, origins)
     if origin is None:
         return {"Vary": "Origin"}
-    return {
-        "Vary": "Origin",
-        "Access-Control-Allow-Origin": origin,
-        "Access-Control-Expose-Headers": ", ".join(SEEN),
-    }
+    return {"Vary": "Origin", "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": ", ".join(SEEN)}

@@ -177,11 +177,7 @@ def _strict_json(raw: bytes) -> Any:
         raise invalid("body", "begins with a byte order mark (U+FEFF), which JSON forbids (RFC 8259, 8.1)")
     try:
         tree = json.loads(
-            raw.decode(),
-            object_pairs_hook=_unique,
-            parse_constant=_no_constant,
-            parse_int=_exact,
-            parse_float=_finite,
+            raw.decode(), object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_exact, parse_float=_finite
         )
         msgspec.json.encode(tree)  # refuses lone surrogates
     except UnicodeDecodeError:

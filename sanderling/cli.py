@@ -17,17 +17,7 @@ import click
 from actors.extras import TABLE, extra
 from actors.settings import Settings
 from sanderling.client.terminal import print_page, shown
-from sanderling.commands import (
-    alerts,
-    backup,
-    bins,
-    catalogues,
-    history,
-    keys,
-    operating,
-    sources,
-    tags,
-)
+from sanderling.commands import alerts, backup, bins, catalogues, history, keys, operating, sources, tags
 from sanderling.environment import environ, hinted
 from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit

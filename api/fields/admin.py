@@ -260,10 +260,7 @@ class LastAttempt(Declared, frozen=True):
     """The newest attempt of a destination. `error`: one line of plain text."""
 
 
-@record_of(
-    Destination,
-    "id alert_id label url delivery_mode state failing_since waiting oldest next failure_rate last",
-)
+@record_of(Destination, "id alert_id label url delivery_mode state failing_since waiting oldest next failure_rate last")
 class DeliveryRow(Declared, frozen=True):
     """The state of one destination. waiting: deliveries that wait or are running; oldest: the time of the first."""
 

@@ -271,13 +271,7 @@ async def _act(act: str, of: str, call: Call) -> Answer:
         done = True
     finally:
         call.context.world.log(
-            "admin.act",
-            act=act,
-            actor=of + target,
-            by=who.prefix,
-            name=who.name,
-            done=done,
-            request_id=call.request_id,
+            "admin.act", act=act, actor=of + target, by=who.prefix, name=who.name, done=done, request_id=call.request_id
         )
     return Answer(wire.Done(act, of + target), 202)
 

@@ -99,9 +99,7 @@ async def look_keys(call: Call) -> Answer:
     authority = context.settings.public_url().partition("://")[2].lower()
     found = await context.look_keys(authority, context.world.now() // 1000)
     return Answer(
-        found.body,
-        media=_LOOK_KEYS_MEDIA,
-        headers={"Cache-Control": "public, max-age=3600", **found.headers},
+        found.body, media=_LOOK_KEYS_MEDIA, headers={"Cache-Control": "public, max-age=3600", **found.headers}
     )
 
 

@@ -77,12 +77,7 @@ async def carried(call: OperationContext, name: str) -> Carried:
     return Carried(of_alerts=of_alerts)
 
 
-async def _open(
-    call: OperationContext,
-    query: StreamQuery,
-    listener: Listener,
-    of: Carried = _ALL,
-) -> OpenStream:
+async def _open(call: OperationContext, query: StreamQuery, listener: Listener, of: Carried = _ALL) -> OpenStream:
     if query.heartbeats and isinstance(listener.who, ApiKey) and _HEARS.isdisjoint(listener.who.scopes):
         raise Refusal("forbidden", "Heartbeats need the scope stream:read, or stream:read:heartbeats.")
     languages = await call.streams.languages() if query.keyword else ()

@@ -20,8 +20,7 @@ _Query = Annotated[
 _Interval = Annotated[str, Meta(max_length=20, description="A fixed interval such as 10m or 2h; empty: adaptive")]
 _Selector = Annotated[str, Meta(max_length=1_000, description="A part of a page: CSS, XPath, JSONPath, a path")]
 _To = Annotated[
-    str,
-    Meta(max_length=200, description="An existing destination: its id, its label or a part of it, such as Slack"),
+    str, Meta(max_length=200, description="An existing destination: its id, its label or a part of it, such as Slack")
 ]
 
 

@@ -11,19 +11,7 @@ from textual.widget import Widget
 
 from sanderling.console.lines import Lines, key
 from sanderling.console.prompts import Ask
-from sanderling.console.text import (
-    FAINT,
-    Column,
-    Line,
-    Table,
-    age,
-    ago,
-    bare,
-    day_and_clock,
-    line_of,
-    piece,
-    until,
-)
+from sanderling.console.text import FAINT, Column, Line, Table, age, ago, bare, day_and_clock, line_of, piece, until
 from sanderling.console.view import BACK, ListView
 from storage.records.states import ATTEMPTS, DESTINATIONS
 

@@ -209,10 +209,7 @@ class LogScreen(ListView):
     path: empty for the whole log.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        key("f", "follow", "follow", "go to the newest line and follow"),
-        BACK,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [key("f", "follow", "follow", "go to the newest line and follow"), BACK]
     EVERY = 1
     TABLE = LOG
     NONE = f"No lines are kept: the service keeps its newest {LOG_KEPT:,} lines in memory."

@@ -37,7 +37,7 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
             "owes",
             "missed_after",
             "was_enabled",
-        ),
+        )
     ),
     Source: frozenset(("hello", "headers", "found_title", "deleted_at")),
     Publication: frozenset(("token", "token_hash")),

@@ -102,11 +102,7 @@ class SealedPlace(NamedTuple):
 
 
 SEEDS = SealedPlace(
-    "signing_key",
-    "SELECT key_id, seed FROM signing_key",
-    "UPDATE signing_key SET seed=? WHERE key_id=?",
-    "seeds",
-    _HEX,
+    "signing_key", "SELECT key_id, seed FROM signing_key", "UPDATE signing_key SET seed=? WHERE key_id=?", "seeds", _HEX
 )
 SECRETS = SealedPlace(
     "destination",

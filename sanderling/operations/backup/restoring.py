@@ -264,8 +264,5 @@ def _keep_both(folder: Path, aside: Path) -> None:
 
 
 def _copy(file: Path, target: Path) -> None:
-    with (
-        named_by_hand(file) as source,
-        open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out,
-    ):
+    with named_by_hand(file) as source, open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
         shutil.copyfileobj(source, out)

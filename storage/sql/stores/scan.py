@@ -55,13 +55,9 @@ class _Way(NamedTuple):
 
 
 _INDEXED = "SELECT seq FROM log INDEXED BY log_source WHERE source=? AND "
-FORWARD = _Way(
-    _ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?",
-    _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?",
-)
+FORWARD = _Way(_ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?", _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?")
 BACK = _Way(
-    _ROW + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?",
-    _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?",
+    _ROW + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?", _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?"
 )
 
 

@@ -17,14 +17,7 @@ from nacl.utils import random as drawn
 
 from storage.errors import Corrupt
 from storage.records.identity import START, Seq
-from storage.secrets.sealing import (
-    PLACES,
-    Lost,
-    boxes,
-    examine_boxes,
-    give_up,
-    opened,
-)
+from storage.secrets.sealing import PLACES, Lost, boxes, examine_boxes, give_up, opened
 from storage.secrets.vault import SIZE, Vault
 from storage.sql.stores import scan
 from storage.sql.stores.keys import all_keys
