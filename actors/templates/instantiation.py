@@ -23,7 +23,16 @@ from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.ordering import KeyedLocks, in_turns
 from actors.sources.importing import words_of
-from actors.templates.template import BadParameters, ParameterError, PlannedSource, Suggestion, Template, Values, expand
+from actors.templates.template import (
+    BadParameters,
+    ParameterError,
+    PlannedSource,
+    Suggestion,
+    Template,
+    Values,
+    expand,
+    filled,
+)
 from actors.world import World
 from storage.errors import StorageError
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
@@ -76,8 +85,10 @@ class Report(Struct, frozen=True):
 
 
 class Foreseen(Struct, frozen=True):
-    """The expected result: each source with its id if it is watched already, alerts by their keys."""
+    """The expected result: each source with its id if it is watched already, alerts by the keys of the template, which
+    has the values."""
 
+    template: Template
     sources: Sequence[tuple[PlannedSource, SourceId | None]]
     alerts: Mapping[str, Alert]
 
@@ -137,7 +148,8 @@ class Templates:
         for wanted in self._planned(template, values, only):
             known = await self._sources.by_url(wanted.url)
             sources.append((wanted, None if known is None else known.id))
-        return Foreseen(sources, _of(template, await self._alerts.all()))
+        template = filled(template, values)
+        return Foreseen(template, sources, _of(template, await self._alerts.all()))
 
     async def instantiate(
         self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
@@ -149,7 +161,7 @@ class Templates:
         """
         sources = await self._attach_all(self._planned(template, values, only))
         attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
-        report = Report(sources, await self._suggest(template, attached) if alerts else ())
+        report = Report(sources, await self._suggest(filled(template, values), attached) if alerts else ())
         self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
         return report
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import idna
 from msgspec import Meta, Struct, json
+from msgspec.structs import replace
 
 from actors.catalogue import Reader, read_file
 from actors.egress.url import parse_url, read_host
@@ -36,13 +37,14 @@ Line = Annotated[str, Meta(min_length=1, max_length=200)]
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$(?!\n)")]
 Key = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}$(?!\n)")]
 Count = Annotated[int, Meta(ge=1, le=50)]
+ParameterType = Literal["domain", "string", "url", "number"]
 
 
 class Parameter(Struct, frozen=True, forbid_unknown_fields=True):
     """A parameter for the caller: from `min` to `max` values. A domain is bare, a string is free text."""
 
     key: Key
-    type: Literal["domain", "string"]
+    type: ParameterType
     description: Line
     example: Line
     min: Count = 1
@@ -58,7 +60,10 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Suggestion(Struct, frozen=True, forbid_unknown_fields=True):
-    """An alert over the template's sources. `key` identifies it, so it must never change."""
+    """An alert over the template's sources. `key` identifies it, so it must never change.
+
+    Its name and query may contain `{key}`, several values joined by OR; each combination is an alert of its own.
+    """
 
     key: Slug
     name: Line
@@ -92,7 +97,7 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True):
 Values = Mapping[str, tuple[str, ...]]
 """By parameter, in the order given; see `read_parameters`."""
 NAME = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-SAMPLES = {"domain": "example.com", "string": "x"}
+SAMPLES = {"domain": "example.com", "string": "x", "url": "https://example.com/", "number": "1"}
 SAMPLE_BASE = "https://registry.example"
 
 
@@ -116,12 +121,37 @@ def expand(template: Template, values: Values, registry_base: str) -> tuple[Plan
     return tuple(found.values())
 
 
+def fill(text: str, values: Mapping[str, Sequence[str]]) -> str:
+    """Return an alert's text with these values.
+
+    >>> fill("{words} price<{below}", {"words": ["kettle", "pot"], "below": ["300"]})
+    'kettle OR pot price<300'
+    """
+    return NAME.sub(lambda found: " OR ".join(values.get(found[1], (found[0],))), text)
+
+
+def filled(template: Template, values: Values) -> Template:
+    """Return a template whose alerts have these values."""
+    alerts = (
+        replace(
+            one,
+            key="/".join((one.key, *(fill(f"{{{name}}}", values) for name in names_in(one.query)))),
+            name=fill(one.name, values)[:LONGEST],
+            query=fill(one.query, values),
+        )
+        for one in template.alerts
+    )
+    return replace(template, alerts=tuple(alerts))
+
+
 def try_out(template: Template, key: str, value: str) -> None:
-    """Fill a value into every URL with its name, and samples into the rest. Raises UrlRefused."""
+    """Fill a value into every URL and query with its name, and samples into the rest. Raises UrlRefused, QueryError."""
     texts = {**samples(template), key: value}
     for pattern in template.sources:
         if key in names_in(pattern.url):
             _fill(template, pattern, texts, SAMPLE_BASE)
+    for one in filled(template, {name: (text,) for name, text in texts.items()}).alerts:
+        parse(one.query, one.language)
 
 
 def samples(template: Template) -> dict[str, str]:
@@ -146,7 +176,7 @@ def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], regist
 
 def _encoded(parameter: Parameter, value: str) -> str:
     """Encode a value: a domain is ASCII already; a string must not end its part of the URL."""
-    return value if parameter.type == "domain" else quote(value, safe="")
+    return quote(value, safe="") if parameter.type == "string" else value
 
 
 _TOGETHER = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
@@ -232,6 +262,7 @@ def check(template: Template) -> Found:
 
 def _check_parameters(template: Template) -> Found:
     used = {name for pattern in template.sources for name in names_in(pattern.url)}
+    used |= {name for suggestion in template.alerts for name in names_in(suggestion.query)}
     yield from _repeated("parameters", [parameter.key for parameter in template.parameters])
     for number, parameter in enumerate(template.parameters):
         place = f"parameters[{number}]"
@@ -240,7 +271,10 @@ def _check_parameters(template: Template) -> Found:
         if parameter.min > parameter.max:
             yield f"{place}.min", f"min is {parameter.min} and max is {parameter.max}: swap them, or raise max"
         if parameter.key not in used:
-            yield f"{place}.key", f"no source has {{{parameter.key}}} in its URL: use it there, or leave it out"
+            yield (
+                f"{place}.key",
+                f"no source has {{{parameter.key}}} in its URL and no alert in its query: use it, or leave it out",
+            )
         yield from _check_example(place, parameter)
     most = len(template.sources) * prod(parameter.max for parameter in template.parameters)
     if most > MOST_SOURCES:
@@ -288,8 +322,12 @@ def _check_tags(template: Template, tags: Sequence[str]) -> Iterator[str]:
 
 
 def _check_alert(template: Template, suggestion: Suggestion) -> Found:
+    known = {name: (text,) for name, text in samples(template).items()}
+    if strange := [name for name in names_in(suggestion.query) if name not in known]:
+        yield "query", f"{{{strange[0]}}} is no parameter"
+        return
     try:
-        parse(suggestion.query, suggestion.language)
+        parse(fill(suggestion.query, known), suggestion.language)
     except UnknownLanguage as error:
         yield "language", str(error)
     except QueryError as error:
@@ -305,7 +343,7 @@ def _repeated(what: str, keys: Sequence[str]) -> Found:
 
 
 _CHOICES = {
-    "parameters": ": write domain or string",
+    "parameters": ": write domain, string, url or number",
     "sources": ": write push, feed or html",
     "alerts": ": write change, added, removed or page",
 }
@@ -323,8 +361,9 @@ with_folder = _READER.with_folder
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LONGEST = 200
-LONGEST_OF = {"string": LONGEST, "domain": 260}
+LONGEST_OF = {"string": LONGEST, "domain": 260, "url": 2048, "number": 20}
 """Characters of a string value."""
+_NUMBER = re.compile(r"\d{1,12}(\.\d{1,4})?")
 _SHOWN = 60
 
 
@@ -408,20 +447,24 @@ def _value(template: Template, parameter: Parameter, given: object) -> str:
     """Return a normalized value. Raises ValueError."""
     if not isinstance(given, str):
         raise ValueError("must be a string")
-    value = read_domain(given) if parameter.type == "domain" else _read_string(given)
+    value = read_domain(given) if parameter.type == "domain" else _read_string(given, LONGEST_OF[parameter.type])
+    if parameter.type == "number" and not _NUMBER.fullmatch(value := value.replace(",", ".").replace(" ", "")):
+        raise ValueError("must be a number, such as 300 or 19.90")
     try:
         try_out(template, parameter.key, value)
+    except QueryError as error:
+        raise ValueError(f"gives no query: {error.reason}") from None
     except UrlRefused as refusal:
         raise NoDomain(f"gives no URL that can be watched: {refusal.detail}") from None
     return value
 
 
-def _read_string(text: str) -> str:
+def _read_string(text: str, longest: int) -> str:
     value = unicodedata.normalize("NFC", text).strip()
     if not value:
         raise ValueError("is empty")
-    if len(value) > LONGEST:
-        raise ValueError(f"has {len(value)} characters; at most {LONGEST}")
+    if len(value) > longest:
+        raise ValueError(f"has {len(value)} characters; at most {longest}")
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in value):
         raise ValueError("has a control character or a line break")
     return value

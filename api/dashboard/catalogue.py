@@ -99,7 +99,7 @@ async def preview(visit: Visit) -> Page:
     form: Fill = visit.form
     with _beside_fields(record):
         foreseen = await templates.preview(visit, _template(visit), filled(form))
-    found = preview_of(_template(visit), foreseen, alerts=form.alerts)
+    found = preview_of(foreseen, alerts=form.alerts)
     given = [(f"params.{key}", text) for key, text in form.params.items()]
     return Page(
         "catalogue/preview.html",

@@ -13,7 +13,15 @@ from actors.errors import NotFound
 from actors.messages.declaring import Declared, made_of, part_of
 from actors.messages.declaring import record_of as shown_of
 from actors.templates.instantiation import AlertOutcome, Foreseen, Report
-from actors.templates.template import MOST_SOURCES, BadParameters, Template, described, read_parameters
+from actors.templates.template import (
+    MOST_SOURCES,
+    BadParameters,
+    ParameterType,
+    Suggestion,
+    Template,
+    described,
+    read_parameters,
+)
 from api.fields import WORDS
 from api.nouns.context import OperationContext, put_in_force
 from api.problems import FieldError, Refusal, shown
@@ -49,7 +57,7 @@ class TemplateParameter(Struct, frozen=True):
     """A parameter of a template: `min` to `max` values. A domain has no scheme and no path."""
 
     key: str
-    type: Literal["domain", "string"]
+    type: ParameterType
     description: str
     example: str
     required: bool
@@ -235,23 +243,23 @@ def record_of(template: Template) -> TemplateRecord:
     )
 
 
-def preview_of(template: Template, found: Foreseen, *, alerts: bool) -> TemplatePreview:
+def preview_of(found: Foreseen, *, alerts: bool) -> TemplatePreview:
+    template = found.template
     sources = tuple(
         made_of(PreviewedSource, wanted, status="new" if known is None else "existing", source_id=known)
         for wanted, known in found.sources
     )
-    suggested = tuple(_previewed_alert(template, found, key.key) for key in template.alerts) if alerts else ()
+    suggested = tuple(_previewed_alert(found, one) for one in template.alerts) if alerts else ()
     count = Counter(source.status for source in sources)
     alert_count = Counter(alert.status for alert in suggested)
     summary = PreviewSummary(count["new"], count["existing"], alert_count["new"], alert_count["existing"])
     return TemplatePreview(template.id, template.version, sources, suggested, summary)
 
 
-def _previewed_alert(template: Template, found: Foreseen, key: str) -> PreviewedAlert:
-    known = found.alerts.get(key)
+def _previewed_alert(found: Foreseen, suggestion: Suggestion) -> PreviewedAlert:
+    known = found.alerts.get(suggestion.key)
     if known is not None:
         return made_of(PreviewedAlert, known, status="existing", alert_id=known.id)
-    suggestion = next(each for each in template.alerts if each.key == key)
     return made_of(PreviewedAlert, suggestion, status="new", alert_id=None, filter_query=suggestion.query)
 
 
@@ -312,7 +320,7 @@ async def _preview(call: Call) -> Answer:
     """Preview an instantiation without doing it."""
     template = named(call, call.path["template_id"])
     found = await preview(call, template, call.body)
-    return Answer(preview_of(template, found, alerts=call.body.alerts))
+    return Answer(preview_of(found, alerts=call.body.alerts))
 
 
 @ROUTES(

@@ -252,6 +252,8 @@ class _Group(NamedTuple):
                 for key, value in values.items():
                     if value not in params[key]:
                         params[key].append(value)
+        if any(NAME.search(alert.filter_query) for alert in template.alerts):
+            return None  # the values in its queries are known to nobody
         base = params.pop(REGISTRY_BASE, [""])[:1]
         filled = dict(_filled(template, params | {REGISTRY_BASE: base}))
         return cls(name, template, params, filled) if {table.fields["url"] for table in some} <= filled.keys() else None

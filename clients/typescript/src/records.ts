@@ -2261,7 +2261,7 @@ export interface TemplateAlert {
 /** A parameter of a template: `min` to `max` values. A domain has no scheme and no path. */
 export interface TemplateParameter {
   key: string;
-  type: "domain" | "string" | (string & {});
+  type: "domain" | "number" | "string" | "url" | (string & {});
   description: string;
   example: string;
   required: boolean;

@@ -12,9 +12,9 @@ OURS = ["clinical-trials-watch", "gtm-competitor-watch", "swedish-public-sector"
 
 
 def test_the_templates_of_the_contract_are_built_in() -> None:
-    found = built_in()
+    found = [template for template in built_in() if template.id in OURS]
     assert [template.id for template in found] == OURS
-    assert {entry.origin for entry in found.entries()} == {BUILT_IN}
+    assert {entry.origin for entry in built_in().entries()} == {BUILT_IN}
     takes = {t.id: [(p.key, p.type, p.min, p.max) for p in t.parameters] for t in found}
     assert takes == dict(zip(OURS, ([("condition", "string", 1, 5)], [("domain", "domain", 1, 10)], []), strict=True))
     suggests = {t.id: [(s.name, s.language, s.query) for s in t.alerts] for t in found}
@@ -41,7 +41,7 @@ def test_a_folder_adds_its_templates_and_a_bad_file_hides_no_good_one(tmp_path: 
     (tmp_path / "notes.txt").write_text("no template", "utf-8")
     (tmp_path / ".hidden.toml").write_text("no template", "utf-8")
     found = with_folder(tmp_path)
-    assert [template.id for template in found] == [*OURS, "own"]
+    assert [template.id for template in found] == [*(one.id for one in built_in()), "own"]
     assert found.entries()[-1].origin == "b.toml"
     assert [str(flaw) for flaw in found.flaws] == [
         "a.toml:1: not TOML: Invalid value at its end",
@@ -73,4 +73,4 @@ def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
 
 def test_its_state_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("id = ", "utf-8")
-    assert repr(with_folder(tmp_path)) == "<Catalogue 3 records, 1 flaws>"
+    assert repr(with_folder(tmp_path)) == "<Catalogue 18 records, 1 flaws>"

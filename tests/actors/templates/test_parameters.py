@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.templates.template import BadParameters, built_in, read_parameters
+from actors.templates.template import BadParameters, built_in, filled, read_parameters
 
 COMPETITORS, SECTOR, TRIALS = (
     built_in().get(name) for name in ("gtm-competitor-watch", "swedish-public-sector", "clinical-trials-watch")
@@ -74,3 +74,27 @@ def test_all_that_is_wrong_is_named_at_once() -> None:
 def test_a_template_without_parameters_takes_none() -> None:
     with pytest.raises(BadParameters, match="swedish-public-sector takes none"):
         read_parameters(SECTOR, {"domain": ["a.example"]})
+
+
+@pytest.mark.parametrize(
+    ("id", "given", "wrong"),
+    [
+        ("price-below", {"page": ["shop.example"], "below": ["300"]}, "params.page[0]"),
+        ("price-below", {"page": ["ftp://shop.example/"], "below": ["300"]}, "params.page[0]"),
+        ("price-below", {"page": ["https://shop.example/"], "below": ["cheap"]}, "params.below[0]"),
+        ("price-below", {"page": ["https://shop.example/"], "below": ["300 OR x"]}, "params.below[0]"),
+        ("job-list", {"page": ["https://shop.example/"], "words": ["(cook"]}, "params.words[0]"),
+        ("price-below", {"page": ["https://Shop.example/a?b=c"], "below": ["1 300,50"]}, ""),
+        ("job-list", {"page": ["https://shop.example/"], "words": ["cook", '"head waiter"']}, ""),
+    ],
+)
+def test_addresses_amounts_and_words_of_a_query_are_checked(id: str, given: dict[str, object], wrong: str) -> None:
+    template = built_in().get(id)
+    assert template is not None
+    try:
+        values = read_parameters(template, given)
+    except BadParameters as error:
+        assert [one.place for one in error.wrong] == [wrong]
+    else:
+        query = filled(template, values).alerts[0].query
+        assert wrong == "" and query in ("price<1300.50", 'cook OR "head waiter"')

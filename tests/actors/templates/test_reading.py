@@ -74,6 +74,11 @@ def test_an_unreadable_template_names_its_line(text: str, flaw: str) -> None:
         ((PAGE + '\ntags = ["x:"]',), 10, "sources[0].tags: 'x:': write <namespace>:<value>"),
         ((PAGE + '\ntags = ["c:{site}"]',), 10, "sources[0].tags: 'c:{site}': {site} is no parameter of type domain"),
         ((SITE, PAGE), 8, "parameters[0].key: no source has {site} in its URL"),
+        (
+            (PAGE, '[[alerts]]\nkey = "k"\nname = "N"\nquery = "price<{below}"'),
+            14,
+            "alerts[0].query: {below} is no param",
+        ),
         ((SITE, SITE, OF_SITE), 14, "parameters[1].key: 'site' is taken by parameters[0]"),
         ((SITE.replace("a.example", "a"), OF_SITE), 11, "parameters[0].example: 'a' is a single label"),
         ((SITE + "\nmin = 3\nmax = 2", OF_SITE), 12, "parameters[0].min: min is 3 and max is 2"),

@@ -22,7 +22,7 @@ async def previewed(browser: Browser, domain: str) -> None:
 
 async def test_the_catalogue_lists_the_sources_and_parameters_of_each_template(browser: Browser) -> None:
     await browser.get("/templates")
-    assert len(browser.page.xpath("//section[@class='card']")) == 3
+    assert len(browser.page.xpath("//section[@class='card']")) == 18
     assert "4 sources for each domain that you name." in browser.text
     assert "5 sources." in browser.text
     assert browser.page.xpath(f"//a[@href='{WATCH}']")
@@ -165,3 +165,14 @@ def inert(browser: Browser) -> None:
     assert browser.answer.status_code == 200, browser.text
     assert HOSTILE in browser.page.text_content()
     assert not browser.page.xpath("//main//script | //main//img")
+
+
+async def test_the_values_of_a_query_are_in_the_preview_and_in_the_alert(browser: Browser, house: House) -> None:
+    await browser.get("/templates/price-below")
+    typed = {"params.page": "https://shop.example/kettle", "params.below": "cheap"}
+    await browser.submit("/templates/price-below/preview", typed)
+    assert "must be a number, such as 300" in browser.text
+    await browser.submit("/templates/price-below/preview", typed | {"params.below": "300"})
+    assert "price<300" in browser.text and "Price below 300" in browser.text
+    await browser.submit("/templates/price-below/attach")
+    assert [alert.filter_query for alert in await house.storage.alerts.all()] == ["price<300"]

@@ -28,7 +28,7 @@ def test_the_list_names_built_in_templates_and_ones_own(folder: Path, capsys: py
     assert cli.run(["templates", "list", "--templates", str(folder)]) == Exit.WELL
     written = capsys.readouterr()
     lines = [line.split("  ")[0] for line in written.out.splitlines()]
-    assert lines == ["clinical-trials-watch", "gtm-competitor-watch", "swedish-public-sector", "own"]
+    assert lines == [*sorted(lines[:-1]), "own"] and len(lines) == 19 and "gtm-competitor-watch" in lines
     assert "(built in)" in written.out and "(own.toml)" in written.out
     assert written.err.startswith("sanderling: bad.toml:1: not TOML")
 
