@@ -5,6 +5,7 @@ have another role.
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 
 
 def main() -> int:
@@ -17,8 +18,10 @@ def main() -> int:
 
     if (start := role(*sys.argv[1:2])) is not None:
         return start(sys.argv[2:])
-    from sanderling.cli import run
+    from sanderling import without_unused
 
+    with without_unused() if sys.argv[1:2] == ["serve"] else nullcontext():
+        from sanderling.cli import run
     return run(sys.argv[1:])
 
 

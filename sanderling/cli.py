@@ -5,19 +5,19 @@ from __future__ import annotations
 import errno
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from functools import cache, partial
 from importlib.resources import files
 from inspect import cleandoc
 from typing import Any
 
 import click
 
-from actors.extras import TABLE, extra
+from actors.extras import TABLE, extra, member
 from actors.settings import Settings
-from sanderling.client.terminal import print_page, shown
-from sanderling.commands import alerts, backup, bins, catalogues, history, keys, operating, sources, tags
+from sanderling import without_unused
 from sanderling.environment import environ, hinted
 from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit
@@ -32,6 +32,18 @@ WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     files("sanderling.commands").joinpath("words.toml").read_text("utf-8")
 )
 """The sections of the help; details and examples of commands."""
+MODULES: Mapping[str, Sequence[str]] = {
+    "alerts": ("alerts",),
+    "backup": ("backup", "check", "doctor", "migrate", "restore"),
+    "bins": ("bins",),
+    "catalogues": ("kinds", "templates"),
+    "history": ("coverage", "why"),
+    "keys": ("keys",),
+    "operating": ("console", "events", "health", "status", "tail"),
+    "sources": ("add", "sources"),
+    "tags": ("tags",),
+}
+"""The commands of each module in `sanderling.commands`."""
 EVERYDAY = ("host", "port", "data", "base_url", "allow_networks", "log_level")
 
 
@@ -98,23 +110,11 @@ def _say_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
         ctx.exit(ctx.invoke(version))
 
 
-class OfAnExtra(click.Command):
-    """A command that the help lists by its row in the table of extras; its extra is imported when it is typed."""
-
-    def __init__(self, name: str, module: str) -> None:
-        super().__init__(name)
-        self.module = module
-
-    def imported(self) -> click.Command:
-        return next(command for command in extra(self.module).commands() if command.name == self.name)
-
-
 class Program(click.Group):
-    """All commands. The help lists those of extras without an import."""
+    """All commands. The help lists them without an import."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = super().get_command(ctx, cmd_name)
-        return found.imported() if isinstance(found, OfAnExtra) else found
+        return _late(cmd_name) if cmd_name in LATE else super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, rows in WORDS["sections"].items():
@@ -149,37 +149,22 @@ def main() -> None:
 def serve(config: str | None, **flags: str | None) -> int:
     """Run the service until SIGTERM or Ctrl-C."""
     found = loaded(config, flags)
-    from sanderling.serve import serve as run_service
+    with without_unused():
+        from sanderling.serve import serve as run_service
 
     return run_service(found)
 
 
-for command in (
-    alerts.alerts,
-    backup.backup,
-    backup.check,
-    backup.doctor,
-    backup.migrate,
-    backup.restore,
-    bins.bins,
-    catalogues.kinds,
-    catalogues.templates,
-    history.coverage,
-    history.why,
-    keys.keys,
-    operating.console,
-    operating.events,
-    operating.health,
-    operating.status,
-    operating.tail,
-    sources.add,
-    sources.sources,
-    tags.tags,
-):
-    main.add_command(command)
-for _module, _row in TABLE.items():
-    for _name in _row.commands:
-        main.add_command(OfAnExtra(_name, _module))
+def _of_extra(module: str, name: str) -> click.Command:
+    return next(command for command in extra(module).commands() if command.name == name)
+
+
+LATE: Mapping[str, Callable[[], click.Command]] = {
+    **{name: member(f"sanderling.commands.{module}", name) for module, names in MODULES.items() for name in names},
+    **{name: partial(_of_extra, module, name) for module, row in TABLE.items() for name in row.commands},
+}
+"""Commands whose module is imported when one is typed."""
+main.commands.update((name, click.Command(name)) for name in LATE)
 
 
 def _topics(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
@@ -223,6 +208,7 @@ def completion_script(shell: str) -> str:
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
     """Show each setting's value and origin in this shell, and the values that differ in a running service."""
     from sanderling.client.admin_socket import settings_at
+    from sanderling.client.terminal import shown
     from sanderling.manual import references
 
     if as_markdown:
@@ -242,6 +228,7 @@ def setup_link(config: str | None, *, as_json: bool, **flags: str | None) -> int
     """Make a link that sets the dashboard's password once, also for a running service, and if you forgot it."""
     from sanderling import keyring
     from sanderling.client.admin_socket import running_at
+    from sanderling.client.terminal import print_page
 
     settings = loaded(config, flags).settings
     told = any(text is not None for name, text in flags.items() if name != "data")
@@ -259,6 +246,7 @@ def version(*, as_json: bool) -> int:
     """Print the version, the build, and the schema of its data."""
     from actors import BUILD
     from sanderling import __version__
+    from sanderling.client.terminal import print_page
     from storage.sqlite.engine.migrations import STEPS
 
     found = {"version": __version__, "build": BUILD, "schema": len(STEPS)}
@@ -266,14 +254,20 @@ def version(*, as_json: bool) -> int:
     return Exit.WELL
 
 
-def _complete_help(group: click.Group, path: str = "") -> None:
-    """Add details and examples to the help of commands. Click keeps the lines of a paragraph that begins with \\b."""
-    for name, command in group.commands.items():
-        details, examples = (WORDS[part].get(f"{path}{name}", "") for part in ("details", "examples"))
-        parts = (cleandoc(command.help or ""), details, examples and f"\b\n{examples}")
-        command.help = "\n\n".join(filter(None, parts))
-        if isinstance(command, click.Group):
-            _complete_help(command, f"{path}{name} ")
+def _complete_help(command: click.Command, path: str) -> click.Command:
+    """Add details and examples to the help. Click keeps the lines of a paragraph that begins with \\b."""
+    details, examples = (WORDS[part].get(path, "") for part in ("details", "examples"))
+    command.help = "\n\n".join(filter(None, (cleandoc(command.help or ""), details, examples and f"\b\n{examples}")))
+    for name, one in command.commands.items() if isinstance(command, click.Group) else ():
+        _complete_help(one, f"{path} {name}")
+    return command
 
 
-_complete_help(main)
+for _name, _command in main.commands.items():
+    if _name not in LATE:
+        _complete_help(_command, _name)
+
+
+@cache
+def _late(name: str) -> click.Command:
+    return _complete_help(LATE[name](), name)

@@ -17,7 +17,7 @@ from actors.keys import SCOPES
 from actors.settings import Settings
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
-from sanderling import cli, flags
+from sanderling import UNUSED, cli, flags
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
 from sanderling.manual.references import tree
@@ -170,6 +170,25 @@ def test_each_example_is_in_the_help_of_a_command() -> None:
     helps = {name.removeprefix("sanderling "): command.help or "" for name, command in tree()}
     examples = cli.WORDS["examples"]
     assert examples and [name for name, text in examples.items() if not helps.get(name, "").endswith(text)] == []
+
+
+_PROBE = """
+import sys
+from sanderling import without_unused
+with without_unused():
+    import sanderling.cli, sanderling.serve
+print(*sys.modules)
+from xml.etree.ElementTree import fromstring
+assert fromstring("<a>b</a>").text == "b"
+"""
+
+
+@pytest.mark.real
+def test_the_service_imports_no_package_that_it_never_uses() -> None:
+    done = subprocess.run([sys.executable, "-c", _PROBE], cwd=ROOT, capture_output=True, text=True, check=True)
+    late = {"prometheus_client", "smtpproto", "email.policy", "xml.sax", "sanderling.commands.alerts"}
+    found = set(done.stdout.split())
+    assert "sanderling.serve" in found and not found & {*UNUSED, *late}
 
 
 def test_the_help_lists_each_command_once_and_cuts_no_line(capsys: pytest.CaptureFixture[str]) -> None:
