@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extras.agents.quoting import END, FENCE, PER_TOKEN, event_as_text, events_as_text, quoted
+from extras.agents.quoting import _ANGLES, END, FENCE, PER_TOKEN, event_as_text, events_as_text, quoted
 
 
 def an_event(number: int = 1, **more: Any) -> dict[str, Any]:
@@ -22,6 +24,12 @@ def test_no_text_leaves_its_quotes(text: str, room: int) -> None:
     assert start.startswith(FENCE) and end == END
     assert FENCE not in told[len(FENCE) :] and END not in told[: -len(END)]
     assert "\x1b" not in told and "\u202e" not in told
+
+
+def test_every_angle_sign_of_unicode_counts_as_part_of_a_fence() -> None:
+    mirrored = [sign for sign in map(chr, (*range(0x3100), *range(0xFE00, 0x10000))) if unicodedata.mirrored(sign)]
+    angles = {one for one in mirrored if re.search("ANGLE|LESS-THAN|GREATER-THAN", unicodedata.name(one, ""))}
+    assert {one for one in mirrored if re.match(f"[{_ANGLES}]", one)} == angles
 
 
 def test_an_event_says_its_kinds_of_change_else_its_difference() -> None:
