@@ -6,7 +6,7 @@ A worker parses such files (`content/feeds/feeds.py`), since they are as hostile
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from msgspec import Struct
 
@@ -38,7 +38,7 @@ def written(sources: Iterable[Source], title: str) -> Iterator[str]:
     Pages and WebSockets get an `xmlUrl` too, so that Sanderling can import the list again.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n'
-    yield f"<head><title>{escape(_plain(title))}</title></head>\n<body>\n"
+    yield f"<head><title>{escape(_plain(title), quote=False)}</title></head>\n<body>\n"
     for source in sources:
         yield _outline(source)
     yield "</body>\n</opml>\n"
@@ -47,9 +47,9 @@ def written(sources: Iterable[Source], title: str) -> Iterator[str]:
 def _outline(source: Source) -> str:
     words = [tag.removeprefix("label:") for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
     joined = ",".join(_plain(word).replace(",", " ").replace("/", " ") for word in words)
-    category = f" category={quoteattr(joined)}" if words else ""
-    text = quoteattr(_plain(source.called))
-    return f'<outline type="{source.tier.outline}" text={text} xmlUrl={quoteattr(_plain(source.url))}{category}/>\n'
+    category = f' category="{escape(joined)}"' if words else ""
+    text, url = escape(_plain(source.called)), escape(_plain(source.url))
+    return f'<outline type="{source.tier.outline}" text="{text}" xmlUrl="{url}"{category}/>\n'
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.message import EmailMessage
-from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from html import escape
 from typing import Any, Final, NamedTuple
@@ -74,7 +73,7 @@ class Letter(EmailMessage):
     program would then find no way to unsubscribe.
     """
 
-    def as_bytes(self, unixfrom: bool = False, policy: Policy[Any] | None = None) -> bytes:
+    def as_bytes(self, unixfrom: bool = False, policy: Any = None) -> bytes:
         return super().as_bytes(unixfrom, (policy or self.policy).clone(max_line_length=998))
 
 
@@ -121,6 +120,8 @@ def question_of(id: str, envelope: Envelope, about: str, voice: Voice = ENGLISH)
 
 
 def _begun(envelope: Envelope, subject: str, id: str) -> EmailMessage:
+    from email.policy import SMTP  # noqa: PLC0415  half a megabyte that only mail needs
+
     mail = Letter(policy=SMTP)
     mail["From"] = f"Sanderling <{envelope.sender}>"
     mail["To"] = envelope.recipient

@@ -13,13 +13,11 @@ import base64
 import re
 from collections.abc import Awaitable, Callable
 from email.errors import MessageError
-from email.headerregistry import Address
 from email.message import EmailMessage
 from typing import Final, Literal, NamedTuple
 
 import idna
 import trio
-from smtpproto.protocol import SMTPClientProtocol, SMTPException
 
 from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.egress.failures import Blame, LookFailed
@@ -79,6 +77,8 @@ def recipient_of(text: str) -> str:
     >>> recipient_of("mailto:Anna@Bücher.example")
     'Anna@xn--bcher-kva.example'
     """
+    from email.headerregistry import Address  # noqa: PLC0415  a megabyte with smtpproto, for mail only
+
     given = text[len(MAILTO) :] if text[: len(MAILTO)].lower() == MAILTO else text
     try:
         address = Address(addr_spec=given)
@@ -170,7 +170,9 @@ class Session:
     def __init__(self, stream: trio.abc.Stream, secure: Secure) -> None:
         self.stream = stream
         self._secure = secure
-        self._protocol = SMTPClientProtocol()
+        from smtpproto.protocol import SMTPClientProtocol, SMTPException  # noqa: PLC0415  as above
+
+        self._protocol, self._failure = SMTPClientProtocol(), SMTPException
         self._buffer = bytearray()
 
     async def transmit(
@@ -191,7 +193,7 @@ class Session:
             reply = await self._ask("content", lambda: self._protocol.data(mail))
         except _Refused as error:
             reply = error.reply
-        except SMTPException as error:  # a missing extension, or an unusable reply
+        except self._failure as error:  # a missing extension, or an unusable reply
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server: {error}") from None
         except _GONE:
             raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection") from None
