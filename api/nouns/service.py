@@ -7,14 +7,11 @@ processor time, open files) keep the names that the client library gives them ev
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 import trio
-from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from actors.app_context import AppContext
 from actors.metrics import Counter, Gauge, Histogram
@@ -135,46 +132,48 @@ PREFIX = "sanderling_"
 METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Figures(Collector):
-    """Collects everything from the app context."""
+class Figures:
+    """Collects everything from the app context, as families of `prometheus_client.core`."""
 
-    def __init__(self, context: AppContext) -> None:
-        self._context = context
+    def __init__(self, context: AppContext, families: Any) -> None:
+        self._context, self._families = context, families
 
-    def collect(self) -> Iterator[Metric]:
-        version = self._context.overseer.version
-        build = GaugeMetricFamily(f"{PREFIX}build_info", "The running program; always 1.", labels=("version", "python"))
-        build.add_metric((version, platform.python_version()), 1)
-        yield build
+    def collect(self) -> Iterator[Any]:
+        yield self._family(
+            "build_info",
+            "The running program; always 1.",
+            ("version", "python"),
+            {(self._context.overseer.version, platform.python_version()): 1.0},
+        )
         for figure in self._context.figures():
-            kind = CounterMetricFamily if figure.counts else GaugeMetricFamily
-            family = kind(PREFIX + figure.name, figure.says, labels=figure.labels)
-            for values, value in figure.values.items():
-                family.add_metric(values, value)
-            yield family
+            yield self._family(figure.name, figure.says, figure.labels, figure.values, counts=figure.counts)
         for metric in self._context.world.metrics:
-            yield _family(metric)
+            match metric:
+                case Counter():
+                    yield self._family(metric.name, metric.says, metric.labels, metric.values, counts=True)
+                case Gauge():
+                    yield self._family(metric.name, metric.says, (), {(): metric.value})
+                case Histogram():
+                    ends = (*(f"{bound:g}" for bound in metric.bounds), "+Inf")
+                    buckets = list(zip(ends, map(float, accumulate(metric.counts)), strict=True))
+                    kind = self._families.HistogramMetricFamily
+                    yield kind(PREFIX + metric.name, metric.says, buckets=buckets, sum_value=metric.total)
 
-
-def _family(metric: Counter | Gauge | Histogram) -> Metric:
-    name = PREFIX + metric.name
-    match metric:
-        case Counter():
-            counter = CounterMetricFamily(name, metric.says, labels=metric.labels)
-            for values, value in metric.values.items():
-                counter.add_metric(values, value)
-            return counter
-        case Gauge():
-            return GaugeMetricFamily(name, metric.says, value=metric.value)
-        case Histogram():
-            ends = (*(f"{bound:g}" for bound in metric.bounds), "+Inf")
-            buckets = list(zip(ends, map(float, accumulate(metric.counts)), strict=True))
-            return HistogramMetricFamily(name, metric.says, buckets=buckets, sum_value=metric.total)
+    def _family(
+        self, name: str, says: str, labels: Sequence[str], values: Mapping[Any, float], *, counts: bool = False
+    ) -> Any:
+        kind = self._families.CounterMetricFamily if counts else self._families.GaugeMetricFamily
+        family = kind(PREFIX + name, says, labels=labels)
+        for values_of_labels, value in values.items():
+            family.add_metric(values_of_labels, value)
+        return family
 
 
 def exposition(context: AppContext) -> bytes:
+    from prometheus_client import CollectorRegistry, ProcessCollector, core, generate_latest  # noqa: PLC0415  half a MB
+
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Figures(context))
+    registry.register(Figures(context, core))
     ProcessCollector(registry=registry)
     return generate_latest(registry)
 
