@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from gettext import c2py
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -28,15 +28,17 @@ class Entry(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """A language. code: as in `<html lang>`. name: in the language itself. form: the plural form for a count."""
+    """A language. code: as in `<html lang>`. name: in the language itself. texts: reads them at the first call, a
+    megabyte that few services need. form: the plural form for a count.
+    """
 
     code: str
     name: str
-    texts: Mapping[str, tuple[str, ...]]
+    texts: Callable[[], Mapping[str, tuple[str, ...]]]
     form: Callable[[int], int]
 
 
-NATIVE: Final = Catalogue(ENGLISH, "English", {}, lambda count: int(count != 1))
+NATIVE: Final = Catalogue(ENGLISH, "English", dict, lambda count: int(count != 1))
 
 
 @cache
@@ -45,19 +47,21 @@ def languages() -> dict[str, Catalogue]:
     found = {ENGLISH: NATIVE}
     for file in sorted(files("actors.language").iterdir(), key=lambda each: each.name):
         if file.name.endswith(".po"):
-            read = catalogue_of(file.name.removesuffix(".po"), file.read_text("utf-8"))
-            found[read.code] = read
+            code = file.name.removesuffix(".po")
+            found[code] = catalogue_of(code, partial(file.read_text, "utf-8"))
     return found
 
 
-def catalogue_of(code: str, text: str) -> Catalogue:
-    entries = list(entries_of(text))
-    head = next((one.said[0] for one in entries if not one.text), "")
+def catalogue_of(code: str, read: Callable[[], str]) -> Catalogue:
+    head = next((one.said[0] for one in entries_of(read().partition("\n\n")[0]) if not one.text), "")
     fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
     rule = fields.get("Plural-Forms", "nplurals=2; plural=n != 1;")
-    texts = {one.text: one.said for one in entries if one.text and not one.fuzzy and all(one.said)}
     form = c2py(rule.partition("plural=")[2].rstrip("; "))
-    return Catalogue(code, fields.get("X-Name", code), texts, form)
+    return Catalogue(code, fields.get("X-Name", code), cache(partial(_texts_of, read)), form)
+
+
+def _texts_of(read: Callable[[], str]) -> Mapping[str, tuple[str, ...]]:
+    return {one.text: one.said for one in entries_of(read()) if one.text and not one.fuzzy and all(one.said)}
 
 
 def entries_of(text: str) -> Iterator[Entry]:

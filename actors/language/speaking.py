@@ -60,7 +60,7 @@ def say_as(context: str, text: str, /) -> str:
     >>> say_as("month", "May")
     'May'
     """
-    found = _spoken.get().texts.get(context + CONTEXT + text)
+    found = _spoken.get().texts().get(context + CONTEXT + text)
     return text if found is None else found[0]
 
 
@@ -80,13 +80,13 @@ def each_said(table: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def gettext(text: str) -> str:
-    found = _spoken.get().texts.get(text)
+    found = _spoken.get().texts().get(text)
     return text if found is None else found[0]
 
 
 def ngettext(one: str, many: str, count: int) -> str:
     spoken = _spoken.get()
-    found, form = spoken.texts.get(one), spoken.form(count)
+    found, form = spoken.texts().get(one), spoken.form(count)
     return (one, many)[NATIVE.form(count)] if found is None else found[min(form, len(found) - 1)]
 
 

@@ -25,7 +25,7 @@ TEXTS = {
 
 @pytest.fixture(autouse=True)
 def a_language(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    made = Catalogue("xx", "Test", TEXTS, lambda count: int(count != 1))
+    made = Catalogue("xx", "Test", lambda: TEXTS, lambda count: int(count != 1))
     monkeypatch.setitem(catalogues.languages(), "xx", made)
     with speaking("xx"):
         yield

@@ -69,7 +69,6 @@ class Marking:
     code, name = "xx", "Marking"
     form = staticmethod(NATIVE.form)
 
-    @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
         return {text: tuple(f"⟦{one}⟧" for one in (said.text, said.many) if one) for text, said in gathered().items()}
 
