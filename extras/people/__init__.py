@@ -7,8 +7,12 @@ switches it: the service imports it when it starts, and without people nothing c
 
 from __future__ import annotations
 
-from actors.extras import Extra, member
+from actors.extras import Extra, calling, member
 
 EXTRA = Extra(
     routes=lambda: {"people": member("extras.people.operations", "ROUTES")()},
+    screens=lambda: (*member("extras.people.oidc.screens", "SCREENS")(),),
+    panels=lambda: {"/sign-in": member("extras.people.oidc.screens", "button")()},
+    templates=__name__,
+    ports=calling("extras.people.oidc.secret", "ports"),
 )
