@@ -84,6 +84,8 @@ class Application(QuartTrio):
         """The face of each endpoint."""
         self.sections: dict[str, Face] = {}
         """The face of each section (the first part of a path)."""
+        self.metadata_of: Callable[[str], str] = lambda path: ""
+        """Returns the URL of a path's protected-resource metadata (RFC 9728), "" without. An extra may set it."""
         self._chance = context.world.chance("api/request")
         self.used = LastUsed(context.storage.keys.touch)
         self.seen = LastUsed(context.storage.people.touch)

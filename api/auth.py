@@ -7,7 +7,7 @@ which part of a key was wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import parse_qsl
@@ -23,6 +23,10 @@ from storage.sql.stores.keys import Keys
 
 _KEY = re.compile(r"svc_[A-Za-z0-9_-]{43}", re.ASCII)
 _QUERY_NAMES = frozenset(("api_key", "apikey", "api-key", "x-api-key", "key", "token", "access_token", "authorization"))
+
+
+THROUGH = "sanderling.through"
+"""The ASGI scope entry of a request from within: the path of the request that it helps to answer."""
 
 
 def unauthorized(detail: str) -> Refusal:
@@ -48,8 +52,8 @@ def hash_of(key: str) -> str | None:
     return sha256(key.encode()).hexdigest() if _KEY.fullmatch(key) else None
 
 
-async def identify(headers: Headers, query: bytes, keys: Keys, now: Millis) -> ApiKey | None:
-    """Return the valid key of a request, or None without a key. Raises Refusal (401)."""
+async def identify(headers: Headers, query: bytes, keys: Keys, now: Millis, path: str) -> ApiKey | None:
+    """Return the valid key of a request, or None without a key. Raises Refusal (401), also for a key of other paths."""
     text = credential(headers)
     if text is None:
         if any(name.lower() in _QUERY_NAMES for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)):
@@ -59,7 +63,20 @@ async def identify(headers: Headers, query: bytes, keys: Keys, now: Millis) -> A
     key = await keys.by_hash(hashed, now) if hashed else None
     if key is None:
         raise unauthorized("The key is malformed, unknown, expired or deleted.")
+    if path != key.resource and not path.startswith(f"{key.resource}/"):
+        raise unauthorized(f"This token opens {key.resource} only.")
     return key
+
+
+def challenge(metadata: str, *, sent: bool = False, scopes: Sequence[str] = ()) -> str:
+    """Return the challenge for OAuth clients (RFC 6750, 3; RFC 9728, 5.1).
+
+    metadata: the URL of the resource's metadata, "" without. sent: the request had a key. scopes: that it needs.
+    """
+    error = "insufficient_scope" if scopes else "invalid_token" if sent else ""
+    fields = {"error": error, "scope": " ".join(scopes), "resource_metadata": metadata}
+    said = ", ".join(f'{name}="{value}"' for name, value in fields.items() if value)
+    return f"Bearer {said}".strip()
 
 
 EVERY = 60.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import trio
@@ -13,7 +13,7 @@ from werkzeug.exceptions import NotFound as HTTPNotFound
 from actors.observer import FinishedCall
 from api import ratelimit
 from api.application import Application
-from api.auth import identify, unauthorized
+from api.auth import THROUGH, challenge, identify, unauthorized
 from api.nouns.service import PROBES
 from api.peers import answer_to_preflight, cors_headers, passed_on
 from api.problems import MEDIA, FieldError, Refusal
@@ -47,9 +47,9 @@ class KeyFace:
         route = self._app.routes.get(rule.endpoint) if rule is not None else None
         refusal: Refusal | StorageError | None = None
         try:
-            g.key = self._app.owner or await identify(
-                request.headers, request.query_string, self._app.context.storage.keys, self._app.context.world.now()
-            )
+            now, path = self._app.context.world.now(), request.scope.get(THROUGH, request.path)
+            keys = self._app.context.storage.keys
+            g.key = self._app.owner or await identify(request.headers, request.query_string, keys, now, path)
         except (Refusal, StorageError) as error:
             refusal = error
         if g.key is not None or refusal is not None or request.path not in PROBES:
@@ -75,12 +75,19 @@ class KeyFace:
         if g.key is None:
             raise unauthorized("Send an API key: Authorization: Bearer <key>.")
         if not route.granted_to(g.key, request.view_args or {}):
-            missing = " and ".join(route.lacking(g.key, request.view_args or {}))
-            raise Refusal("forbidden", f"The key {g.key.prefix}... lacks the scope {missing}.")
+            raise self._lacks(g.key, route.lacking(g.key, request.view_args or {}))
         if self._app.context.draining():
             raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
         self._app.unsent.check(Asker(g.key.id, ""))
         return None
+
+    def _lacks(self, key: ApiKey, missing: Sequence[str]) -> Refusal:
+        """Return the refusal of a key without these scopes. An app may ask its person for more."""
+        says = f"The key {key.prefix}... lacks the scope {' and '.join(missing)}."
+        if not key.grant:
+            return Refusal("forbidden", says)
+        asks = challenge(self._app.metadata_of(request.path), scopes=(*key.scopes, *missing))
+        return Refusal("forbidden", says, headers={"WWW-Authenticate": asks})
 
     def refused(self, refusal: Refusal, error: Exception) -> Response:
         app = self._app
@@ -92,6 +99,9 @@ class KeyFace:
         body = refusal.encode(app.base_url, request.path)
         response = Response(body, status=refusal.status, headers=refusal.headers)
         response.headers["Content-Type"] = MEDIA
+        if refusal.status == 401 and (metadata := app.metadata_of(request.path)):
+            sent = "Authorization" in request.headers or "X-API-Key" in request.headers
+            response.headers["WWW-Authenticate"] = challenge(metadata, sent=sent)
         return response
 
     def sign_off(self, response: Response) -> None:

@@ -72,7 +72,9 @@ def _unsupported(location: str, says: str) -> Refusal:
 
 
 def read_query(raw: bytes, kind: type[S]) -> S:
-    """Return the query's parameters. Raises Refusal (400) for unknown, repeated, undecodable or wrong ones."""
+    """Return the query's parameters. Raises Refusal (400) for repeated, undecodable or wrong ones, and for unknown ones
+    if the type forbids them.
+    """
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_AT_MOST)
     except ValueError:
@@ -81,6 +83,8 @@ def read_query(raw: bytes, kind: type[S]) -> S:
     tree: dict[str, Any] = {}
     for name, value in pairs:
         if name not in repeatable:
+            if not kind.__struct_config__.forbid_unknown_fields:
+                continue
             raise invalid(f"query.{name[:60]}", "unknown parameter", value)
         if repeatable[name]:
             tree.setdefault(name, []).append(value)

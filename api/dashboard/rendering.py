@@ -57,6 +57,7 @@ PLACES = (
     NavigationItem("/publications", noted("Publications"), "f", group=_SET_UP),
     NavigationItem("/settings", noted("Settings"), "p", group=_SET_UP),
     NavigationItem("/keys", noted("API keys"), "k", group=_DEVELOPERS),
+    NavigationItem("/apps", noted("Connected apps"), "c", group=_DEVELOPERS),
     NavigationItem("/webhook-bins", noted("Bins"), "b", group=_DEVELOPERS),
     NavigationItem("/system", noted("System"), "y", group=_DEVELOPERS),
 )

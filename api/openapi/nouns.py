@@ -57,6 +57,7 @@ NOUNS: Final = (
     Noun("publications", _of_extras("publications")),
     Noun("people", _of_extras("people")),
     Noun("secrets", secrets.ROUTES),
+    Noun("apps", _of_extras("apps")),
     Noun("agents", _of_extras("agents")),
     Noun("practice", practice.ROUTES),
     Noun("admin", (*admin.ROUTES, *service.METRICS)),

@@ -14,6 +14,7 @@ import trio
 from msgspec import Meta, Struct, json
 from werkzeug.datastructures import Headers
 
+from api.auth import THROUGH
 from extras.agents.protocol import Refused, Result
 from extras.agents.quoting import quoted
 from storage.records.identity import Millis
@@ -32,10 +33,12 @@ class Reply(NamedTuple):
 
 
 class Within:
-    """Calls the API as the caller of a request. headers: the caller's; only those with its key are sent."""
+    """Calls the API as the caller of a request. headers: the caller's; only those with its key are sent. through: the
+    path of that request, which its key may be limited to.
+    """
 
-    def __init__(self, app: Application, headers: Headers, address: str) -> None:
-        self._app, self._address = app, address
+    def __init__(self, app: Application, headers: Headers, address: str, through: str = "/mcp") -> None:
+        self._app, self._address, self._through = app, address, through
         self._key = {name: headers[name] for name in KEYS if name in headers}
 
     async def ask(self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None) -> Reply:
@@ -78,6 +81,7 @@ class Within:
             "client": (self._address, 0),
             "server": ("localhost", None),
             "extensions": {},
+            THROUGH: self._through,
         }
 
 

@@ -76,7 +76,7 @@ async def test_x15_without_a_valid_key_nothing_opens(house: House, subtests: pyt
             with subtests.test(route.label):
                 answer = await call(stranger, route, **more)
                 assert_problem(answer, 401, "unauthorized")
-                assert answer.headers["www-authenticate"] == "Bearer"
+                assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 async def test_x15_a_deleted_key_is_refused_on_the_very_next_request(house: House, subtests: pytest.Subtests) -> None:

@@ -384,6 +384,16 @@ export abstract class Operations implements Asks {
     return this.ask<r.SecretsAnswer>("POST", "/v1/secrets/compare", { body });
   }
 
+  /** List connected apps. */
+  listApps(): Promise<Array<r.AppRecord>> {
+    return this.ask<Array<r.AppRecord>>("GET", "/v1/apps");
+  }
+
+  /** Disconnect an app. */
+  disconnectApp(id: string): Promise<void> {
+    return this.ask<void>("DELETE", `/v1/apps/${part(id)}`);
+  }
+
   /** List the practice sources. */
   listPractice(): Promise<Array<r.PracticeRecord>> {
     return this.ask<Array<r.PracticeRecord>>("GET", "/v1/practice");

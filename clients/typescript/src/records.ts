@@ -182,6 +182,21 @@ export interface AlertsMatched {
   names: Array<string>;
 }
 
+/**
+ * A connected app. person: the id of the person that it acts for, "" for the owner of the service's password.
+ * host: of its redirect URI. resource: the URL that its tokens open, with everything below it.
+ */
+export interface AppRecord {
+  id: string;
+  app: string;
+  host: string;
+  person: string;
+  scopes: Array<string>;
+  resource: string;
+  created_at: string;
+  last_used_at: string | null;
+}
+
 /** The results of a batch, in the order of the request. */
 export interface BatchAnswer {
   results: Array<BatchResult>;

@@ -1100,6 +1100,27 @@ class Operations(Asks):
         )
         return found
 
+    def list_apps(
+        self,
+    ) -> list[r.AppRecord]:
+        """List connected apps."""
+        found: list[r.AppRecord] = self._ask(
+            "GET",
+            "/v1/apps",
+            (list[r.AppRecord],),
+        )
+        return found
+
+    def disconnect_app(
+        self,
+        id: str,
+    ) -> None:
+        """Disconnect an app."""
+        self._ask(
+            "DELETE",
+            f"/v1/apps/{part(id)}",
+        )
+
     def list_practice(
         self,
     ) -> list[r.PracticeRecord]:
@@ -2497,6 +2518,27 @@ class AsyncOperations(AsyncAsks):
             body=body,
         )
         return found
+
+    async def list_apps(
+        self,
+    ) -> list[r.AppRecord]:
+        """List connected apps."""
+        found: list[r.AppRecord] = await self._ask(
+            "GET",
+            "/v1/apps",
+            (list[r.AppRecord],),
+        )
+        return found
+
+    async def disconnect_app(
+        self,
+        id: str,
+    ) -> None:
+        """Disconnect an app."""
+        await self._ask(
+            "DELETE",
+            f"/v1/apps/{part(id)}",
+        )
 
     async def list_practice(
         self,

@@ -169,6 +169,21 @@ class AlertsMatched(Struct, frozen=True, kw_only=True):
     names: list[str]
 
 
+class AppRecord(Struct, frozen=True, kw_only=True):
+    """A connected app. person: the id of the person that it acts for, "" for the owner of the service's password.
+    host: of its redirect URI. resource: the URL that its tokens open, with everything below it.
+    """
+
+    id: str
+    app: str
+    host: str
+    person: str
+    scopes: list[str]
+    resource: str
+    created_at: str
+    last_used_at: str | None
+
+
 class BatchAnswer(Struct, frozen=True, kw_only=True):
     """The results of a batch, in the order of the request."""
 
