@@ -122,7 +122,7 @@ async def answer(visit: Visit) -> Page:
     request = await _valid(visit, form)
     if form.decision == "deny":
         return _back(visit, request, error="access_denied")
-    scopes = [one for one in request.offered if one in form.scopes]
+    scopes = tokens.chosen(request.offered, form.scopes)
     if not scopes:
         raise InvalidForm(scopes=say("Choose at least one: an app without any can do nothing."))
     if request.resource and READ not in scopes:

@@ -96,6 +96,11 @@ def asked_of(text: str, role: Role, resource: str) -> tuple[str, ...]:
     return allowed(known or reads, role)
 
 
+def chosen(offered: Sequence[str], ticked: Sequence[str]) -> tuple[str, ...]:
+    """Return the scopes of a consent: ticks that the page did not offer count for nothing."""
+    return tuple(one for one in offered if one in ticked)
+
+
 def is_scope(text: str) -> bool:
     try:
         check_scope(text)
