@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from storage.records.identity import START, Millis
+from storage.records.identity import Millis
 from storage.records.person import ACTIVITY_LIFE, INVITATION_LIFE, Activity, Invitation, Person
 from storage.secrets.sealing import TOTP, Connection
+from storage.sql.stores.keys import ALWAYS
 from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
 
 _PERSON = """SELECT p.id, p.name, p.email, m.role, p.created_at, p.issuer, p.subject, p.hashed, p.totp IS NOT NULL,
@@ -165,7 +166,7 @@ class Accounts(Store):
         await write_one(self._writer, _ACT, *row)
 
     async def activity(
-        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = START
+        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
     ) -> Sequence[Activity]:
         """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
         rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)

@@ -18,7 +18,7 @@ from storage.records.grant import OAuthGrant, RefreshToken
 from storage.records.identity import Millis
 from storage.sql.stores import keys as key_store
 from storage.sql.stores import oauth as oauth_store
-from storage.sql.transaction import Transaction
+from storage.sql.transaction import Transaction, first_row
 from tests.api.house import BASE_URL, House, make_house, running
 from tests.extras.people.oauth.app import BACK, App, person, signed_in
 
@@ -85,7 +85,7 @@ def refused_only(*_: Any) -> bool:
 
 
 async def without_turns(self: Any, refresh: RefreshToken, now: Millis) -> OAuthGrant | None:
-    row = await oauth_store.first_row(self._readers, oauth_store._BY_REFRESH, refresh.family)
+    row = await first_row(self._readers, oauth_store._BY_REFRESH, refresh.family)
     return None if row is None else oauth_store._grant(row[0])
 
 
@@ -95,7 +95,7 @@ async def renewed_always(self: Any, grant: OAuthGrant, old: RefreshToken, turn: 
 
 
 async def _turn_of(self: Any, old: RefreshToken) -> str:
-    row = await oauth_store.first_row(self._readers, oauth_store._BY_REFRESH, old.family)
+    row = await first_row(self._readers, oauth_store._BY_REFRESH, old.family)
     return str(row[1])
 
 
