@@ -22,8 +22,12 @@ AlertIds = Annotated[tuple[AlertId, ...], Meta(max_length=50, description="Match
 ChannelName = Annotated[str, Meta(min_length=1, max_length=200, description=WORDS["published_channel"])]
 EndsOn = Annotated[
     str,
-    Meta(description="Its last day in UTC. Afterwards its addresses answer 410", extra_json_schema={"format": "date"}),
-    Meta(pattern=r"^\d{4}-\d{2}-\d{2}$"),
+    Meta(
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$(?!\n)",
+        description="Its last day in UTC. Afterwards its addresses answer 410",
+        extra_json_schema={"format": "date"},
+        extra={"form": "a day, such as 2026-12-31"},
+    ),
     option("Its last day in UTC, such as 2026-12-31. Afterwards its addresses answer 410."),
 ]
 

@@ -17,9 +17,10 @@ Email = Annotated[
     str,
     Meta(
         max_length=254,
-        pattern=r"^$|^[^@\s]+@[^@\s]+$",
+        pattern=r"^(|[^@\s]+@[^@\s]+)$(?!\n)",
         description='Who may use the invitation; "" if the link alone decides',
         examples=["ada@example.com"],
+        extra={"form": "an e-mail address, or empty"},
     ),
 ]
 
@@ -68,14 +69,9 @@ class ActivityRecord(Struct, frozen=True, kw_only=True):
 class ActivityQuery(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The part of the activity to return."""
 
-    person: Annotated[str, Meta(max_length=100, description="Only changes by the person with this id")] = ""
-    object: Annotated[
-        str, Meta(max_length=500, description="Only changes of the record with this path", examples=["/v1/alerts/3"])
-    ] = ""
-    since: Annotated[
-        str,
-        Meta(max_length=40, description="Only changes from this time on", extra_json_schema={"format": "date-time"}),
-    ] = ""
+    person: Annotated[str, Meta(max_length=100)] = ""
+    object: Annotated[str, Meta(max_length=500)] = ""
+    since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] = ""
     limit: Limit = 100
     cursor: Cursor | None = None
 

@@ -10,13 +10,16 @@ import pytest
 from actors.messages.views import SourceView
 from api.openapi.nouns import ROUTES
 from storage.errors import DiskFull
+from storage.records.grant import OAuthCode, OAuthGrant, RefreshToken
+from storage.records.key import ApiKey
+from storage.records.person import Person
 from storage.records.source import SourceRuntime
 from supervision import Mailbox
 from tests.api.house import ALL, House, ids
 from tests.api.nouns.test_alerts import made
 from tests.api.nouns.test_destinations import HOOK, hooked
 from tests.api.nouns.test_why import a_page_draft, commit
-from tests.support.build import a_source
+from tests.support.build import NOW, a_source
 
 WRITES_NOTHING = {
     "POST /v1/sources/detect",
@@ -52,6 +55,8 @@ BODIES: dict[str, Any] = {
     "PUT /v1/tags/{tag}": {"schedule": "1h"},
     "POST /v1/publications": {"title": "All"},
     "PATCH /v1/publications/{id}": {"title": "other"},
+    "POST /v1/invitations": {"role": "reader"},
+    "PATCH /v1/people/{id}": {"role": "reader"},
     "POST /v1/destinations/{id}/replay": {"since": "2000-01-01T00:00:00Z"},
 }
 WRITERS = [route for route in ROUTES if route.method != "GET" and route.label not in WRITES_NOTHING | TOLD_IN_A_REPORT]
@@ -81,11 +86,41 @@ async def ids_of(house: House, client: httpx.AsyncClient) -> dict[str, str]:
         "/v1/admin/keys/": (await house.storage.keys.all())[0].id,
         "/v1/publications/": (await client.post("/v1/publications", json={"title": "Prices"})).json()["id"],
         "/v1/webhook-bins/": (await client.post("/v1/webhook-bins")).json()["id"],
+        "/v1/invitations/": (await client.post("/v1/invitations", json={"role": "editor"})).json()["id"],
+        "/v1/people/": await _a_person(house),
+        "/v1/apps/": await _an_app(house),
     }
 
 
+async def _a_person(house: House) -> str:
+    person = Person(id=house.context.world.new_id(), name="Ada", email="", role="editor", created_at=NOW)
+    assert await house.storage.accounts.add(person)
+    return person.id
+
+
+async def _an_app(house: House) -> str:
+    id, scopes = house.context.world.new_id(), ("stream:read",)
+    named = {"client": "app", "app": "Reader", "host": "app.test", "resource": ""}
+    grant = OAuthGrant(id=id, person="", scopes=scopes, created_at=NOW, **named)
+    key = ApiKey(id, "Reader", "svc_", f"sha of {id}", scopes, NOW, grant=id)
+    code = OAuthCode(sha256="code", at=NOW, redirect="https://app.test/", challenge="", grant=grant)
+    await house.storage.oauth.put_code(code)
+    assert await house.storage.oauth.take_code("code", NOW) == code
+    assert await house.storage.oauth.begin(code, RefreshToken("family", "turn"), key)
+    return id
+
+
 async def picture(client: httpx.AsyncClient) -> list[Any]:
-    paths = ("/v1/sources", "/v1/alerts", "/v1/destinations", "/v1/publications", "/v1/webhook-bins")
+    paths = (
+        "/v1/sources",
+        "/v1/alerts",
+        "/v1/destinations",
+        "/v1/publications",
+        "/v1/webhook-bins",
+        "/v1/invitations",
+        "/v1/people",
+        "/v1/apps",
+    )
     return [(await client.get(path)).json() for path in paths]
 
 
