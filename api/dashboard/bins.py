@@ -18,8 +18,8 @@ from actors.language.sentences import translated
 from actors.language.speaking import say, say_many
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
-from api.dashboard.notifying.destinations import MODE_WORDS
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post
+from api.dashboard.starting import MODE_WORDS
 from api.fields.destinations import NewDestination
 from api.nouns import alerts, destinations
 from api.nouns import bins as acts
@@ -73,6 +73,12 @@ def shown_body(capture: Capture) -> Body:
         return Body(msgspec.json.format(text, indent=2), cut)
     except (msgspec.DecodeError, UnicodeError):
         return Body(text, cut)
+
+
+def request_of(capture: Capture) -> str:
+    """Return a captured request as text: its line, its headers, its body."""
+    headers = "".join(f"{name}: {value}\n" for name, value in capture.headers)
+    return f"{capture.method} {capture.path}\n{headers}\n{shown_body(capture).text}"
 
 
 class _Titled(msgspec.Struct):

@@ -21,6 +21,12 @@ from api.nouns import alerts, bins, destinations
 from api.problems import Refusal
 from storage.records.destination import WEBHOOK
 
+MODE_WORDS = {
+    "instant": noted("at once"),
+    "15min": noted("every 15 min"),
+    "hourly": noted("hourly"),
+    "daily": noted("daily"),
+}
 BIN = noted("Webhook bin")
 """The label of a bin created for an alert."""
 

@@ -473,11 +473,12 @@ async def test(call: OperationContext, id: str) -> TestResult:
 
 
 async def test_unsaved(call: OperationContext, alert_id: str, new: wire.NewDestination) -> TestResult:
-    """Send one signed sample to a destination before it is added.
+    """Send one signed sample to a destination before it is added. alert_id: "" for an alert that is not made yet.
 
     Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict, TooSlowError.
     """
-    alert = await alert_named(call, alert_id)
+    now = call.context.world.now()
+    alert = await alert_named(call, alert_id) if alert_id else Alert("", "", "", "en", (), now, now)
     made, kind = await _made(call, alert, new, call.context.world.new_id())
     if kind.consent is not None or call.context.test_elsewhere is None:
         raise Conflict("Nothing is sent before the recipient agrees: add it first.")

@@ -18,7 +18,7 @@ from api.dashboard.drawing.difference import LinePiece
 from api.dashboard.drawing.figures import by_utc, named
 from api.dashboard.events import Item, items_by_id
 from api.dashboard.forms import Form, InvalidForm, draft_of
-from api.dashboard.notifying.destination_form import MODES
+from api.dashboard.notifying.destination_form import MODES, sample, with_sample
 from api.dashboard.picker import Group, picker, private_choices
 from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.starting import WHENS, WhenName, already, check_address, deliver, query_of, recipients
@@ -377,6 +377,10 @@ async def try_new(visit: Visit) -> Page:
     return await _tried(visit, visit.form)
 
 
+async def try_bin(visit: Visit) -> Page:
+    return await with_sample(visit, new, await sample(visit))
+
+
 async def create(visit: Visit) -> Go:
     form: NewAlertForm = visit.form
     new = wire.NewAlert(**_typed(form, chosen(form)), name=form.name)
@@ -436,6 +440,7 @@ async def _page(
         "modes": each_said(MODES),
         "about": each_said(ABOUT),
         "whens": WHENS,
+        "sent": "",
         "recipients": await recipients(visit) if isinstance(form, NewAlertForm) else (),
     }
     return Page("alerts/form.html", say("Edit %(name)s", name=name) if alert_id else say("New alert"), shows)

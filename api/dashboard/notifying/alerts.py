@@ -211,6 +211,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(path="/alerts/new", run=alert_form.new, query=alert_form.NewQuery),
     post("/alerts/new", alert_form.create, NewAlertForm, alert_form.new),
     post("/alerts/try", alert_form.try_new, NewAlertForm, alert_form.new),
+    post("/alerts/bin", alert_form.try_bin, NewAlertForm, alert_form.new, query=alert_form.NewQuery),
     Screen(path="/alerts/{id}", run=one, query=OneQuery),
     Screen(path="/alerts/{id}/edit", run=alert_form.edit),
     post("/alerts/{id}/edit", alert_form.change, AlertEdit, alert_form.edit),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 from zoneinfo import available_timezones
@@ -18,8 +18,9 @@ from actors.language.speaking import each_said, noted, say
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from actors.messages.views import TestResult
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
+from api.dashboard.bins import request_of
 from api.dashboard.forms import Form, InvalidForm, draft_of
-from api.dashboard.screen import Go, Page, Visit
+from api.dashboard.screen import Go, Page, Run, Visit
 from api.dashboard.starting import BIN, signing_secret
 from api.fields import destinations as wire
 from api.nouns import alerts, bins, deliveries, destinations
@@ -212,13 +213,35 @@ async def test_new(visit: Visit) -> Page:
     """Send a test to a destination before it is added, and show the form again with the result."""
     form: NewDestinationForm = visit.form
     if form.deliver == "bin":
-        raise InvalidForm(url=say("A new bin needs no test."))
+        return await try_bin(visit)
     if not form.alert:
         raise InvalidForm(alert=say("Choose the alert whose matches go there."))
     found = await destinations.test_unsaved(visit, form.alert, await _wanted(visit, form))
-    visit.draft = draft_of(form)
-    page = await new(visit)
-    return replace(page, shows={**page.shows, "sent": test_words(found), "arrived": found.result == "sent"})
+    return await with_sample(visit, new, {"sent": test_words(found), "arrived": found.result == "sent"})
+
+
+async def try_bin(visit: Visit) -> Page:
+    return await with_sample(visit, new, await sample(visit, visit.form.alert))
+
+
+async def sample(visit: Visit, alert: str = "") -> dict[str, Any]:
+    """Send a sample to a new bin; return its request as the form shows it."""
+    bin = await bins.bins_of(visit).mint()
+    wanted = wire.NewDestination(url=bins.bins_of(visit).address(bin))
+    found = await destinations.test_unsaved(visit, alert, wanted)
+    kept, _ = await bins.captures(visit, bin, None, 1)
+    request = "".join(request_of(one.capture) for one in kept)
+    return {"sent": test_words(found), "arrived": found.result == "sent", "bin": bin.id, "request": request}
+
+
+async def with_sample(visit: Visit, form: Callable[[Visit], Awaitable[Page]], sent: dict[str, Any]) -> Page:
+    """Show a form again, as typed, with the result of a test."""
+    visit.draft = draft_of(visit.form)
+    page = await form(visit)
+    return replace(page, shows={**page.shows, **sent})
+
+
+TRIALS: Final[Mapping[str, Run]] = {"preview": try_new, "test": test_new, "bin": try_bin}
 
 
 def test_words(found: TestResult) -> str:
@@ -302,6 +325,7 @@ def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **mor
         "names": OF_EVENTS | OF_MESSAGES,
         "told": None,
         "sent": "",
+        "request": "",
         "grid": False,
         "says": "",
         "of": _OF,

@@ -19,25 +19,14 @@ from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.lists import Chip, address, chips, part
 from api.dashboard.notifying import deliveries, destination_form
 from api.dashboard.notifying.deliveries import Clock, DeliveriesQuery, causes, clock_of, link, missed, next_of, position
-from api.dashboard.notifying.destination_form import (
-    DestinationEdit,
-    NewDestinationForm,
-    NewQuery,
-    test_words,
-)
+from api.dashboard.notifying.destination_form import DestinationEdit, NewDestinationForm, NewQuery, test_words
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
-from api.dashboard.starting import signing_secret
+from api.dashboard.starting import MODE_WORDS, signing_secret
 from api.nouns import alerts, destinations
 from api.nouns.deliveries import ReplayRequest, replay
 from storage.records.destination import ADDRESS, KEPT_ATTEMPTS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
 from storage.records.states import DESTINATIONS, DestinationState
 
-MODE_WORDS = {
-    "instant": noted("at once"),
-    "15min": noted("every 15 min"),
-    "hourly": noted("hourly"),
-    "daily": noted("daily"),
-}
 SERIES = 40
 """Newest attempts in a latency chart."""
 _NAMES = (noted("Mon"), noted("Tue"), noted("Wed"), noted("Thu"), noted("Fri"), noted("Sat"), noted("Sun"))
@@ -339,14 +328,10 @@ _ONE = "/destinations/{id}"
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/destinations", run=listing, query=DestinationsQuery),
     Screen(path="/destinations/new", run=destination_form.new, query=NewQuery),
-    post(
-        "/destinations/preview",
-        destination_form.try_new,
-        NewDestinationForm,
-        destination_form.new,
-        query=NewQuery,
+    *(
+        post(f"/destinations/{name}", run, NewDestinationForm, destination_form.new, query=NewQuery)
+        for name, run in destination_form.TRIALS.items()
     ),
-    post("/destinations/test", destination_form.test_new, NewDestinationForm, destination_form.new, query=NewQuery),
     post("/destinations/new", destination_form.create, NewDestinationForm, destination_form.new),
     Screen(path=_ONE, run=one),
     Screen(path=f"{_ONE}/edit", run=destination_form.edit),

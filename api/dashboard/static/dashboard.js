@@ -305,7 +305,7 @@ function refresh(part) {
 // <button formaction="/path" data-send="ID">: posts its form there, and shows the answer's part without leaving the page.
 function sending(button) {
   button.addEventListener("click", async (event) => {
-    if (!button.form.reportValidity()) return;
+    if (!button.formNoValidate && !button.form.reportValidity()) return;
     event.preventDefault();
     button.disabled = true;
     try { await swap(button.dataset.send, button.formAction, {method: "POST", body: new URLSearchParams(new FormData(button.form))}); } finally { button.disabled = false; }

@@ -270,3 +270,14 @@ def test_entries_are_read_in_two_panes_and_on_a_phone_in_one(
     if script:
         assert phone.run("document.documentElement.scrollWidth") <= 390
     phone.follow("All entries").sees("Tide 1")
+
+
+def test_an_alert_is_tried_without_a_receiver(tab: Tab, script: bool) -> None:
+    """One press makes a bin and shows its request; what was typed stays."""
+    tab.open("/alerts/new").fill(name=f"Kettle {script}").press("Try it without a receiver")
+    tab.sees("This is what a receiver gets:")
+    assert "webhook-signature" in tab.page.locator("#sent pre").inner_text()
+    assert tab.page.locator("main [name=name]").first.input_value() == f"Kettle {script}"
+    if script:
+        assert tab.path == "/alerts/new" and axe.check(tab) == []
+    tab.follow("Open the bin").sees("Its requests")

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 import trio
 
+from actors.destination_kinds.bins import ArrivedRequest, Bins
+from actors.egress.url import parse_url
 from actors.messages import views, workers
 from actors.messages.workers import OutboxGrew
 from storage.records.destination import Destination, QuietHours
@@ -103,6 +105,12 @@ def sent() -> list[Destination]:
 async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterator[House]:
     async def answered(made: Destination) -> views.TestResult:
         sent.append(made)
+        bins = Bins(house.context.world, house.storage, house.context.settings.public_url())
+        if path := bins.path_in(parse_url(made.url, schemes=("http", "https"))):
+            bin = await bins.at(path)
+            assert bin is not None
+            headers = (("webhook-id", "msg_1"), ("x-note", "<b>"))
+            await bins.keep(bin, ArrivedRequest("POST", path, "", headers, b'{"title": "Sample"}', 19, True))
         return views.TestResult(*(("sent", 200) if len(sent) == 1 else ("terminal", 404)), 12, "", "hello")
 
     house = make_house()
@@ -121,11 +129,34 @@ async def test_it_is_tested_before_it_is_added(house: House, browser: Browser, s
         assert browser.form("/destinations/new").fields["url"] == "https://other.test/in"
     assert [one.url for one in sent] == ["https://other.test/in"] * 2 and sent[0].secrets
     assert [one.id for one in await house.storage.alerts.destinations()] == [HOOK], "nothing is saved"
-    for fields, words in (({"url": "http://plain.test/"}, "https"), ({"deliver": "bin"}, "needs no test")):
-        await browser.submit("/destinations/new", fields, to="/destinations/test")
-        assert browser.answer.status_code == 422
-        assert words in browser.page.xpath("//*[@id='sent']")[0].text_content()
+    await browser.submit("/destinations/new", {"url": "http://plain.test/"}, to="/destinations/test")
+    assert browser.answer.status_code == 422
+    assert "https" in browser.page.xpath("//*[@id='sent']")[0].text_content()
     assert len(sent) == 2
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "fields"),
+    [
+        ("/destinations/new?kind=webhook", "/destinations/bin", {}),
+        (f"/destinations/new?alert={ALERT}&kind=webhook", "/destinations/test", {"deliver": "bin"}),
+        ("/alerts/new", "/alerts/bin", {"name": "Kettle"}),
+    ],
+)
+async def test_without_a_receiver_the_captured_request_is_shown_on_the_form(
+    house: House, browser: Browser, page: str, path: str, fields: dict[str, str]
+) -> None:
+    await a_hook(house)
+    await browser.get(page)
+    await browser.submit(page.partition("?")[0], fields, to=path)
+    assert browser.answer.status_code == 200, browser.text
+    (said,) = browser.page.xpath("//*[@id='sent']")
+    (bin,) = await house.storage.bins.all()
+    assert f"POST /bins/{bin.token}\nwebhook-id: msg_1\nx-note: <b>" in said.text_content()
+    assert '"title": "Sample"' in said.text_content() and said.xpath(f".//a[@href='/webhook-bins/{bin.id}']")
+    form = browser.form(page.partition("?")[0])
+    assert all(form.fields[name] == text for name, text in fields.items()), "the typed fields stay"
+    assert len(await house.storage.alerts.destinations()) == 1, "nothing is saved"
 
 
 async def test_a_bin_can_be_made_for_it(house: House, browser: Browser) -> None:
