@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from actors.content.bodies.frames import read_frames, told
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
-from actors.content.changes.churn import FEW, ChangeVerdict, judge, recognisable, recognised
+from actors.content.changes.churn import FEW, ChangeVerdict, judge, verdict_if_unchanged, with_digests
 from actors.content.changes.diff import of_change
 from actors.content.changes.difference import StateContexts, is_restless, remark_of
 from actors.content.changes.listed import look_list, read_item
@@ -135,7 +135,7 @@ def look_page(asked: PageRequest) -> PageLook:
         reason = "The selector matches nothing now: a second check decides."
         held = ChangeVerdict("held", replace(memory, doubts=1), None, None, 0.0, reason, soon=True, unsettled=True)
         return _look(head_of(opened.root), held, held.memory)
-    if (verdict := recognised(memory, opened, asked.number)) is not None:
+    if (verdict := verdict_if_unchanged(memory, opened, asked.number)) is not None:
         return _look(head_of(opened.root), verdict, verdict.memory)
     blocks = blocks_in(opened)
     if memory is not None and not memory.declared and opened.offers:
@@ -153,7 +153,7 @@ def look_page(asked: PageRequest) -> PageLook:
     verdict = judge(
         memory, reading, asked.shared, noise=asked.noise, bar=bar, when=when, address=asked.url, chosen=chosen
     )
-    look = _look(reading, verdict, recognisable(verdict, opened, blocks, asked))
+    look = _look(reading, verdict, with_digests(verdict, opened, blocks, asked))
     if format_of(opened.root) == FILE:
         look = replace(look, remark="")  # every line of it is reported, however often it changes
     if opened.empty:

@@ -143,7 +143,7 @@ def judge(
     """
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys or reading.trouble is not None:
-        return _uncompared(memory, reading, face, when)
+        return _judge_without_memory(memory, reading, face, when)
     if not when.number:
         when = replace(when, number=memory.looks + 1)
         memory = replace(memory, looks=when.number)
@@ -179,13 +179,13 @@ def judge(
         chosen=few or reading.json,
         age=OLD if memory.gone else when.number - memory.told,
     )
-    look = _CheckInput(
+    check = _CheckInput(
         reading, face, address, when, bar, before, now, between, recent, aside, pending, known, chosen, made
     )
-    return _compared(memory, look)
+    return _judge_difference(memory, check)
 
 
-def _uncompared(
+def _judge_without_memory(
     memory: PageMemory | None, reading: PageReading, face: PageIdentity, when: CheckMoment
 ) -> ChangeVerdict:
     """Return the verdict on a page's first check, or on a body that is not the page."""
@@ -197,45 +197,43 @@ def _uncompared(
     return ChangeVerdict("baseline", first, None, None, 0.0, f"First check: {len(now.keys)} blocks.")
 
 
-def _compared(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:
-    if memory.face.says and swaps.says(look.reading) == memory.face.says:
+def _judge_difference(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
+    if memory.face.says and swaps.says(check.reading) == memory.face.says:
         return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {_BEHIND}.", trouble=_BEHIND)
-    if not look.apart.came.positions and (look.reading.partial or not look.apart.went.positions):
+    if not check.apart.came.positions and (check.reading.partial or not check.apart.went.positions):
         # Blocks beyond the depth or length limit are missing, but not necessarily gone.
-        says = UNCHANGED if not look.apart.went.positions else "Cut short, with nothing new before the cut."
-        settled = replace(_grown(memory, look, ()), held=HeldPage(), doubts=0, slots=look.made.slots)
-        why = _withheld(look, [])
-        if look.made.waits:
-            churn = ChangeVerdict(
-                "churn", settled, None, None, 0.0, f"{withheld.MADE.capitalize()}.", why, unsettled=True
-            )
-            return replace(churn, soon=look.made.soon)
+        says = UNCHANGED if not check.apart.went.positions else "Cut short, with nothing new before the cut."
+        settled = replace(_pending_memory(memory, check, ()), held=HeldPage(), doubts=0, slots=check.made.slots)
+        why = _withheld_rows(check, [])
+        if check.made.waits:
+            says, soon = f"{withheld.MADE.capitalize()}.", check.made.soon
+            return ChangeVerdict("churn", settled, None, None, 0.0, says, why, soon=soon, unsettled=True)
         return ChangeVerdict("unchanged", settled, None, None, 0.0, says, why)
     gone = frozenset(unpack_keys(memory.gone))
-    swap = swaps.PageSwap(look.before, look.now, memory.face, look.face, look.reading, gone)
-    if (look.narrowed and look.known.chosen) or not swap.is_one():
-        return _decide(memory, look)
-    match swap.stays(memory.held, look.when.at):
+    swap = swaps.PageSwap(check.before, check.now, memory.face, check.face, check.reading, gone)
+    if (check.narrowed and check.known.chosen) or not swap.is_one():
+        return _decide(memory, check)
+    match swap.stays(memory.held, check.when.at):
         case swaps.SwapReaction.WAITS:
-            return _held(memory, look)
+            return _hold(memory, check)
         case swaps.SwapReaction.FAILS:
             trouble = StandIn("other page", f"another page stands in its place: {swap.says}")
             return ChangeVerdict("held", memory, None, None, 0.0, f"Not the page: {trouble}.", trouble=trouble)
         case swaps.SwapReaction.TELL:
-            seen, address = look.reading.evidence, look.address if swap.moved() else ""
+            seen, address = check.reading.evidence, check.address if swap.moved() else ""
             target = seen.refresh_to if seen.leads_away else address
-            return _as_moved(_decide(memory, _stayed(memory, look)), swap, target)
+            return _moved_verdict(_decide(memory, _with_lasting_blocks(memory, check)), swap, target)
 
 
-def _stayed(memory: PageMemory, look: _CheckInput) -> _CheckInput:
+def _with_lasting_blocks(memory: PageMemory, check: _CheckInput) -> _CheckInput:
     """Treat a held page's differences as old: its blocks have lasted since, and the missing ones have been absent."""
     looks = max(memory.held.looks, memory.held.away)
-    waits = {key: max(looks, stood) for key, stood in look.known.waits.items()}
-    absent = {key: max(looks, stood) for key, stood in look.known.absent.items()}
-    return replace(look, known=replace(look.known, waits=waits, absent=absent))
+    waits = {key: max(looks, stood) for key, stood in check.known.waits.items()}
+    absent = {key: max(looks, stood) for key, stood in check.known.absent.items()}
+    return replace(check, known=replace(check.known, waits=waits, absent=absent))
 
 
-def _as_moved(verdict: ChangeVerdict, swap: swaps.PageSwap, target: str) -> ChangeVerdict:
+def _moved_verdict(verdict: ChangeVerdict, swap: swaps.PageSwap, target: str) -> ChangeVerdict:
     """Return the verdict on another page that has stayed: at another address, or behind a login, it has moved."""
     if verdict.delta and swap.says == swaps.LOGIN:
         # The next checks fail, because a login is not the page; its return is reported.
@@ -254,12 +252,11 @@ def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> Sett
     kept = [not trait & FURNITURE for trait in traits]
     if not any(kept):
         kept = [True] * len(traits)
-    if told:
-        here = {key for key, keeps in zip(reading.keys, kept, strict=True) if keeps}
-        turned = [i for i, key in enumerate(reading.keys) if not kept[i] and key in told and key not in here]
-        if len(turned) >= _TURNED:
-            for i in turned:
-                kept[i] = True
+    turned = [i for i, keeps in enumerate(kept) if not keeps and reading.keys[i] in told]
+    here = set(compress(reading.keys, kept)) if len(turned) >= _TURNED else ()
+    turned = [i for i in turned if reading.keys[i] not in here]
+    for i in turned if len(turned) >= _TURNED else ():
+        kept[i] = True
     return SettledState(
         tuple(compress(reading.blocks, kept)),
         tuple(compress(reading.keys, kept)),
@@ -274,128 +271,130 @@ def _aside(reading: PageReading) -> tuple[str, ...]:
     return tuple(k for k, t in zip(reading.keys, reading.traits, strict=False) if t & FURNITURE and k not in content)
 
 
-def _held(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:
-    difference = _weighed(look)
+def _hold(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
+    difference = _weigh(check)
     blocks = withheld.of_blocks(difference.blocks, told=False, instead="held until it stays: the page was replaced")
-    held = swaps.once_more(memory.held, look.now, look.when.at)
+    held = swaps.once_more(memory.held, check.now, check.when.at)
     reason = "Another page has replaced this one: it is reported if it stays."
-    why, soon = _withheld(look, blocks), held.looks < swaps.SOON
+    why, soon = _withheld_rows(check, blocks), held.looks < swaps.SOON
     return ChangeVerdict("held", replace(memory, held=held), None, None, 0.0, reason, why, soon=soon, unsettled=True)
 
 
-def _decide(memory: PageMemory, look: _CheckInput) -> ChangeVerdict:
-    difference = _weighed(look)
+def _decide(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
+    difference = _weigh(check)
     blocks = difference.blocks
     score = sum(block.score for block in blocks)
-    state = state_of(look.now)
-    stood = {**look.known.absent, **look.known.waits}
-    successors = {look.before.keys[one.old]: one.key for one in difference.replaced}
-    turn = turn_of(memory, blocks, successors, stood, state=state, when=look.when)
+    state = state_of(check.now)
+    stood = {**check.known.absent, **check.known.waits}
+    successors = {check.before.keys[one.old]: one.key for one in difference.replaced}
+    turn = turn_of(memory, blocks, successors, stood, state=state, when=check.when)
     counts = sum(block.came for block in blocks)
     reason = f"{counts} {'block' if counts == 1 else 'blocks'} came and {len(blocks) - counts} went"
-    came = frozenset(block for block, stood in look.known.waits.items() if not stood)
-    slots = look.made.slots
-    if not look.known.chosen:
-        slots = slots_after(memory, difference.replaced, came, look.when.number)
-    rotates = turn.rotates and not look.known.chosen
-    if score >= look.bar and not rotates:
-        if look.bar > sum(block.score for block in blocks if not block.doubted):
-            return _doubted(replace(memory, turns=turn.turns, slots=slots), look, blocks)
-        after = _told(look.before, look.now)
+    came = frozenset(block for block, stood in check.known.waits.items() if not stood)
+    slots = check.made.slots
+    if not check.known.chosen:
+        slots = slots_after(memory, difference.replaced, came, check.when.number)
+    rotates = turn.rotates and not check.known.chosen
+    if score >= check.bar and not rotates:
+        if check.bar > sum(block.score for block in blocks if not block.doubted):
+            return _hold_doubtful(replace(memory, turns=turn.turns, slots=slots), check, blocks)
+        after = _with_old_wording(check.before, check.now)
         where = DiffContexts(StateContexts(placed(memory)), StateContexts(after))
-        diff, delta = compare(_known_texts(look.before, after), after.texts, where, _unsaid(memory, look, blocks))
+        diff, delta = compare(_reported_texts(check.before, after), after.texts, where, _omitted(memory, check, blocks))
         if diff.added or diff.removed or diff.changed:
-            slots = members.told(slots)
-            remembered = replace(_settled(memory, look, after, difference, state), turns=turn.turns, slots=slots)
-            why = _withheld(look, withheld.of_blocks(blocks, told=True))
+            slots = members.as_reported(slots)
+            remembered = _reported_memory(memory, check, after, difference, state)
+            remembered = replace(remembered, turns=turn.turns, slots=slots)
+            why = _withheld_rows(check, withheld.of_blocks(blocks, told=True))
             counted = withheld.counted(blocks)
             return ChangeVerdict(
                 "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
             )
         reason += ", with the same texts"
     instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
-    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
+    why = _withheld_rows(check, withheld.of_blocks(blocks, told=False, instead=instead))
     turns = turn.turns if rotates or not turn.reverted else memory.turns
-    grown = replace(_grown(memory, look, _shaped(look)), held=HeldPage(), slots=slots, turns=turns)
-    unsettled = rotates or look.made.waits or any(block.waits for block in blocks)
+    grown = replace(_pending_memory(memory, check, _ticker_shapes(check)), held=HeldPage(), slots=slots, turns=turns)
+    unsettled = rotates or check.made.waits or any(block.waits for block in blocks)
     reason += f": {instead or 'not news'}."
     return ChangeVerdict("churn", grown, None, None, score, reason, why, unsettled=unsettled)
 
 
-def _doubted(memory: PageMemory, look: _CheckInput, blocks: Sequence[WeighedBlock]) -> ChangeVerdict:
+def _hold_doubtful(memory: PageMemory, check: _CheckInput, blocks: Sequence[WeighedBlock]) -> ChangeVerdict:
     instead = "a second check decides: a text replaced another"
-    why = _withheld(look, withheld.of_blocks(blocks, told=False, instead=instead))
+    why = _withheld_rows(check, withheld.of_blocks(blocks, told=False, instead=instead))
     doubts = min(memory.doubts + 1, _MOST_DOUBTS)
-    grown = replace(_grown(memory, look, _shaped(look)), held=HeldPage(), doubts=doubts)
+    grown = replace(_pending_memory(memory, check, _ticker_shapes(check)), held=HeldPage(), doubts=doubts)
     reason = "A text replaced another, as on pages that show one of many: another check follows soon."
     return ChangeVerdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 
-def _settled(
-    memory: PageMemory, look: _CheckInput, after: SettledState, difference: WeighedDifference, state: bytes
+def _reported_memory(
+    memory: PageMemory, check: _CheckInput, after: SettledState, difference: WeighedDifference, state: bytes
 ) -> PageMemory:
     """Return the memory of a newly reported state; its blocks are no longer known as churn."""
     fresh = {block.key for block in difference.blocks if block.came}
     went = [block.key for block in difference.blocks if not block.came]
-    recent = _more([key for key in look.recent if key not in fresh], look.aside, look.pending.flickered, _shaped(look))
+    known = [key for key in check.recent if key not in fresh]
+    recent = _append_new(known, check.aside, check.pending.flickered, _ticker_shapes(check))
     return replace(
         pack(after, recent, state),
         states=with_state(memory.states, state),
         gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
-        face=look.face,
-        told=look.when.number - _stood(look, difference),
+        face=check.face,
+        told=check.when.number - _checks_lasted(check, difference),
         looks=memory.looks,
         began=memory.began,
-        told_at=look.when.at,
+        told_at=check.when.at,
     )
 
 
-def _stood(look: _CheckInput, difference: WeighedDifference) -> int:
+def _checks_lasted(check: _CheckInput, difference: WeighedDifference) -> int:
     """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there.
 
     A replacing text must last again from now: rotating texts also last for some checks.
     """
     if any(one.what == "words" for one in difference.replaced):
         return 0
-    stood = {**look.known.absent, **look.known.waits}
+    stood = {**check.known.absent, **check.known.waits}
     return min((stood.get(block.key, 0) for block in difference.blocks if block.score >= MINOR), default=0)
 
 
-def _grown(memory: PageMemory, look: _CheckInput, shaped: Sequence[str]) -> PageMemory:
+def _pending_memory(memory: PageMemory, check: _CheckInput, shaped: Sequence[str]) -> PageMemory:
     """Return the memory after a check without a report: pending blocks wait; blocks that came and went are churn."""
-    recent = _more(
-        look.recent, look.aside if shaped or look.apart.came.positions else (), look.pending.flickered, shaped
-    )
-    grown = with_pending(memory, look.pending)
-    return grown if len(recent) == len(look.recent) else replace(grown, recent=packed_recent(recent))
+    aside = check.aside if shaped or check.apart.came.positions else ()
+    recent = _append_new(check.recent, aside, check.pending.flickered, shaped)
+    grown = with_pending(memory, check.pending)
+    return grown if len(recent) == len(check.recent) else replace(grown, recent=packed_recent(recent))
 
 
-def _shaped(look: _CheckInput) -> list[str]:
-    return [*shapes(look.now, look.apart.came), *shapes(look.before, look.apart.went)]
+def _ticker_shapes(check: _CheckInput) -> list[str]:
+    return [*shapes(check.now, check.apart.came), *shapes(check.before, check.apart.went)]
 
 
-def _weighed(look: _CheckInput) -> WeighedDifference:
-    difference = weighed(look.before, look.now, look.apart, look.known)
-    if look.narrowed or look.reading.json:
+def _weigh(check: _CheckInput) -> WeighedDifference:
+    difference = weighed(check.before, check.now, check.apart, check.known)
+    if check.narrowed or check.reading.json:
         return difference
-    untold = look.known.recent.union(look.pending.flickered)
-    around = boxes.BoxContext(look.before, look.now, look.apart, look.face.title, untold, look.known.age <= boxes.EARLY)
-    return boxes.weighed_boxes(difference, around, look.known)
+    untold = check.known.recent.union(check.pending.flickered)
+    is_early = check.known.age <= boxes.EARLY
+    around = boxes.BoxContext(check.before, check.now, check.apart, check.face.title, untold, is_early)
+    return boxes.weighed_boxes(difference, around, check.known)
 
 
-def _withheld(look: _CheckInput, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
-    reading = look.reading
-    known = frozenset(look.recent).union(look.before.keys)
+def _withheld_rows(check: _CheckInput, blocks: Sequence[Withheld]) -> tuple[Withheld, ...]:
+    reading = check.reading
+    known = frozenset(check.recent).union(check.before.keys)
     furniture = withheld.furniture(reading.blocks, reading.keys, reading.traits, known)
-    return withheld.capped(blocks, withheld.masked(look.before, look.now), furniture)
+    return withheld.capped(blocks, withheld.masked(check.before, check.now), furniture)
 
 
-def _more(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
+def _append_new(recent: Sequence[str], *others: Sequence[str]) -> list[str]:
     known = frozenset(recent)
     return [*recent, *(key for keys in others for key in keys if key not in known)]
 
 
-def _told(before: SettledState, now: SettledState) -> SettledState:
+def _with_old_wording(before: SettledState, now: SettledState) -> SettledState:
     """Return the new state with the old wording where only masked parts differ: reports do not include them."""
     same = frozenset(before.texts)
     masked = {key for key, text in zip(now.keys, now.texts, strict=True) if text not in same}.intersection(before.keys)
@@ -409,23 +408,23 @@ def _told(before: SettledState, now: SettledState) -> SettledState:
     return replace(now, texts=texts)
 
 
-def _unsaid(memory: PageMemory, look: _CheckInput, blocks: Sequence[WeighedBlock]) -> OmittedTexts:
+def _omitted(memory: PageMemory, check: _CheckInput, blocks: Sequence[WeighedBlock]) -> OmittedTexts:
     """Return the texts without weight, hidden from readers, and those with a new owner."""
     weighty = {(block.text, block.came) for block in blocks if block.score}
     silent = {(block.text, block.came) for block in blocks} - weighty
-    moved = steps_of(placed(memory), look.now, look.apart) if any(look.apart.moved) else ()
+    moved = steps_of(placed(memory), check.now, check.apart) if any(check.apart.moved) else ()
     went, came = (frozenset(text for text, has_come in silent if has_come == side) for side in (False, True))
     return OmittedTexts(went, came, moved)
 
 
-def _known_texts(before: SettledState, after: SettledState) -> list[str]:
+def _reported_texts(before: SettledState, after: SettledState) -> list[str]:
     """Return the reported texts; those that memory lacks come from the new state, if it has the key."""
     beyond = before.keys[len(before.texts) :]
     texts = dict(zip(after.keys, after.texts, strict=True)) if beyond else {}
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]
 
 
-def recognised(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
+def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
     """Return the verdict on a page already seen, None if it must be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
@@ -439,7 +438,7 @@ def recognised(memory: PageMemory | None, opened: OpenedPage, number: int) -> Ch
     return ChangeVerdict("unchanged", memory, None, None, 0.0, UNCHANGED)
 
 
-def recognisable(verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
+def with_digests(verdict: ChangeVerdict, opened: OpenedPage, blocks: Blocks, asked: PageRequest) -> PageMemory:
     """Return the memory after a judged check, with its digests if the page may be recognised again."""
     memory = verdict.memory
     if not _at_rest(memory) or not memory.keys or blocks.partial or verdict.kind in {"churn", "held"}:

@@ -117,7 +117,7 @@ def _known(
             yield path, replace(slot, since=since), limit, stay - half
 
 
-def told(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
+def as_reported(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     return tuple(replace(slot, value="") for slot in slots)
 
 

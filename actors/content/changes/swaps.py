@@ -219,7 +219,7 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
 
 
 def _words_of(state: SettledState, others: set[str]) -> int:
-    return sum(words for words, key in zip(state.words, state.keys, strict=False) if key not in others)
+    return sum([words for words, key in zip(state.words, state.keys, strict=False) if key not in others])
 
 
 _TURNS = 3

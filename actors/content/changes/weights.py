@@ -8,8 +8,9 @@ fronts, release lists, tables) the short linked blocks are the content.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import groupby
 
 from msgspec import Struct
@@ -147,7 +148,7 @@ def weigh(text: str, canonical: str, trait: int, position: int, zone: Zone) -> t
     """Return the weight of an added or removed block outside furniture, and the reason if it is low, else ""."""
     if not canonical or (_ICON.fullmatch(text) and not trait & CELL):
         return 0.0, "no words"
-    money = NUMBER.search(text) is not None and (_MONEY.search(text) is not None or any(_of_table(text)))
+    money = NUMBER.search(text) is not None and (_MONEY.search(text) is not None or _of_table(text) != ())
     figure = money or (VERSION.search(canonical) is not None and not zone.ends(position))
     bare = _MASK.sub("", canonical)
     if not LETTERS.search(bare):
@@ -244,17 +245,15 @@ def _amounts(text: str) -> list[str]:
     return [*(found[0] for found in _AMOUNT.finditer(text)), *_of_table(text)]
 
 
-def _of_table(text: str) -> Iterator[str]:
-    """Yield the figures next to a currency from the table: "95 ريال", "Rs. 500", "12 RM"."""
-    for found in NUMBER.finditer(text):
-        start, end = found.span()
-        before = text[max(0, start - _LONGEST_CURRENCY) : start]
-        if _BEHIND_FIGURE.match(text, end) or (before and _BEFORE_FIGURE.search(before)):
-            yield found[0]
+@lru_cache(maxsize=16)  # a check asks several times in a row
+def _of_table(text: str) -> tuple[str, ...]:
+    """Return the figures next to a currency from the table: "95 ريال", "Rs. 500", "12 RM"."""
+    figures = ((at, text[max(0, at.start() - _LONGEST_CURRENCY) : at.start()]) for at in NUMBER.finditer(text))
+    return tuple(at[0] for at, left in figures if _BEHIND_FIGURE.match(text, at.end()) or _BEFORE_FIGURE.search(left))
 
 
 def names_currency(text: str) -> bool:
-    return _CURRENCY.search(text) is not None or any(_of_table(text))
+    return _CURRENCY.search(text) is not None or _of_table(text) != ()
 
 
 def is_future(canonical: str, today: int) -> bool:

@@ -188,7 +188,7 @@ def language_of(texts: Sequence[str]) -> str:
     sample: set[str] = set()
     for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
-    found = sum(map(_SPOKEN.__getitem__, sample & _SPOKEN.keys()))
+    found = sum(filter(None, map(_SPOKEN.get, sample)))
     counts = [found >> _LANE * at & (1 << _LANE) - 1 for at in range(len(_LANGUAGES))]
     return _LANGUAGES[counts.index(max(counts))]
 

@@ -198,14 +198,16 @@ def _timetable(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
 
     A span of hours counts anywhere; a leading time of day only if several blocks have one.
     """
-    begins = [i for i in figured if texts[i][0].isdecimal() and _TIME.match(texts[i])]
-    yield from begins if len(begins) >= _TIMETABLE else ()
+    begins = []
     for i in figured:
         text = texts[i]
+        marks = text.count(":") + text.count(".")
+        if marks and text[0].isdecimal() and _TIME.match(text):
+            begins.append(i)
         # "20.48 -1.66 %" is a share price that fell.
-        may = len(text) <= _LONGEST_ROW and text.count(":") + text.count(".") > 1 and "%" not in text
-        if may and len(_TIME.findall(text)) > 1 and _HOURS.search(text):
+        if marks > 1 and len(text) <= _LONGEST_ROW and "%" not in text and _HOURS.search(text):
             yield i
+    yield from begins if len(begins) >= _TIMETABLE else ()
 
 
 def _limits(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:

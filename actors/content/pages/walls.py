@@ -261,12 +261,11 @@ _CHALLENGE, _QUEUE, _ERROR, _CONSENT, _LOGIN, _SCRIPT = (
 
 def trouble_of(root: Element, title: str, blocks: Blocks) -> StandIn | None:
     """Return the wall or error in the page's place, None if it is the page."""
-    rows = list(zip(blocks.texts, blocks.traits, strict=True))
-    if not rows:
+    if not blocks.texts:
         return _EMPTY
-    words = _words(blocks)
-    if words >= LITTLE:
+    if (words := _words(blocks)) >= LITTLE:
         return None
+    rows = list(zip(blocks.texts, blocks.traits, strict=True))
     content = [text for text, trait in rows if not trait & ASIDE]
     heads = [title, *(text for text, trait in rows if trait & HEADING)][:4]
     top = next((text for text, trait in rows if trait & TOP), "")

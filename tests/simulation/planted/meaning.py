@@ -21,7 +21,7 @@ from storage.records.event import Draft
 
 def pending_is_churn() -> AbstractContextManager[Any]:
     """A held text counts as churn from its first check on, and so is never compared with the reported state."""
-    right = churn._grown
+    right = churn._pending_memory
 
     def wrong(before: PageMemory, look: Any, shaped: Any) -> PageMemory:
         waits = [*look.pending.came, *look.pending.missing]
@@ -29,19 +29,19 @@ def pending_is_churn() -> AbstractContextManager[Any]:
         settled = memory.pack(look.now, [*unpack_keys(grown.recent), *waits])
         return replace(grown, texts=settled.texts, keys=settled.keys, traits=settled.traits, recent=settled.recent)
 
-    return patch.object(churn, "_grown", wrong)
+    return patch.object(churn, "_pending_memory", wrong)
 
 
 def reported_is_churn() -> AbstractContextManager[Any]:
     """Reported texts count as churn, so no return is reported."""
-    right = churn._settled
+    right = churn._reported_memory
 
     def wrong(before: PageMemory, look: Any, after: Any, difference: Any, state: bytes) -> PageMemory:
         settled = right(before, look, after, difference, state)
         keys = [block.key for block in difference.blocks]
         return replace(settled, recent=packed_recent([*unpack_keys(settled.recent), *keys]))
 
-    return patch.object(churn, "_settled", wrong)
+    return patch.object(churn, "_reported_memory", wrong)
 
 
 def swaps_reported_at_once() -> AbstractContextManager[Any]:

@@ -203,7 +203,7 @@ def test_unreported_moves_renew_the_digest_ever_less_often() -> None:
 
 
 def test_a_recognised_check_changes_only_the_memorys_count() -> None:
-    """`recognised` must handle each new field that an unchanged check updates; list the field here."""
+    """`verdict_if_unchanged` must handle each new field that an unchanged check updates; list the field here."""
     assert {"pending", "missing", "held", "doubts", "looks"} <= set(PageMemory.__struct_fields__)
     look = ask(page(list(BLOCKS[:3]), long=WORDS), TOLD)
     assert decode_memory(look.memory) == msgspec.structs.replace(decode_memory(TOLD), looks=1)  # type: ignore[type-var]
