@@ -73,6 +73,7 @@ _FIGURED = re.compile(
     rf"|{_START}(?:{_any_of(_NAMELESS)}){_END}"
 )
 _SPOKEN = re.compile(rf"{_START}(?:{_any_of(_spaced(_SAID))}){_END},?")
+_DIGIT = re.compile(r"\d")
 # "3日前まで" is a deadline.
 _JOINED = re.compile(
     rf"{_any_of(_spaced(_SAID, unspaced=True))}"
@@ -169,7 +170,7 @@ def dates_in(text: str) -> list[DateSpan]:
 @lru_cache(maxsize=1024)
 def _dates_in(text: str) -> tuple[DateSpan, ...]:
     """Cached, because one check needs the dates of a block several times."""
-    if not any(map(str.isdecimal, text)):
+    if not _DIGIT.search(text):
         return ()
     found = sorted([*_by_month(text), *_by_number(text)], key=lambda at: (at.start, -at.end))
     kept: list[DateSpan] = []
