@@ -41,7 +41,7 @@ from actors.content.wording.fingerprint import content_hash, simhash
 
 FEWEST = 10
 """An entirely new list with at least this many items has been reset."""
-KEPT = 2_000
+MOST_ABSENT = 2_000
 """Records of addresses that have left the page."""
 FLOOD = 20
 FLOODS = 3
@@ -106,14 +106,14 @@ def compare_list(memory: ListMemory | None, items: Sequence[Item], addresses: Se
     news = [item for item in unknown if item not in renamed]
     moved_up = _moved_up(items, news, last, now) if memory.tops > memory.ends else ()
     news = [item for item in news if item not in moved_up]
-    kept = [(key, title) for key, title in before.items() if key not in now][-max(KEPT, len(now)) :]
+    kept = [(key, title) for key, title in before.items() if key not in now][-max(MOST_ABSENT, len(now)) :]
     after = replace(memory, records=_packed(dict(kept) | now), present=len(now))
     if not news:
         return ListChange(after, renamed=len(renamed), moved_up=len(moved_up))
-    return _told(replace(after, manner=memory.manner), items, news, was_empty=not last)
+    return _with_news(replace(after, manner=memory.manner), items, news, was_empty=not last)
 
 
-def _told(memory: ListMemory, items: Sequence[Item], news: Sequence[Item], *, was_empty: bool) -> ListChange:
+def _with_news(memory: ListMemory, items: Sequence[Item], news: Sequence[Item], *, was_empty: bool) -> ListChange:
     if len(items) >= FEWEST and len(news) == len(items) and not was_empty:
         if memory.manner == Manner.PLAIN:
             return ListChange(replace(memory, manner=Manner.HELD), held=tuple(news), say=True)
@@ -260,7 +260,6 @@ def next_file(memory: MapMemory) -> str:
 
 
 def _indexed(memory: MapMemory, found: Sitemap) -> MapChange:
-    """Compare an index: the listed files, and those to read."""
     listed = {one.url: one.modified for one in found.addresses[:MOST_FILES]}
     known = {file.url: file for file in memory.files}
     files = [file for file in memory.files if file.url in listed]
@@ -339,11 +338,11 @@ def _of_page(title: str, memory: ListMemory | None, change: ListChange, count: i
     look = ListLook("unchanged", f"Of {_items(count)} none is new.", title, packed, count, remark=remark)
     if change.held:
         reason = f"All {count} items are new at once, as after a move: they are held."
-        return msgspec.structs.replace(look, kind="reset", reason=reason, held=change.held, say=change.say)
+        return replace(look, kind="reset", reason=reason, held=change.held, say=change.say)
     if change.new:
         reason = f"Of {_items(count)} {len(change.new)} new.{_left_out(change)}"
-        return msgspec.structs.replace(look, kind="news", reason=reason, new=change.new)
-    return msgspec.structs.replace(look, reason=look.reason + _left_out(change))
+        return replace(look, kind="news", reason=reason, new=change.new)
+    return replace(look, reason=look.reason + _left_out(change))
 
 
 def _items(count: int) -> str:

@@ -130,11 +130,7 @@ def chosen_by(selector: str, stands: Sequence[BlockPlace]) -> list[int]:
 
 
 def stands_of(format: str, blocks: Blocks) -> list[BlockPlace]:
-    return list(_stands(format, blocks))
-
-
-def _stands(format: str, blocks: Blocks) -> Iterator[BlockPlace]:
-    heading = ""
+    heading, stands = "", list[BlockPlace]()
     for at, (text, trait) in enumerate(zip(blocks.texts, blocks.traits, strict=True)):
         place = blocks.places[at] if blocks.places else None
         row, column = (place.row, place.column) if place else ("", "")
@@ -143,9 +139,10 @@ def _stands(format: str, blocks: Blocks) -> Iterator[BlockPlace]:
             row = next((part for part in text.split(" | ") if not _WHEN.match(part)), "")
         if trait & (HEADING | TOP) or (format == "pdf" and _reads_like_heading(text, trait)):
             heading = heading_of(text) if format == "text" else text
-            yield BlockPlace("", row, column)
+            stands.append(BlockPlace("", row, column))
         else:
-            yield BlockPlace(heading, row, column)
+            stands.append(BlockPlace(heading, row, column))
+    return stands
 
 
 def heading_of(text: str) -> str:

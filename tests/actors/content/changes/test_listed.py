@@ -8,7 +8,7 @@ from actors.content.changes.listed import (
     FEWEST,
     FLOOD,
     FLOODS,
-    KEPT,
+    MOST_ABSENT,
     ListChange,
     ListMemory,
     compare_list,
@@ -148,7 +148,7 @@ def test_the_memory_is_bounded_and_keeps_present_items() -> None:
     memory = after("abc")
     for n in range(5):
         memory = look(memory, [*items("abc"), *items([f"{n}-{m}" for m in range(900)])]).memory
-    assert len(memory.records) <= 10 * (KEPT + 910)
+    assert len(memory.records) <= 10 * (MOST_ABSENT + 910)
     assert told(look(memory, items("abcx"))) == ["x"]
 
 
