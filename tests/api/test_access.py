@@ -34,6 +34,7 @@ from tests.api.walk import (
     call,
     may,
     method_of,
+    own_scopes,
     path_of,
     scope_sets,
     the_app,
@@ -81,6 +82,7 @@ async def test_x15_without_a_valid_key_nothing_opens(house: House, subtests: pyt
 
 async def test_x15_a_deleted_key_is_refused_on_the_very_next_request(house: House, subtests: pytest.Subtests) -> None:
     for route in CLOSED:
+        await trio.sleep(60)  # or the address limit would refuse the later routes
         with subtests.test(route.label):
             key = await house.key(*SCOPES)
             async with house.stranger(Authorization=f"Bearer {key}") as client:
@@ -117,7 +119,7 @@ async def test_x16_a_route_opens_for_the_scopes_it_declares_and_for_no_other(
     house: House, subtests: pytest.Subtests, share: float
 ) -> None:
     sets = [(name, scopes, await house.client(*scopes)) for name, scopes in scope_sets().items()]
-    own = [(route, ("its own", route.scopes, await house.client(*route.scopes))) for route in CLOSED]
+    own = [(route, ("its own", own_scopes(route), await house.client(*own_scopes(route)))) for route in CLOSED]
     for route, (name, scopes, client) in [*own, *some(product(CLOSED, sets), share)]:
         with subtests.test(route.label, scopes=name):
             answer = await call(client, route)
@@ -140,7 +142,7 @@ async def test_x16_a_refusal_names_the_scope_that_is_missing(house: House, subte
 async def test_either_header_carries_the_key(house: House, subtests: pytest.Subtests) -> None:
     for route in CLOSED:
         with subtests.test(route.label):
-            key = await house.key(*route.scopes)
+            key = await house.key(*own_scopes(route))
             for headers in (
                 {"Authorization": f"Bearer {key}"},
                 {"X-API-Key": key},

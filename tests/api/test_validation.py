@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from typing import Annotated, Literal
 
 import pytest
@@ -18,7 +19,7 @@ from api.fields.sources import SourceBatch
 from api.problems import KINDS, Refusal
 from api.validation import read_body, read_query
 from tests.api.house import House
-from tests.rules.source_files import modules, tree_of
+from tests.rules.source_files import ROOT, modules, tree_of
 
 U = '{"url": "https://a.test/"'
 
@@ -102,8 +103,11 @@ def patterns() -> list[str]:
 
 def test_every_pattern_has_a_description() -> None:
     calls = [node for path in modules(*WIRE) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
-    given = [{one.arg for one in call.keywords} for call in calls]
-    assert len(patterns()) == sum({"pattern", "extra"} <= names for names in given)
+    written = [call for call in calls if "pattern" in {one.arg for one in call.keywords}]
+    texts = tomllib.loads((ROOT / "actors/messages/requests.toml").read_text("utf-8"))
+    named = [call.args[0].value for call in written if call.args and isinstance(call.args[0], ast.Constant)]
+    described = sum("extra" in {one.arg for one in call.keywords} for call in written)
+    assert len(patterns()) == described + sum("form" in texts[str(name)] for name in named)
 
 
 @pytest.mark.parametrize(
