@@ -80,7 +80,7 @@ def own_scopes(route: Route) -> Sequence[str]:
 
 def may(route: Route, scopes: Sequence[str]) -> bool:
     """Decide access independently of the code: every declared scope, or the channel's own."""
-    needed = set(own_scopes(route))
+    needed = {route.scope, *route.beside}
     if route.narrower and route.narrower.replace("{channel}", CHANNEL) in scopes:
         needed.discard(route.scope)
     return needed <= set(scopes)
