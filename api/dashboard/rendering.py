@@ -209,7 +209,4 @@ def _render(template: str, shows: Any, **more: Any) -> bytes:
     return environment().get_template(template).render({**shows, **more}).encode()
 
 
-SCREENS: tuple[Screen, ...] = (
-    Screen(path="/more", run=more),
-    Screen(path="/offline", run=offline, access="anyone"),
-)
+SCREENS: tuple[Screen, ...] = (Screen(path="/more", run=more), Screen(path="/offline", run=offline, access="anyone"))

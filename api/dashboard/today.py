@@ -171,11 +171,7 @@ async def change(visit: Visit) -> Reply:
         done, stored = await practice.change_and_wait(visit, visit.form.what)
     except TooSoon as error:
         await practice.wait_checked(visit, visit.form.what, error.retry_after)
-        return Go(
-            f"{PATH}#noticed",
-            say("Nothing changed: %(reason)s.", reason=translated(error.detail)),
-            bad=True,
-        )
+        return Go(f"{PATH}#noticed", say("Nothing changed: %(reason)s.", reason=translated(error.detail)), bad=True)
     if stored is None:
         late = say("Its event has not arrived yet. Reload this page in a moment.")
         return Go(PATH, f"{translated(done.says)} {late}", bad=True)

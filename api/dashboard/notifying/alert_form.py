@@ -321,11 +321,7 @@ NOTICES = (
         noted("A source reported nearly everything as new"),
         noted("Most of a feed is new at once: it is held back."),
     ),
-    (
-        "source_moved",
-        noted("A page leads elsewhere"),
-        noted("Its address now leads to another page, permanently."),
-    ),
+    ("source_moved", noted("A page leads elsewhere"), noted("Its address now leads to another page, permanently.")),
     ("destination_failing", noted("A destination fails"), noted("Deliveries to it have failed without one success.")),
     (
         "destination_disabled",

@@ -28,14 +28,7 @@ from api.nouns.deliveries import MessagePreviewRequest
 from api.nouns.sources import private_sources
 from api.problems import Refusal
 from storage.records.alert import Alert
-from storage.records.destination import (
-    ADDRESS,
-    WEBHOOK,
-    WEEKDAYS,
-    Destination,
-    QuietHours,
-    Weekday,
-)
+from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, Destination, QuietHours, Weekday
 from storage.records.revision import revision_of
 
 MODES = (

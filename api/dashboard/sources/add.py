@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -23,13 +24,7 @@ from api.dashboard.forms import Form, InvalidForm, read_form, wrong_of
 from api.dashboard.picker import every
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import KINDS
-from api.dashboard.sources.options import (
-    Options,
-    checked,
-    inherited_part,
-    settings_in,
-    words_in,
-)
+from api.dashboard.sources.options import Options, checked, inherited_part, settings_in, words_in
 from api.dashboard.starting import StartFields
 from api.fields.alerts import NewAlert
 from api.fields.previews import DetectAnswer
@@ -197,7 +192,8 @@ async def add(visit: Visit) -> Go:
         says = say("Source added. Its present content is the baseline; changes from now on are reported.")
     if query is None:
         return Go(there, says)
-    return await starting.deliver(visit, form, NewAlert(query, source_ids=(added.view.source.id,)), there=there)
+    done = await starting.deliver(visit, form, NewAlert(query, source_ids=(added.view.source.id,)), there=there)
+    return replace(done, says=f"{says} {done.says}")
 
 
 IMPORT_PATH: Final = "/sources/import"

@@ -281,7 +281,14 @@ def _listed(one: PresentValue) -> dict[str, Any]:
 
 
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> list[dict[str, Any]]:
-    changed = [one for one in found.series if len(one.points) > 1 or one.points[-1].until is not None]
+    # Beside prices, a bare number that has changed once is most often a counter, not yet known as one.
+    is_shop = any(one.type == "money" for one in found.series)
+    changed = [
+        one
+        for one in found.series
+        if (len(one.points) > 1 or one.points[-1].until is not None)
+        and not (is_shop and one.type == "number" and not one.path and len(one.points) == 2)
+    ]
     return [_drawn(series, now, moment) for series in changed[:MOST_SERIES]]
 
 

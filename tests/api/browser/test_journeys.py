@@ -192,8 +192,10 @@ def test_a_key_works_until_it_is_deleted(tab: Tab, service: Service, script: boo
 
 def test_the_system_names_its_parts_and_settings(tab: Tab) -> None:
     tab.open("/system").sees("All parts work.")
+    assert all(words in tab.text for words in ("Ready", "Queues", "Sources overdue", "Workers"))
+    assert tab.page.locator("main details[open]").count() == 0
     tab.unfold("parts").fill(filter="matcher").press("Filter")
-    rows = tab.page.locator("#parts ~ details").first.locator("tbody tr")
+    rows = tab.page.locator("details:has(#parts) tbody tr")
     assert 1 <= rows.count() < 5 and "matcher" in rows.first.inner_text()
     tab.unfold("settings")
     assert "SANDERLING_ALLOW_NETWORKS" in tab.text or "allow_networks" in tab.text

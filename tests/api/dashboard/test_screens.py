@@ -76,6 +76,10 @@ async def test_today_lists_problems_that_need_attention(house: House, browser: B
     assert "Needs attention" in browser.text and "The recorder has not moved" in browser.text
     await browser.get("/system")
     assert "Not ready" in browser.text and "recorder" in browser.text
+    main = browser.page.xpath("//main")[0].text_content()
+    assert main.index("Problems") < main.index("The recorder has not moved") < main.index("Queues")
+    assert "All parts work." not in main
+    assert not browser.page.xpath("//main/details[@open]"), "the rest is folded"
 
 
 async def test_r2_today_says_that_deliveries_come_later(house: House, browser: Browser) -> None:

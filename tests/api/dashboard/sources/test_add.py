@@ -192,6 +192,7 @@ async def test_a_chosen_destination_is_copied_and_a_kind_with_more_fields_is_ask
     await pasted(browser, "https://a.test/1")
     await kept(house, 1, "https://a.test/1")
     await browser.submit("/sources/add", {"when": "words", "than": "sold out", "deliver": HOOK})
+    assert "Its present content is the baseline; changes from now on are reported. Alert created." in browser.text
     alert = next(one for one in await house.storage.alerts.all() if one.id != ALERT)
     assert alert.filter_query == "sold out"
     (copy,) = await house.storage.alerts.destinations(alert.id)
@@ -259,3 +260,10 @@ async def test_rendering_is_chosen_in_the_add_form(house: House, browser: Browse
     await browser.submit("/sources/add")
     new = asked(house, AddSource)[0].new
     assert (new.render, new.wait_for) == ("always", "#prices li")
+
+
+async def test_the_summary_of_errors_calls_an_address_url(browser: Browser) -> None:
+    await browser.get("/sources/add")
+    await browser.submit("/sources/look", {"urls": "x" * 3_000})
+    (summary,) = browser.page.xpath("//*[@id='faults']")
+    assert "URL: A URL has at most" in " ".join(summary.text_content().split()) and "Urls" not in browser.text

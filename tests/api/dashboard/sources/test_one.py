@@ -431,6 +431,7 @@ async def test_prices_are_drawn_with_their_history(house: House, browser: Browse
     put(house, hot=HOT, type="html", created_at=NOW)
     await browser.get(here())
     assert not browser.page.xpath("//h2[@id='values']"), "nothing to draw yet"
+    assert len(browser.page.xpath("//a[starts-with(@href, '/alerts/new?source=')][text()='Notify me']")) == 1
     for number, change in enumerate((changed_price(20, 30), changed_price(30, 10)), 1):
         at = Millis(NOW + number * 60_000)
         await told(
@@ -443,6 +444,22 @@ async def test_prices_are_drawn_with_their_history(house: House, browser: Browse
     assert len(browser.page.xpath("//svg[@class='steps']/path[@class='mark']/title")) == 3
     for words in ("10 EUR", "before 30 EUR", "lowest 10 EUR", "highest 30 EUR"):
         assert words in browser.text
+
+
+async def test_the_first_change_of_a_counter_is_not_drawn_beside_a_price(house: House, browser: Browser) -> None:
+    put(house, hot=HOT, type="html", created_at=NOW)
+    figures = [Value(f"{number} people", "number", str(number), 0, "") for number in (30, 19, 24)]
+    steps = zip(figures, figures[1:], (changed_price(349, 289), changed_price(289, 279)), strict=False)
+    for number, (old, new, price) in enumerate(steps, 1):
+        counter = TypedChange("number", "Delivery", before=old, after=new)
+        at = Millis(NOW + number * 60_000)
+        both = (price, counter)
+        await told(
+            house, a_draft(f"Kettle {number}", source_type="html", diff=DIFF, delta=DELTA, fetched_at=at, changes=both)
+        )
+        await browser.get(here())
+        says = browser.page.xpath("//svg[@class='steps']/@aria-label")
+        assert [one.partition(":")[0] for one in says] == ["Team · Price", "Delivery"][:number]
 
 
 async def test_states_versions_and_dates_are_drawn_as_steps_and_removed_ones_have_an_end(
