@@ -1,0 +1,86 @@
+"""Every tool with every consent: a tool gets exactly what the person consented to. Generated from both tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from actors.keys import SCOPES
+from actors.observer import FinishedCall, Observer
+from extras.agents.tools import TOOLS
+from extras.people.oauth.tokens import TOOLS as TOOL_SCOPES
+from storage.records.person import Role, allowed
+from tests.api.dashboard.rows import ALERT, a_hook
+from tests.api.house import House
+from tests.api.walk import all_routes
+from tests.extras.people.oauth.app import App, person
+
+READ = "stream:read"
+ROLES: tuple[Role, ...] = ("reader", "editor")
+
+
+def consents() -> Iterator[tuple[str, ...]]:
+    """Return every scope beside the one that all tools need, all scopes of the tools, and all of those but one."""
+    yield (READ,)
+    yield from ((READ, scope) for scope in SCOPES if scope != READ)
+    yield TOOL_SCOPES
+    yield from (tuple(one for one in TOOL_SCOPES if one != less) for less in TOOL_SCOPES if less != READ)
+
+
+class Calls(Observer):
+    """The answered calls of keys, without those of `/mcp` itself."""
+
+    def __init__(self) -> None:
+        self.made: list[FinishedCall] = []
+
+    def called(self, call: FinishedCall) -> None:
+        if call.route != "/mcp":
+            self.made.append(call)
+
+
+NEEDS = {(route.method, route.path): set(route.scopes) for route in all_routes()}
+
+
+async def used(house: House, app: App, calls: Calls, tool: str) -> Sequence[FinishedCall]:
+    """Use a tool as its example shows, with the records that the example names; return the calls that it made."""
+    arguments = dict(next(one.example for one in TOOLS if one.name == tool))
+    if "url" not in arguments:
+        await (await house.client()).post("/v1/sources", json={"url": "https://shop.test/kettle", "title": "Kettle"})
+    if isinstance(arguments.get("source"), str):
+        arguments["source"] = "Kettle"
+    await a_hook(house, awake=False, label="Slack")
+    arguments |= {"alert": ALERT} if "alert" in arguments else {}
+    calls.made.clear()
+    answer = await app.tool(tool, **arguments)
+    assert answer.status_code == 200, answer.text
+    return tuple(calls.made)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("consent", tuple(consents()), ids="+".join)
+async def test_a_tool_gets_what_the_person_consented_to_and_the_role_has(
+    house: House, consent: tuple[str, ...], role: Role
+) -> None:
+    calls, app = Calls(), App(house)
+    object.__setattr__(house.context.world, "observer", calls)
+    await app.connect(await person(house, "anna", role), " ".join(consent), *consent)
+    held = set(allowed(consent, role))
+    assert set(app.tokens["scope"].split()) == held
+    for tool in TOOLS:
+        made = await used(house, app, calls, tool.name)
+        assert made, tool.name
+        for call in made:
+            needs = NEEDS[call.method, call.route]
+            assert (call.status != 403) == (needs <= held), (tool.name, call, needs, held)
+            assert call.status != 401, (tool.name, call)
+
+
+async def test_with_every_scope_each_tool_does_what_it_is_for(house: House) -> None:
+    """The proof above would hold if no tool did anything."""
+    calls, app = Calls(), App(house)
+    object.__setattr__(house.context.world, "observer", calls)
+    await app.connect(await person(house, "anna"), " ".join(TOOL_SCOPES))
+    for tool in TOOLS:
+        made = await used(house, app, calls, tool.name)
+        assert any(call.method != "GET" for call in made) == (tool.looks or tool.ends or tool.name == "try_alert"), tool
