@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_walks import walk
-from tests.rules.source_files import ROOT
+from tests.rules.source_files import ROOMS, ROOT
 
 NOTE = 'note: Annotated[str, Meta(max_length=200), option("Your own words on it.")] = ""'
 OF_ALERTS = {
@@ -107,7 +107,7 @@ def test_a_field_costs_the_files_of_the_walk(
     tmp_path: Path, what: str, edits: dict[str, tuple[str, str]], faces: str
 ) -> None:
     assert walk("Add a field", what) == [*edits]
-    for room in ("storage", "supervision", "actors", "api", "sanderling", "extras"):
+    for room in (*ROOMS, "sanderling_client"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
     for name, (line, more) in edits.items():
         path = tmp_path / name
