@@ -80,9 +80,9 @@ class Copy:
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=root, capture_output=True, check=True, text=True).stdout
         for name in filter(None, names.split("\0")):
-            if (root / name).is_file():
+            if (root / name).exists():
                 (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(root / name, self.folder / name)
+                shutil.copy2(root / name, self.folder / name, follow_symlinks=False)
         self._python = str(root / ".venv/bin/python") if (root / ".venv/bin/python").exists() else sys.executable
 
     def put(self, path: str, text: str) -> None:

@@ -50,7 +50,7 @@ def test_every_file_that_is_named_is_there(subtests: pytest.Subtests) -> None:
 
 MODULES = {
     path.relative_to(ROOT).as_posix()
-    for room in (*ROOMS, "tests", "bench", "docs")
+    for room in (*ROOMS, "sanderling_client", "tests", "bench", "docs")
     for path in (ROOT / room).rglob("*.py")
 }
 
