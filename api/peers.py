@@ -177,6 +177,7 @@ MAX_AGE = 7_200
 SENT = (
     *("Authorization", "X-API-Key", "Content-Type", "Last-Event-ID", "If-Match", "If-None-Match"),
     *("Idempotency-Key", "X-Request-Id", "MCP-Protocol-Version", "Mcp-Session-Id"),
+    *("Mcp-Method", "Mcp-Name"),
 )
 """Request headers that a page may set."""
 SEEN = (

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from api.problems import FieldError, Refusal, invalid
 from api.route import Answer, Call, Route
 from api.streams.sse import MEDIA
+from extras.agents import stateless
 from extras.agents.protocol import VERSIONS, Session
 from extras.agents.subscriptions import Subscriber, UpdateReader, subscribers_of
 from extras.agents.tools import INSTRUCTIONS, Toolbox
@@ -45,15 +46,19 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def answer(call: Call) -> Answer:
     """Answer a request, or accept a notification."""
-    _check(call)
+    _check_origin(call)
     assert call.app is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
     subscriber = subscribers_of(call.streams).of(call.headers.get(SESSION, ""), call.key.id)
     world = call.context.world
     within = Within(call.app, call.headers, call.address)
     service = Service(within.ask, world.now, lambda: world.new_id()[-8:], call.context.is_private)
-    tools = Toolbox(service, subscriber)
-    answered = await Session(tools, call.context.overseer.version, INSTRUCTIONS).answer(message)
+    session = Session(Toolbox(service, subscriber), call.context.overseer.version, INSTRUCTIONS)
+    if stateless.is_stateless(message, call.headers.getlist):
+        status, answered = await stateless.answer(session, message, call.headers.getlist)
+        return Answer(answered, status=status)
+    _check(call)
+    answered = await session.answer(message)
     if answered is None:
         return Answer(status=202)
     begins = message["method"] == "initialize" and "result" in answered
@@ -109,15 +114,20 @@ def _subscriber(call: Call) -> Subscriber:
 
 def _check(call: Call) -> None:
     """Refuse unknown protocol versions and browser pages of other origins, as the protocol requires."""
+    _check_origin(call)
+    version = call.headers.get(VERSION, VERSIONS[0])
+    if version not in VERSIONS:
+        known = ", ".join((stateless.VERSION, *VERSIONS))
+        says = f"The versions of the protocol are {known}, and not {version[:40]!r}."
+        raise Refusal("invalid-request", says, [FieldError(f"header.{VERSION}", says, version[:40])])
+
+
+def _check_origin(call: Call) -> None:
     settings, origin = call.context.settings, call.headers.get("Origin", "").lower()
     own = (*settings.cors_origins, settings.public_url())
     if origin and origin not in own and not _LOCAL.fullmatch(origin):
         says = f"Pages of {plain(origin)[:200]} may not use this; the setting cors_origins names those that may."
         raise Refusal("forbidden", says)
-    version = call.headers.get(VERSION, VERSIONS[0])
-    if version not in VERSIONS:
-        says = f"The versions of the protocol are {', '.join(VERSIONS)}, and not {version[:40]!r}."
-        raise Refusal("invalid-request", says, [FieldError(f"header.{VERSION}", says, version[:40])])
 
 
 ROUTES = (

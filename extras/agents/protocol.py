@@ -1,7 +1,7 @@
 """The Model Context Protocol as messages (JSON-RPC 2.0), without a network. Pure.
 
-It supports the versions that begin with `initialize`. A tool's refusal is a result (`isError`), so that the model can
-read the reason. An invalid message or method is a protocol error.
+It supports the versions that begin with `initialize`; `stateless.py` adds the later one. A tool's refusal is a result
+(`isError`), so that the model can read the reason. An invalid message or method is a protocol error.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Newest first. Clients that ask for another version get the newest."""
+"""Those that begin with `initialize`, newest first. Clients that ask for another version get the newest."""
 NO_METHOD, BAD_PARAMS, NO_RESOURCE = -32601, -32602, -32002
 
 Message = dict[str, Any]
@@ -97,9 +97,15 @@ class Session:
         return {
             "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
             "capabilities": {"tools": {}, "resources": {"subscribe": True}},
-            "serverInfo": {"name": "sanderling", "title": "Sanderling", "version": self._version},
-            "instructions": self._instructions,
+            "serverInfo": self.server(),
+            **self.instructions(),
         }
+
+    def server(self) -> Mapping[str, Any]:
+        return {"name": "sanderling", "title": "Sanderling", "version": self._version}
+
+    def instructions(self) -> Mapping[str, Any]:
+        return {"instructions": self._instructions}
 
     async def _ping(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}

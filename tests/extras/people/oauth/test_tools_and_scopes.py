@@ -46,7 +46,7 @@ async def used(house: House, app: App, calls: Calls, tool: str) -> Sequence[Fini
     """Use a tool as its example shows, with the records that the example names; return the calls that it made."""
     arguments = dict(next(one.example for one in TOOLS if one.name == tool))
     if "url" not in arguments:
-        await (await house.client()).post("/v1/sources", json={"url": "https://shop.test/kettle", "title": "Kettle"})
+        await (await house.client()).post("/v1/sources", json={"url": "https://shop.example/kettle", "title": "Kettle"})
     if isinstance(arguments.get("source"), str):
         arguments["source"] = "Kettle"
     await a_hook(house, awake=False, label="Slack")
