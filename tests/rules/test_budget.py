@@ -11,7 +11,7 @@ BUDGET = {
     "actors": (44_148, 243),
     "api": (20_842, 108),
     "sanderling": (10_317, 61),
-    "extras/agents": (1_810, 11),
+    "extras/agents": (1_806, 11),
     "extras/apply": (3_087, 18),
     "extras/browser": (3_619, 14),
     "extras/cluster": (5_077, 32),
