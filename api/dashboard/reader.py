@@ -1,6 +1,6 @@
-"""The reader: a list of entries, and the text of the open one beside it.
+"""The reader: a list of entries, and the text of the open one.
 
-The browser's cookies say what is read: all events up to the one that *Mark all as read* stored, and of later ones those
+Cookies mark the read entries: all events up to the one that *Mark all as read* stored, and of later ones those
 that were opened, at most `MOST_MARKS`.
 """
 
@@ -29,7 +29,7 @@ PATH: Final = "/stream/read"
 COOKIE: Final = "read_entries"
 MOST_MARKS: Final = 150
 COUNTED: Final = 300
-"""The newest events, of which the unread are counted by tag."""
+"""The newest events, for the counts of unread ones by tag."""
 MOST_TAGS: Final = 30
 
 

@@ -1,4 +1,4 @@
-"""Opening a session for a person whom a password, a proxy or an issuer has identified."""
+"""Opens the session of a person after a password, a proxy or an issuer has identified them."""
 
 from __future__ import annotations
 

@@ -10,11 +10,11 @@ from storage.records.identity import Millis
 
 MOST_CLIENTS: Final = 1_000
 UNUSED_CLIENT: Final = Millis(86_400_000)
-"""Life of an app that nobody has consented to."""
+"""Life of an app without consent."""
 FRESH_CLIENT: Final = Millis(600_000)
 """Age at which an unused app may give way to a new one."""
 GRANT_LIFE: Final = Millis(90 * 86_400_000)
-"""Life of a grant whose tokens nobody renews, and of an app without grants."""
+"""Life of a grant without renewed tokens, and of an app without grants."""
 CODE_LIFE: Final = Millis(60_000)
 CODE_KEPT: Final = Millis(600_000)
 """How long a used code is known, so that its second use ends the grant."""

@@ -87,7 +87,7 @@ class SetUpLink(Struct, frozen=True):
 class Session(Struct, frozen=True):
     """A signed-in browser. agent, address: its User-Agent and the address it signed in from.
 
-    person: "" for the owner of the service's password. name, role: the person's at the time of the look-up.
+    person: "" for the owner of the service's password. name, role: the person's at the time of the query.
     """
 
     id: str

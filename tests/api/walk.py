@@ -71,7 +71,7 @@ def scope_sets() -> dict[str, Sequence[str]]:
 
 
 GIVES = {"POST /v1/invitations": SCOPES_OF["reader"]}
-"""Calls that give a role: nobody gives scopes that they lack. The walk's bodies give the smallest role."""
+"""Calls that give a role need its scopes. The walk's bodies give the smallest role."""
 
 
 def own_scopes(route: Route) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""An error that is ignored has its reason beside it."""
+"""An ignored error has a comment with the reason."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def _listed(one: PresentValue) -> dict[str, Any]:
 
 
 def drawn(found: SourceValues, now: Millis, moment: Callable[[int], str]) -> list[dict[str, Any]]:
-    # Beside prices, a bare number that has changed once is most often a counter, not yet known as one.
+    # On a page with prices, a bare number that has changed once is usually a counter that is not known as one yet.
     is_shop = any(one.type == "money" for one in found.series)
     changed = [
         one

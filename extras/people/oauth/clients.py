@@ -39,7 +39,7 @@ class ClientRefused(ValueError):
 
 
 class ClientMetadata(Struct, frozen=True):
-    """What an app says of itself. Other fields are ignored, as RFC 7591 requires."""
+    """An app's metadata. Other fields are ignored, as RFC 7591 requires."""
 
     redirect_uris: Annotated[tuple[str, ...], Meta(min_length=1, max_length=10)]
     client_name: str = ""
@@ -53,11 +53,11 @@ def client_in(raw: bytes, id: str, now: Millis) -> OAuthClient:
     """Return the app that a JSON document describes. Raises ClientRefused.
 
     Apps are public: a secret in the hands of each user's computer is none. A registration that asks for another method
-    gets `none` in the answer (RFC 7591, 3.2.1); a metadata document must say so itself.
+    gets `none` in the answer (RFC 7591, 3.2.1); a metadata document must state `none`.
     """
     try:
         found = msgspec.json.decode(raw, type=ClientMetadata)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ClientRefused(f"The metadata is invalid: {error}.") from None
     for uri in found.redirect_uris:
         check_redirect(uri)
@@ -153,7 +153,7 @@ async def _fetched(context: AppContext, url: str) -> bytes:
             wish = FetchRequest(parse_url(url, schemes=("https",)), accept="application/json", limit=DOCUMENT_LIMIT)
             body = (await context.callbacks.deliver.get(wish)).body
         named = msgspec.json.decode(body, type=ClientMetadata)
-    except (LookFailed, DomainError, RedirectElsewhere, trio.TooSlowError, msgspec.MsgspecError):
+    except (LookFailed, DomainError, RedirectElsewhere, trio.TooSlowError, msgspec.MsgspecError, UnicodeDecodeError):
         raise ClientRefused(noted("The app's metadata document could not be fetched, or is invalid.")) from None
     if named.client_id != url or named.token_endpoint_auth_method != "none":  # noqa: S105 - a method
         raise ClientRefused(noted("The app's metadata document has another client_id, or asks for a secret."))

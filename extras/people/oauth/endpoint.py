@@ -157,7 +157,7 @@ class OAuthEndpoint(Endpoint):
         raise OAuthRefused("unsupported_grant_type", "grant_type is authorization_code or refresh_token.")
 
     async def _exchange(self, fields: Mapping[str, str]) -> EndpointReply:
-        """Trade a code for tokens. A wrong verifier uses the code up, so nobody can guess on."""
+        """Trade a code for tokens. A wrong verifier uses the code up, so guessing ends."""
         now = self._world.now()
         code = await self._oauth.take_code(tokens.hashed(fields.get("code", "")), now)
         if (

@@ -1,4 +1,4 @@
-"""The page on which a person lets an app in, and the list of connected apps."""
+"""The consent page for an app, and the list of connected apps."""
 
 from __future__ import annotations
 

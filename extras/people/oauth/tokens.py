@@ -29,7 +29,7 @@ _REFRESH = re.compile(r"svr_([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{43})", re.ASCII)
 
 
 class Tokens(NamedTuple):
-    """New tokens: their texts, and what is stored of them."""
+    """New tokens: their texts and stored hashes."""
 
     access: str
     refresh: str

@@ -1,7 +1,7 @@
 """People, their roles, invitations and activity in SQL.
 
-Whoever loses a role or access loses all sessions in the same transaction. Keys of the person are looked up with the
-role (`keys.py`), so they lose it at their next request.
+A person who loses a role or access loses all sessions in the same transaction. `keys.py` looks up the role with each
+key, so the person's keys lose it at their next request.
 """
 
 from __future__ import annotations

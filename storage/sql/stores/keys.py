@@ -54,7 +54,7 @@ class Keys(Store):
         return key if key is None or key.expires_at is None or key.expires_at > now else None
 
     async def all(self) -> Sequence[ApiKey]:
-        """Return all keys that somebody made, oldest first; no access tokens."""
+        """Return all keys except access tokens, oldest first."""
         return await self._readers.run(all_keys)
 
     async def revoke(self, key_id: str) -> bool:

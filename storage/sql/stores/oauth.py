@@ -61,7 +61,7 @@ class OAuth(Store):
     async def put_client(self, client: OAuthClient, now: Millis) -> bool:
         """Store an app, or its newer document; return whether there was room.
 
-        The oldest app that nobody has consented to gives way if it is not fresh.
+        The oldest app without consent gives way if it is not fresh.
         """
 
         def job(transaction: Transaction) -> bool:
@@ -77,7 +77,7 @@ class OAuth(Store):
         return await self._writer.submit(job)
 
     async def put_code(self, code: OAuthCode) -> None:
-        """Store a code after a consent; sweep what has ended."""
+        """Store a code after a consent; delete expired ones."""
 
         def job(transaction: Transaction) -> None:
             transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
@@ -107,7 +107,7 @@ class OAuth(Store):
     async def begin(self, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
         """Store the grant of a taken code with its first tokens; return whether it was done.
 
-        False: the code was used again meanwhile, or the person has lost access.
+        False: the code was used a second time, or the person has lost access.
         """
 
         def job(transaction: Transaction) -> bool:

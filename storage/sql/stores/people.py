@@ -77,7 +77,7 @@ class People(Store):
         return await self._writer.submit(job)
 
     async def open(self, session: Session) -> None:
-        """Open the session of a person who has been checked another way than by the service's password."""
+        """Open a person's session, after a check other than the service's password."""
         await write_one(self._writer, _OPEN, *_row(session))
 
     async def session(self, sha256: str) -> Session | None:

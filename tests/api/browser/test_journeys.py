@@ -275,7 +275,7 @@ def test_entries_are_read_in_two_panes_and_on_a_phone_in_one(
 
 
 def test_an_alert_is_tried_without_a_receiver(tab: Tab, script: bool) -> None:
-    """One press makes a bin and shows its request; what was typed stays."""
+    """One press makes a bin and shows its request; the form keeps its input."""
     tab.open("/alerts/new").fill(name=f"Kettle {script}").press("Try it without a receiver")
     tab.sees("This is what a receiver gets:")
     assert "webhook-signature" in tab.page.locator("#sent pre").inner_text()

@@ -1,4 +1,4 @@
-"""The reader: entries in a list, the open one beside it, and marks of what was read."""
+"""The reader: a list of entries, the open entry, and marks of read ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People, roles and what goes with a lost role, on every engine."""
+"""People and roles, and the end of access with a lost role, on every engine."""
 
 from __future__ import annotations
 

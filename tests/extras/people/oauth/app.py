@@ -133,7 +133,7 @@ class App:
 
 
 def sent_back(browser: Browser) -> dict[str, str]:
-    """Return the fields with which the current page sends the person back to the app."""
+    """Return the fields of the redirect back to the app."""
     (refresh,) = browser.page.xpath("//meta[@http-equiv='refresh']/@content")
     to = urlsplit(str(refresh).removeprefix("0;url="))
     found = {name: values[0] for name, values in parse_qs(to.query, strict_parsing=True).items()}

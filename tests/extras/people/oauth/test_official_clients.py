@@ -50,7 +50,7 @@ def allow(chromium: Browser, service: Service, cookies: Any) -> Iterator[Allow]:
 
 @contextmanager
 def a_callback() -> Iterator[tuple[str, Queue[str]]]:
-    """Serve a redirect URI of a hosted connector; yield it, and what arrives there."""
+    """Serve a redirect URI of a hosted connector; yield it and its requests."""
     arrived: Queue[str] = Queue()
 
     class Handler(BaseHTTPRequestHandler):

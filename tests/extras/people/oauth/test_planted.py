@@ -26,7 +26,7 @@ Plant = Callable[[], AbstractContextManager[Any]]
 
 
 async def leaks(house: House) -> Sequence[str]:
-    """Return what a thief, an app and a person got that they should not have."""
+    """Return the forbidden gains of a thief, an app and a person."""
     found = list[str]()
 
     async def gets(what: str, app: App, method: str, path: str, **more: Any) -> None:

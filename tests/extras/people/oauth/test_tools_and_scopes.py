@@ -1,4 +1,4 @@
-"""Every tool with every consent: a tool gets exactly what the person consented to. Generated from both tables."""
+"""Every tool with every consent: a tool gets exactly the consented scopes. Generated from both tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLES: tuple[Role, ...] = ("reader", "editor")
 
 
 def consents() -> Iterator[tuple[str, ...]]:
-    """Return every scope beside the one that all tools need, all scopes of the tools, and all of those but one."""
+    """Return every scope with the one that all tools need, all scopes of the tools, and all of those but one."""
     yield (READ,)
     yield from ((READ, scope) for scope in SCOPES if scope != READ)
     yield TOOL_SCOPES
