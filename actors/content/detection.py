@@ -7,7 +7,9 @@ encoding: two of five are wrong.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
+from importlib.resources import files
 from urllib.parse import urlsplit
 
 from actors.content.bodies import markup
@@ -25,14 +27,8 @@ from storage.records.source import Confidence
 
 MOST_LINKS = 20
 _SNIFFED = 512
-_FEED_TYPES = {
-    "application/rss+xml": "rss",
-    "application/atom+xml": "atom",
-    "application/rdf+xml": "rdf",
-    "application/feed+json": "json feed",
-    "application/x-rss+xml": "rss",
-    "text/rss+xml": "rss",
-}
+_TABLES = tomllib.loads(files("actors.content").joinpath("detection.toml").read_text("utf-8"))
+_FEED_TYPES: dict[str, str] = _TABLES["feed_types"]
 _MAYBE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
 _FEED_WORDS = re.compile(r"rss|atom|feed", re.I)
 _NARROW = re.compile(r"comm?ent|kommentar|reactie|komentar|комментар|comentári|repl(?:y|ies)|/podcast|\?s=", re.I)
@@ -45,15 +41,7 @@ _NAMESPACE = re.compile(r"\s+(?:xmlns(?::[\w.-]+)?|[\w.-]+:[\w.-]+)\s*=\s*(?:\"[
 _ROOT_SHOWN = 120
 _LOOK = "Open the URL in a browser to see whether it is the right one."
 _OTHER = "Add the page that links to it."
-_WALLS = {
-    "login": "Give the source headers that sign you in (a cookie or a token), or look for a public page or a feed.",
-    "consent": "Look for a feed, or a page that shows its text without consent.",
-    "challenge": "The site blocks programs: look for a feed, or ask its owner.",
-    "queue": "Try again when the site has room.",
-    "script": "Look for the site's feed.",
-    "empty": "It may need JavaScript: look for the site's feed.",
-    "error": _LOOK,
-}
+_WALLS: dict[str, str] = _TABLES["walls"]
 
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:

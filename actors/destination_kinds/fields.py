@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Final, Literal
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 Family = Literal["program", "chat", "phone", "on-call", "mail"]
 
@@ -45,34 +49,16 @@ class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 LANGUAGE: Final = "language"
 MESSAGE: Final = "message"
 MESSAGE_TITLE: Final = "message_title"
-MESSAGE_FIELDS: Final = (
-    KindField(
-        name=MESSAGE_TITLE,
-        label="Title template",
-        help="Your own title. Left empty, it is the usual one.",
-        example="{{ host }}: {{ title }}",
-        required=False,
-    ),
-    KindField(
-        name=MESSAGE,
-        label="Message template",
-        help="Your own text. Names in double braces are filled in. Left empty, it is the usual message.",
-        example="{{ title }}\n{{ difference }}\n{{ link }}",
-        required=False,
-        lines=True,
-    ),
-)
+_FILE: Final = tomllib.loads(files("actors.destination_kinds").joinpath("fields.toml").read_text("utf-8"))
+_LANGUAGE, *_MESSAGE = msgspec.convert(_FILE["people"], list[KindField])
+MESSAGE_FIELDS: Final = tuple(_MESSAGE)
 """Further fields of all kinds for people."""
+
+
+WEBHOOK_ADDRESS: Final = msgspec.convert(_FILE["webhook_address"], AddressField)
+WEBHOOK_FIELDS: Final = msgspec.convert(_FILE["webhook"], tuple[KindField, ...])
 
 
 def for_people(codes: Sequence[str]) -> tuple[KindField, ...]:
     """Return the fields of all kinds for people; `codes`: the service's languages."""
-    language = KindField(
-        name=LANGUAGE,
-        label="Language",
-        help="The language of the service's own words. Empty: the service's setting.",
-        example=codes[-1],
-        required=False,
-        pattern="|".join(codes),
-    )
-    return (language, *MESSAGE_FIELDS)
+    return (replace(_LANGUAGE, example=codes[-1], pattern="|".join(codes)), *MESSAGE_FIELDS)

@@ -16,7 +16,7 @@ import msgspec
 
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
-from actors.destination_kinds.fields import AddressField, KindField
+from actors.destination_kinds.fields import WEBHOOK_ADDRESS, WEBHOOK_FIELDS
 from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel
 from actors.egress.headers import header_pairs, wrong_headers
 from actors.egress.url import parse_url
@@ -31,7 +31,6 @@ _OURS = re.compile(
 
 
 def access_headers(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers for a token, a name and password, and free ones."""
     headers = dict(header_pairs(values.get("headers", "")))
     if token := values.get("token"):
         headers["Authorization"] = f"Bearer {token}"
@@ -149,32 +148,8 @@ KIND: Final = DestinationKind(
     family="program",
     where="Your own program that accepts a POST. docs/receivers.md has complete ones to start from.",
     documentation="https://www.standardwebhooks.com/",
-    address=AddressField(
-        label="Its address",
-        help="A public https address that accepts a POST. It is checked now and at every delivery.",
-        example="https://hooks.example.com/sanderling",
-    ),
-    fields=(
-        KindField(
-            name="token",
-            label="Bearer token",
-            help="If the receiver asks for one: it is sent as Authorization: Bearer.",
-            private=True,
-            required=False,
-            pattern=r"[\x21-\x7e]+",
-        ),
-        KindField(name="username", label="User name", help="For basic authentication.", required=False),
-        KindField(name="password", label="Password", private=True, required=False),
-        KindField(
-            name="headers",
-            label="More headers",
-            help="One on a line, as Name: value. They are sealed, and never shown again.",
-            example="X-Api-Key: 1b2c3d",
-            private=True,
-            required=False,
-            lines=True,
-        ),
-    ),
+    address=WEBHOOK_ADDRESS,
+    fields=WEBHOOK_FIELDS,
     admit=admit,
     new_secret=new_secret,
     send=send,

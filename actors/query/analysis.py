@@ -21,7 +21,7 @@ from unicodedata import normalize
 from actors.query import words
 from actors.query.conditions import NO_FACTS, Condition, Facts
 from actors.query.languages import Language, fold, language
-from actors.query.nodes import Path, Phrase, Prefix, Unit
+from actors.query.nodes import Phrase, Prefix, Unit
 from actors.query.words import MARKS
 
 Positions = Mapping[str, list[tuple[int, int]]]
@@ -72,7 +72,6 @@ class AnalysedText:
         return not self.keys(code).isdisjoint(unit.keys)
 
     def has_term(self, term: Unit | Phrase | Condition, code: str) -> bool:
-        """Whether the text has a word, a prefix or a phrase, or meets a condition."""
         if isinstance(term, Condition):
             return self.facts.meet(term)
         return self.in_a_row(term, code) if isinstance(term, Phrase) else self.has(term, code)
@@ -92,7 +91,6 @@ class AnalysedText:
         return list(accumulate(sizes, initial=0))
 
     def in_a_row(self, phrase: Phrase, code: str) -> bool:
-        """Whether the text has the steps of a phrase in direct succession."""
         for step in phrase.steps:
             if not any(all(self.has(unit, code) for unit in path) for path in step):
                 return False
@@ -104,25 +102,22 @@ class AnalysedText:
         Of several that end at one place, one.
         """
         steps = node.steps if isinstance(node, Phrase) else (((node,),),)
-        ends: dict[int, int] | None = None
+        ends: dict[int, int] | None = None  # the possible ends so far, with their starts; None: anywhere
         for step in steps:
             found: dict[int, int] = {}
             for path in step:
-                found |= self._walk(path, ends, code)
+                here = ends
+                for unit in path:
+                    here = {
+                        end: start if here is None else here[start]
+                        for start, end in self._places(unit, code)
+                        if here is None or start in here
+                    }
+                found |= here or {}
             if not found:
                 return ()
             ends = found
         return sorted((begun, end) for end, begun in (ends or {}).items())
-
-    def _walk(self, path: Path, ends: dict[int, int] | None, code: str) -> dict[int, int]:
-        """Return the possible ends of a path that begins at one of `ends` (None: anywhere), with their starts."""
-        for unit in path:
-            ends = {
-                end: start if ends is None else ends[start]
-                for start, end in self._places(unit, code)
-                if ends is None or start in ends
-            }
-        return ends or {}
 
     def _places(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
         if isinstance(unit, Prefix):

@@ -91,7 +91,6 @@ class Condition:
 
     @property
     def names_place(self) -> bool:
-        """Whether it names a place, and nothing of the change."""
         return self.subject in {"path", "label"}
 
     @cached_property
@@ -136,9 +135,20 @@ def read_condition(written: str) -> Condition | None:
         raise ConditionError(f"{subject}.{aspect} is not known: {can}")
     made = Condition(subject, aspect, sign, value)
     if aspect in {"lowest", "highest"}:
-        return _of_days(made)
+        days = _DAYS.fullmatch(made.typed)
+        if made.sign != ":" or days is None:
+            raise ConditionError(f"price.{made.aspect} takes days, as in price.{made.aspect}:90d")
+        return replace(made, days=int(days[1]))
     if subject in _NAMED:
-        return _named(made)
+        if made.sign not in {":", "="}:
+            raise ConditionError(f"{made.subject} can't be compared: write {made.subject}:{made.typed or '...'}")
+        if made.names_place:
+            return replace(made, text=made.typed)
+        text = re.sub(r"[\s-]+", "_", made.typed.lower())
+        choices = _KINDS if made.subject == "kind" else _STATES
+        if text not in choices:
+            raise ConditionError(f"{made.subject} {made.typed[:40]!r} is not known: it is one of {', '.join(choices)}")
+        return replace(made, text=text)
     if sign == ":" and not aspect and not re.match(r"[v$€£¥-]?\d", value):
         return None  # date:today, version:beta: plain words, as before there were conditions
     if subject == "date":
@@ -172,25 +182,6 @@ def misspelled(word: str) -> str:
     if subject in ("tag", "source"):
         says = f"choose the alert's {subject}s beside its query."
     return f"there is no condition {subject[:40]}: {says} A text to search for goes in quotation marks"
-
-
-def _of_days(made: Condition) -> Condition:
-    days = _DAYS.fullmatch(made.typed)
-    if made.sign != ":" or days is None:
-        raise ConditionError(f"price.{made.aspect} takes days, as in price.{made.aspect}:90d")
-    return replace(made, days=int(days[1]))
-
-
-def _named(made: Condition) -> Condition:
-    if made.sign not in {":", "="}:
-        raise ConditionError(f"{made.subject} can't be compared: write {made.subject}:{made.typed or '...'}")
-    if made.names_place:
-        return replace(made, text=made.typed)
-    text = re.sub(r"[\s-]+", "_", made.typed.lower())
-    known = _KINDS if made.subject == "kind" else _STATES
-    if text not in known:
-        raise ConditionError(f"{made.subject} {made.typed[:40]!r} is not known: it is one of {', '.join(known)}")
-    return replace(made, text=text)
 
 
 def _of_amount(made: Condition) -> Condition:
@@ -292,18 +283,14 @@ class Facts:
             case (_, "drop" | "rise"):
                 return _moved(asked, fact)
             case _:
-                return self._is_record(asked, fact)
-
-    def _is_record(self, asked: Condition, fact: Fact) -> bool:
-        """Whether a value is the lowest or highest of this many days, by the event's own data."""
-        since = fact.lowest_since if asked.aspect == "lowest" else fact.highest_since
-        if not since or fact.after is None or not _is_of(asked, fact.after):
-            return False
-        try:
-            known = datetime.fromisoformat(self._emitted_at) - datetime.fromisoformat(since)
-        except (ValueError, TypeError):
-            return False
-        return known.total_seconds() >= asked.days * _DAY_SECONDS
+                since = fact.lowest_since if asked.aspect == "lowest" else fact.highest_since
+                if not since or fact.after is None or not _is_of(asked, fact.after):
+                    return False
+                try:
+                    known = datetime.fromisoformat(self._emitted_at) - datetime.fromisoformat(since)
+                except (ValueError, TypeError):
+                    return False
+                return known.total_seconds() >= asked.days * _DAY_SECONDS
 
 
 NO_FACTS = Facts()

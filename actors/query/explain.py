@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 import msgspec
@@ -73,7 +74,6 @@ def shown(term: Term) -> str:
 
 
 def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventSide) -> Explanation:
-    """Explain a match. parts: the parts of the text, title first."""
     found = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
     spans: dict[int, Sequence[TextSpan]] = {}
     marks: dict[int, list[TextSpan]] = {}
@@ -157,15 +157,11 @@ def _excerpts(content: str, marks: Sequence[TextSpan]) -> Iterator[Excerpt]:
         else:
             groups.append([mark])
     for group in groups[:MOST_EXCERPTS]:
-        start = _word_from(content, max(0, group[0].start - AROUND), group[0].start)
+        start = max(0, group[0].start - AROUND)
+        if start and (space := content.find(" ", start, group[0].start)) >= 0:  # begin with a whole word
+            start = space + 1
         end = min(len(content), group[-1].end + AROUND, start + LONGEST_EXCERPT)
         yield Excerpt(start, content[start:end], tuple((mark.start, min(mark.end, end)) for mark in group))
-
-
-def _word_from(content: str, at: int, until: int) -> int:
-    """Return the start of the first whole word after a position, if there is one before `until`."""
-    space = content.find(" ", at, until)
-    return at if at == 0 or space < 0 else space + 1
 
 
 _QUOTED = re.compile('["“”„]([^"“”]*)["“”]')
@@ -205,36 +201,26 @@ def _contradictions(node: Node) -> Iterator[str]:
         excluded = {part.part: None for part in node.parts if isinstance(part, Not)}
         by_key = {key: word for word in excluded if isinstance(word, Word) for key in word.keys}
         for one in node.parts:
-            other = one if one in excluded else _same_stem(one, by_key)
+            other: Node | None = one if one in excluded else None
+            if other is None and isinstance(one, Word) and (word := by_key.get(one.keys[0])) is not None:
+                other = word if set(one.keys) <= set(word.keys) else None  # it is in every text with this one
             if other is not None:
                 yield f"{one} can't match: {Not(other)} excludes every text that has it."
     for part in node.parts if isinstance(node, All | Any) else ():
         yield from _contradictions(part)
 
 
-def _same_stem(one: Node, by_key: Mapping[str, Word]) -> Word | None:
-    """Return the excluded word that is in every text with this one."""
-    other = by_key.get(one.keys[0]) if isinstance(one, Word) else None
-    return other if other is not None and isinstance(one, Word) and set(one.keys) <= set(other.keys) else None
-
-
 def _words(query: Query) -> Iterator[str]:
     for quoted in _QUOTED.finditer(query.text):
-        if isinstance(_root(quoted[1], query.language), Word):
-            yield f"{quoted[0][:80]} is one word once it has been read: the quotation marks change nothing."
+        with suppress(QueryError):
+            if isinstance(parse(quoted[1], query.language).root, Word):
+                yield f"{quoted[0][:80]} is one word once it has been read: the quotation marks change nothing."
     for lower in _LOWER.finditer(_QUOTED.sub(" ", query.text)):
         meant = lower[0].upper()
         yield f"{lower[0]} is read as a word that must occur: if you mean the operator, write {meant}."
     for term in terms(query.root):
         if isinstance(term, Word) and len(term.text) >= words.LONGEST:
             yield f"Of a long word only the first {words.LONGEST} characters count: {shown(term)[:20]}..."
-
-
-def _root(text: str, language: str) -> Node | None:
-    try:
-        return parse(text, language).root
-    except QueryError:
-        return None
 
 
 class SearchTerm(Struct, frozen=True):

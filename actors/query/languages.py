@@ -13,16 +13,9 @@ from functools import cache
 from types import MappingProxyType
 from unicodedata import normalize
 
-_NAMES = MappingProxyType({
-    "simple": "No stemming", "ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
-    "el": "Greek", "en": "English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque",
-    "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "hi": "Hindi", "hu": "Hungarian",
-    "hy": "Armenian", "id": "Indonesian", "it": "Italian", "lt": "Lithuanian", "nb": "Norwegian Bokmål",
-    "ne": "Nepali", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
-    "ru": "Russian", "sr": "Serbian", "st": "Sesotho", "sv": "Swedish", "ta": "Tamil", "tr": "Turkish",
-    "yi": "Yiddish",
-})  # fmt: skip
-"""The first word of a name is its stemmer's."""
+from actors.query.words import TABLES
+
+_NAMES: Mapping[str, str] = MappingProxyType(TABLES["languages"])
 _REMEMBERED = 100_000
 
 # Letters with a visible mark that Unicode does not decompose.

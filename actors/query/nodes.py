@@ -83,25 +83,28 @@ class Not:
 Node = Word | Prefix | Phrase | Condition | All | Any | Not
 
 
-def units(node: Node) -> Iterator[Unit]:
-    """Yield every word and prefix of a query, in order."""
+Term = Word | Prefix | Phrase | Condition
+
+
+def leaves(node: Node) -> Iterator[Term]:
+    """Yield every word, prefix, phrase and condition of a query in order, also excluded ones."""
     match node:
-        case Word() | Prefix():
-            yield node
-        case Phrase(steps):
-            for step in steps:
-                for path in step:
-                    yield from path
-        case Condition():
-            return
         case Not(part):
-            yield from units(part)
+            yield from leaves(part)
         case All(parts) | Any(parts):
             for part in parts:
-                yield from units(part)
+                yield from leaves(part)
+        case _:
+            yield node
 
 
-Term = Word | Prefix | Phrase | Condition
+def units(node: Node) -> Iterator[Unit]:
+    """Yield every word and prefix of a query, in order."""
+    for leaf in leaves(node):
+        if isinstance(leaf, Phrase):
+            yield from (unit for step in leaf.steps for path in step for unit in path)
+        elif not isinstance(leaf, Condition):
+            yield leaf
 
 
 def terms(node: Node) -> Iterator[Term]:
@@ -125,14 +128,7 @@ def _is_pair(node: Node) -> bool:
 
 
 def has_conditions(node: Node) -> bool:
-    match node:
-        case Condition():
-            return True
-        case Not(part):
-            return has_conditions(part)
-        case All(parts) | Any(parts):
-            return any(map(has_conditions, parts))
-    return False
+    return any(isinstance(leaf, Condition) for leaf in leaves(node))
 
 
 @dataclass(frozen=True, slots=True)

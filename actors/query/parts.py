@@ -70,7 +70,6 @@ class EventSide:
         return self._brings(term, code) or self._title.has_term(term, code)
 
     def satisfies(self, query: Query) -> bool:
-        """Whether a query holds because of this side."""
         if self._empty:
             return False
         holds, by_side = self._judge(query.root, query.language)

@@ -81,7 +81,10 @@ def _tokens(text: str, speech: Language, strict: bool) -> list[_Token]:
 def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, int]:
     at, kind = match.start(), match.lastgroup
     if kind == "quote":
-        return _quoted(text, at, speech)
+        closing = _QUOTE.search(text, at + 1)
+        if closing is None:
+            raise QueryError("this quotation mark is not closed", at)
+        return _Token("item", at, _item(text[at + 1 : closing.start()], at, speech)), closing.end()
     if kind != "word":
         return _Token(str(kind), at), match.end()
     word = match[0]
@@ -115,13 +118,6 @@ def _narrowed(parts: list[Node]) -> list[Node]:
     if not places or not others:
         return parts
     return [part.within(places) if isinstance(part, Condition) else part for part in parts if part not in places]
-
-
-def _quoted(text: str, at: int, speech: Language) -> tuple[_Token, int]:
-    closing = _QUOTE.search(text, at + 1)
-    if closing is None:
-        raise QueryError("this quotation mark is not closed", at)
-    return _Token("item", at, _item(text[at + 1 : closing.start()], at, speech)), closing.end()
 
 
 def _item(text: str, at: int, speech: Language) -> Node:
@@ -206,9 +202,19 @@ class _Reader:
             case "item":
                 return token.node
             case "not":
-                return self._excluded(token.at, depth)
+                if self.token.kind not in ("item", "open"):
+                    raise QueryError("- or NOT must be right before the excluded word, phrase or group", token.at)
+                return Not(self._part(depth))
             case "open":
-                return self._group(token.at, depth)
+                if depth >= MOST_NESTING:
+                    raise QueryError(f"parentheses nest token.at most {MOST_NESTING} deep", token.at)
+                if self.token.kind == "close":
+                    raise QueryError("these parentheses are empty", token.at)
+                inside = self.choice(depth + 1)
+                if self.token.kind != "close":
+                    raise QueryError("this ( is not closed", token.at)
+                self._next()
+                return inside
             case "or" | "and":
                 raise QueryError(
                     f"{token.kind.upper()} needs a word before and after it (the word itself: quote it)", token.at
@@ -217,22 +223,6 @@ class _Reader:
                 raise QueryError("there is no word before this )", token.at)
             case _:
                 raise QueryError("the query ends before the expected word", token.at)
-
-    def _excluded(self, at: int, depth: int) -> Node:
-        if self.token.kind not in ("item", "open"):
-            raise QueryError("- or NOT must be right before the excluded word, phrase or group", at)
-        return Not(self._part(depth))
-
-    def _group(self, at: int, depth: int) -> Node:
-        if depth >= MOST_NESTING:
-            raise QueryError(f"parentheses nest at most {MOST_NESTING} deep", at)
-        if self.token.kind == "close":
-            raise QueryError("these parentheses are empty", at)
-        inside = self.choice(depth + 1)
-        if self.token.kind != "close":
-            raise QueryError("this ( is not closed", at)
-        self._next()
-        return inside
 
     def _next(self) -> None:
         self.token = next(self._tokens, self.token)

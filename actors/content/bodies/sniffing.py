@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Final
 
 from actors.content.bodies.encoding import end_of_prolog
@@ -19,52 +21,10 @@ DAMAGED = "gzip data that the server did not declare as an encoding"
 """Gzip is unpacked earlier if possible; this is the rest."""
 NO_FILES = frozenset({ERROR, DAMAGED})
 """Kinds that are not worth watching."""
-_MAGIC = (
-    (b"%PDF-", "a PDF document"),
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
-    (b"RIFF", "a media file (RIFF)"),
-    (b"PK\x03\x04", "a ZIP archive or office document"),
-    (b"\x1f\x8b", DAMAGED),
-    (b"BZh", "bzip2 data"),
-    (b"\xfd7zXZ", "xz data"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"OggS", "an Ogg media file"),
-    (b"ID3", "an MP3 file"),
-    (b"\x00\x00\x01\x00", "an icon"),
-    (b"wOF", "a font"),
-    (b"\x00asm", "a program"),
-    (b"%!PS", "a PostScript document"),
-    (b"{\\rtf", "an RTF document"),
-    (b"\xd0\xcf\x11\xe0", "an old office document, or one that is locked with a password"),
-    (b"PK\x05\x06", "an empty ZIP archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"\x28\xb5\x2f\xfd", "zstd data that the server did not declare as an encoding"),
-    (b"SQLite format 3\x00", "a database"),
-    (b"\x1aE\xdf\xa3", "a WebM or Matroska media file"),
-    (b"fLaC", "a FLAC file"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 image"),
-    (b"\x00\x01\x00\x00\x00", "a font"),
-    (b"OTTO\x00", "a font"),
-)
-_TEXTS = (
-    ("BEGIN:VCALENDAR", CALENDAR),
-    ("BEGIN:VCARD", "a contact card (vCard)"),
-    ("#EXTM3U", "a playlist (M3U)"),
-)
-_XML_ROOTS = {
-    "urlset": SITEMAP,
-    "sitemapindex": SITEMAP,
-    "opml": "a list of feeds (OPML)",
-    "svg": "an SVG image",
-    "stylesheet": "a style sheet (XSLT)",
-    "error": ERROR,
-}
+_SIGNS = tomllib.loads(files("actors.content.bodies").joinpath("signs.toml").read_text("utf-8"))
+_MAGIC = [(mark.encode("latin-1"), name) for mark, name in _SIGNS["magic"].items()]
+_TEXTS: dict[str, str] = _SIGNS["texts"]
+_XML_ROOTS: dict[str, str] = _SIGNS["xml"]
 _NO_TEXTS = frozenset({"an SVG image", ERROR})
 _SNIFFED = 512
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
@@ -101,7 +61,7 @@ def text_kind(text: str) -> str | None:
     """
     start = end_of_prolog(text)
     head = text[start : start + 64]
-    if (name := next((name for mark, name in _TEXTS if head.upper().startswith(mark)), None)) is not None:
+    if (name := next((name for mark, name in _TEXTS.items() if head.upper().startswith(mark)), None)) is not None:
         return name
     if _JSON_LIST.match(head):
         return "JSON"
@@ -170,22 +130,18 @@ def size_of_picture(body: bytes) -> tuple[int, int] | None:
         elif body.startswith(_GIF):
             width, height = struct.unpack_from("<HH", body, 6)
         elif body.startswith(_JPEG):
-            return _size_of_jpeg(body)
+            at = 2
+            for _ in range(_MOST_MARKERS):
+                mark, marker, length = struct.unpack_from(">BBH", body, at)
+                if mark != 0xFF:
+                    return None
+                if marker in _FRAMES:
+                    height, width = struct.unpack_from(">HH", body, at + 5)
+                    return width, height
+                at += 2 + length
+            return None
         else:
             return None
     except struct.error:
         return None
     return width, height
-
-
-def _size_of_jpeg(body: bytes) -> tuple[int, int] | None:
-    at = 2
-    for _ in range(_MOST_MARKERS):
-        mark, marker, length = struct.unpack_from(">BBH", body, at)
-        if mark != 0xFF:
-            return None
-        if marker in _FRAMES:
-            height, width = struct.unpack_from(">HH", body, at + 5)
-            return width, height
-        at += 2 + length
-    return None

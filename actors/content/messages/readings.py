@@ -6,7 +6,9 @@ feedparser keeps only the last of several hours to skip, so patterns read the he
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -66,52 +68,15 @@ def _inside(pattern: re.Pattern[str], text: str) -> str:
 
 FILE: Final = "file"
 """The format of a binary file: its bytes are compared."""
-FORMATS: Final[Mapping[str, str]] = {
-    "text": "text",
-    "json": "JSON document",
-    "csv": "table",
-    "calendar": "calendar",
-    "xml": "XML document",
-    "pdf": "PDF document",
-    "docx": "Word document",
-    "xlsx": "workbook",
-    "odt": "OpenDocument text",
-    "ods": "OpenDocument spreadsheet",
-    FILE: "file",
-}
+_TABLES: Final = tomllib.loads(files("actors.content.messages").joinpath("formats.toml").read_text("utf-8"))
+FORMATS: Final[Mapping[str, str]] = _TABLES["formats"]
 """Formats of documents without HTML elements, as in `Finding.format` and `Detection.format`, with their nouns."""
 NO_PARTS: Final = "it has no elements, so `selector` and `ignore` can't choose a part of it."
 SelectorKind = Literal["css", "xpath", "jsonpath", "lines", "regex", "path"]
 XPATH, LINES, REGEX, PATH = "xpath:", "lines:", "re:", "path:"
-_PREFIXES: Final[Mapping[str, SelectorKind]] = {
-    "xpath:": "xpath",
-    "xpath1:": "xpath",
-    "css:": "css",
-    "json:": "jsonpath",
-    "jsonpath:": "jsonpath",
-    "jq:": "jsonpath",
-    LINES: "lines",
-    REGEX: "regex",
-    PATH: "path",
-}
-"""Our own prefixes, and those of other programs, which are not CSS either."""
-_BY_LINES: Final[tuple[tuple[SelectorKind, ...], str]] = (
-    ("lines", "regex", "path"),
-    "a part of a text is chosen by lines, as lines:3-20, by a regular expression, as re:^Version, or by what it stands "
-    "below, as path:Fees ›",
-)
-_BY_PATH: Final[tuple[tuple[SelectorKind, ...], str]] = (
-    ("path", "regex"),
-    "a part of a document is chosen by its path, as path:Prices › Team · Fee, or by a regular expression, as "
-    "re:^Version",
-)
+_PREFIXES: Final[Mapping[str, SelectorKind]] = _TABLES["prefixes"]
 CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
-    "html": (("css", "xpath"), "a part of a page is chosen by CSS or XPath"),
-    "json": (("jsonpath",), "a part of JSON is chosen by a JSONPath, such as $.items[*].price"),
-    "xml": (("xpath",), "a part of XML is chosen by an XPath, such as //item/price"),
-    "text": _BY_LINES,
-    "csv": _BY_LINES,
-    **dict.fromkeys(("calendar", "pdf", "docx", "xlsx", "odt", "ods"), _BY_PATH),
+    format: (tuple(row["kinds"]), row["says"]) for row in _TABLES["chosen"] for format in row["formats"]
 }
 """The kinds of `selector` and `ignore` that each format allows, with a sentence; nothing for other formats."""
 _NAMED: Final = r"[\w\x80-\U0010ffff-]+|\[[^\[\]']*\]|\[[^\[\]'=]+'[^\[\]=]*\]|\['(?:[^'\\]|\\.)*'\]"

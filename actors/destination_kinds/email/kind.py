@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
 from html import escape
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 import trio
@@ -42,16 +43,7 @@ from storage.records.identity import Millis
 from storage.sql.storage import Storage
 
 LIMITS: Final = TextLimits(text=60_000, title=160)
-_PAGE: Final = """<!doctype html>
-<html><head><meta charset="utf-8"><style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 40em; margin: 1em auto; padding: 0 1em; }}
-ins {{ background: #d9f2dd; text-decoration: none; }} del {{ background: #f9dcdc; }}
-.foot {{ color: #666; font-size: 13px; border-top: 1px solid #ddd; margin-top: 2em; padding-top: .5em; }}
-</style></head><body>
-{heading}<p>{text}</p>
-<p class="foot">{foot}</p>
-</body></html>
-"""
+_PAGE: Final = files("actors.destination_kinds.email").joinpath("page.html").read_text("utf-8")
 
 
 class LetterWords(NamedTuple):
@@ -109,16 +101,6 @@ def letter_of(notification: Notification, envelope: Envelope, voice: Voice = ENG
     return mail
 
 
-def question_of(id: str, envelope: Envelope, about: str, voice: Voice = ENGLISH) -> EmailMessage:
-    """Return the mail that asks for consent; `about` describes the notifications."""
-    words = LetterWords(*map(voice.say, LetterWords()))
-    mail = _begun(envelope, words.question, id)
-    wish = words.wish % {"what": one_line(voice.say(about))}
-    text = f"{wish}\n\n{words.agree}\n{envelope.stop}\n\n{words.otherwise}\n"
-    mail.set_content(text, cte="quoted-printable")
-    return mail
-
-
 def _begun(envelope: Envelope, subject: str, id: str) -> EmailMessage:
     from email.policy import SMTP  # noqa: PLC0415  half a megabyte that only mail needs
 
@@ -170,10 +152,13 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         return await _handed_over(mail, server, outlet, letter, envelope)
 
     async def invite(outlet: Outlet, destination: Destination, about: str, world: World) -> Answer:
-        id = f"{destination.id}.{world.entropy(6).hex()}"
-        server = _needed(mail)
+        id, server, voice = f"{destination.id}.{world.entropy(6).hex()}", _needed(mail), voice_of(destination)
         envelope = _envelope(mail, server, destination, world)
-        question = question_of(id, envelope, about, voice_of(destination))
+        words = LetterWords(*map(voice.say, LetterWords()))
+        question = _begun(envelope, words.question, id)
+        wish = words.wish % {"what": one_line(voice.say(about))}
+        text = f"{wish}\n\n{words.agree}\n{envelope.stop}\n\n{words.otherwise}\n"
+        question.set_content(text, cte="quoted-printable")
         return await _handed_over(mail, server, outlet, question, envelope)
 
     return DestinationKind(
