@@ -108,7 +108,6 @@ class Admission:
         """Grows when the queries change."""
 
     async def take(self, alerts: Sequence[Alert]) -> None:
-        """Use these freshly read alerts from the next frame on."""
         async with self._reading:
             await self._adopt(alerts)
             self._read_at = trio.current_time()

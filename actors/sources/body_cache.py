@@ -49,7 +49,6 @@ class BodyCache:
         return body
 
     def find(self, url: str, within: float = LONGEST) -> CachedBody | None:
-        """Return the body of a URL if it is at most `within` seconds old."""
         now = trio.current_time()
         for old in [name for name, kept in self._bodies.items() if now - kept.since > LONGEST]:
             self._drop(old)

@@ -86,7 +86,21 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
     if view.overdue:
         return message("A check was due on %(at)s and is late.", at=hot.next_look_at)
     if hot.breaker.failures or (hot.not_before or 0) > hot.last_look_at:
-        return _after_trouble(hot)
+        failures = hot.breaker.failures
+        if (hot.not_before or 0) > hot.last_look_at:
+            return message("Its server asked for fewer requests: no check before %(at)s.", at=hot.not_before or 0)
+        if hot.breaker.state == "open":
+            if failures == 1:
+                return message(
+                    "The last check failed, so it pauses: longer after each failure, at most 36 min. Then one check "
+                    "retries."
+                )
+            return message(
+                "The last %(count)s checks failed, so it pauses: longer after each failure, at most 36 min. Then one "
+                "check retries.",
+                count=failures,
+            )
+        return message("The last check failed; it is retried after about a minute.")
     due = hot.next_look_at
     if source.hours is not None and open_from(limits.hours, Millis(due - 1000)) >= due:  # a second earlier is outside
         return message("It is checked only in these hours: %(hours)s.", hours=source.hours)
@@ -107,20 +121,6 @@ def _connection(view: SourceView) -> Message:
         return message("Connecting.")
     says = "It reconnects on %(at)s, later with each failure in a row."
     return message(says, at=view.hot.next_look_at)
-
-
-def _after_trouble(hot: SourceRuntime) -> Message:
-    failures = hot.breaker.failures
-    if (hot.not_before or 0) > (hot.last_look_at or 0):
-        return message("Its server asked for fewer requests: no check before %(at)s.", at=hot.not_before or 0)
-    if hot.breaker.state == "open":
-        one = "The last check failed, so it pauses: longer after each failure, at most 36 min. Then one check retries."
-        many = (
-            "The last %(count)s checks failed, so it pauses: longer after each failure, at most 36 min. Then one "
-            "check retries."
-        )
-        return message(one) if failures == 1 else message(many, count=failures)
-    return message("The last check failed; it is retried after about a minute.")
 
 
 def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:
@@ -222,7 +222,6 @@ def too_soon(wait: int, *, enabled: bool) -> Message:
 
 
 def looks(notes: Sequence[Note]) -> list[Reason]:
-    """Return the last noted checks, newest first."""
     return [_look(note) for note in reversed(notes[-SHOWN_LOOKS:])]
 
 

@@ -25,7 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.content.messages.readings import Entry
-from actors.content.messages.requests import Item, ListLook, item_form
+from actors.content.messages.requests import ListLook, item_form
 from actors.content.wording.fingerprint import content_hash, simhash
 from actors.egress.url import read_host
 from actors.notices import draft as notice_draft
@@ -196,8 +196,8 @@ def found(
             tags = tuple(NEW if tag == UPDATED else tag for tag in draft.tags)
             waiting[place] = replace(waiting[place], draft=replace(draft, tags=tags))
             continue
-        why = "" if _is_item(draft) else "-"
-        why = why or _not_fetched(source, draft, waiting, room)
+        is_item = NEW in draft.tags and draft.alert_type is None and not draft.practice and len(draft.content) < ENOUGH
+        why = _not_fetched(source, draft, waiting, room) if is_item else "-"
         if why != "-" and draft.url and not is_own(source, host := host_of(draft.url)):
             (left if why else elsewhere).append(host)
         if why:
@@ -224,7 +224,6 @@ def next_of(following: FollowQueue, now: Millis) -> WaitingItem | None:
 
 
 def spent(following: FollowQueue, now: Millis) -> FollowQueue:
-    """Return the state after one more fetched page."""
     if not following.hour <= now < following.hour + HOUR:
         return replace(following, hour=now, made=1)
     return replace(following, made=following.made + 1)
@@ -235,14 +234,12 @@ def without(following: FollowQueue, done: WaitingItem) -> FollowQueue:
 
 
 def tried(following: FollowQueue, one: WaitingItem, now: Millis) -> FollowQueue:
-    """Return the state after a failed attempt, with a later retry."""
     wait = FILE_AGAIN if one.file else RETRIES[min(one.tries, len(RETRIES) - 1)]
     later = replace(one, tries=one.tries + 1, due=Millis(now + round(1000 * wait)))
     return replace(following, waiting=tuple(later if each == one else each for each in following.waiting))
 
 
 def with_turn(following: FollowQueue, file: str, now: Millis) -> FollowQueue:
-    """Return the state with the next file of an index that has no usable dates."""
     if not file or any(one.file == file for one in following.waiting):
         return following
     turn = WaitingItem(None, now, Millis(now + round(1000 * FILE_AGAIN)), file=file)
@@ -266,12 +263,7 @@ def gives_up(one: WaitingItem, now: Millis, *, for_good: bool) -> bool:
 
 
 def is_late(one: WaitingItem, now: Millis) -> bool:
-    """Return whether an item has waited too long for its page."""
     return one.draft is not None and now - one.since >= 1000 * PATIENCE
-
-
-def _is_item(draft: Draft) -> bool:
-    return NEW in draft.tags and draft.alert_type is None and not draft.practice and len(draft.content) < ENOUGH
 
 
 def _not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], room: int) -> str:
@@ -291,7 +283,6 @@ def _not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], r
 
 
 def _edited(waiting: Sequence[WaitingItem], draft: Draft) -> int | None:
-    """Return the place of the waiting item that a draft edits."""
     if UPDATED not in draft.tags or not draft.url:
         return None
     return next((n for n, one in enumerate(waiting) if one.draft is not None and one.draft.url == draft.url), None)
@@ -311,24 +302,12 @@ _CAME: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": 
 def drafts_of(source: Source, look: ListLook, at: Millis) -> tuple[Draft, ...]:
     """Return the drafts from a check of a list, oldest first: lists have the newest on top."""
     said = (_reset(source, look, at),) if look.say else ()
-    new = (draft_of(source, _entry(item), NEW, at) for item in reversed(look.new))
-    return (*said, *new)
-
-
-def _entry(item: Item) -> Entry:
-    """Return an item before its page is read: a title and a URL."""
-    return Entry(
-        key="",
-        url=item.url,
-        title=item.title,
-        author="",
-        content="",
-        published_at=item.published_at,
-        tags=(),
-        fingerprint="",
-        content_hash=content_hash(""),
-        simhash=simhash(item.title),
+    empty = content_hash("")
+    new = (
+        Entry("", item.url, item.title, "", "", item.published_at, (), "", empty, simhash(item.title))
+        for item in reversed(look.new)
     )
+    return (*said, *(draft_of(source, entry, NEW, at) for entry in new))
 
 
 def note_of(look: ListLook, at: Millis, since: Millis | None) -> Note:

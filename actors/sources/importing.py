@@ -123,7 +123,6 @@ def _ended(row: Imported) -> Imported:
 
 
 def words_of(error: Exception) -> str:
-    """Return a sentence for an error of an actor, its mailbox or storage."""
     match error:
         case UrlRefused():
             return error.words

@@ -13,7 +13,6 @@ from heapq import nlargest, nsmallest
 from http import HTTPStatus
 from itertools import chain
 from math import sqrt
-from random import Random
 
 import trio
 from msgspec.structs import replace
@@ -89,7 +88,6 @@ class SourceIndex:
         return len(self._live) - len(self._practice)
 
     async def load(self) -> None:
-        """Read all sources from storage and start the missing actors."""
         after: SourceId | None = None
         idle: list[LiveSource] = []
         while page := await self._ports.storage.sources.page(after, PAGE):
@@ -98,21 +96,28 @@ class SourceIndex:
                 live = self._live.get(watched.source.id)
                 if live is None:
                     self._keep(live := LiveSource(watched.source, watched.hot, watched.version))
-                    self._introduce(live)
+                    if watched.hot.last_success_at is not None and watched.hot.breaker.state == "closed":
+                        self._ports.egress.line.knows(host_of(live.source.watch_url))
                     if self._ports.shifts is not None and watched.hot.last_look_at is not None:
                         self._ports.shifts.looked(watched.hot.last_look_at)
                 if self.idles(live):
                     idle.append(live)
             if len(idle) >= MANY:
                 gc.freeze()
-        await self._reset_price()
+        # Start with a price that fits this many sources of medium pace; the first hours correct it.
+        settings, polled = self._ports.settings, 0.0
+        for part in _slices(self._live.values()):
+            costs = (cost_of(rendered=live.hot.rendered) for live in part if _polled(live.source))
+            polled += sum(map(sqrt, costs))  # costlier sources are checked less
+            await trio.lowlevel.checkpoint()
+        value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
+        self._ports.market.price = Price(value, settings.cadence_evenness)
         await self.start_all(idle)
 
     def runs(self, live: LiveSource) -> bool:
         return self._supervisor.has(live.source.id)
 
     def idles(self, live: LiveSource) -> bool:
-        """Return whether a source's actor should run here, and does not."""
         return live.source.enabled and self._watches(live.source) and not self.runs(live)
 
     async def start_all(self, idle: Sequence[LiveSource]) -> None:
@@ -122,7 +127,13 @@ class SourceIndex:
             late += sum((live.hot.next_look_at or 0) <= now for live in part)
             await trio.lowlevel.checkpoint()
         for part in _slices(idle, START_SLICE):
-            self._spread(part, late, chance)
+            now = self._ports.world.now()
+            watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
+            for live in part:
+                if (live.hot.next_look_at or 0) <= now:
+                    wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.tier.has_diff)
+                    live.doubted = (live.hot.next_look_at or 0) < watched
+                    live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
             for live in part:
                 if self.idles(live):  # the ownership may have changed
                     self.start(live)
@@ -394,7 +405,6 @@ class SourceIndex:
         return found
 
     def take_unsaved(self, live: LiveSource) -> StoredState:
-        """Return the state to save, and count it as saved."""
         live.unsaved = False
         return live.swept()
 
@@ -417,18 +427,7 @@ class SourceIndex:
             await trio.lowlevel.checkpoint()
         return ours / everyone if everyone else 1.0
 
-    async def _reset_price(self) -> None:
-        """Start with a price that fits this many sources of medium pace; the first hours correct it."""
-        settings, polled = self._ports.settings, 0.0
-        for part in _slices(self._live.values()):
-            costs = (cost_of(rendered=live.hot.rendered) for live in part if _polled(live.source))
-            polled += sum(map(sqrt, costs))  # costlier sources are checked less
-            await trio.lowlevel.checkpoint()
-        value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
-        self._ports.market.price = Price(value, settings.cadence_evenness)
-
     def _ours(self, part: Iterable[LiveSource]) -> list[LiveSource]:
-        """Return the sources that this node watches."""
         found = [live for live in part if live.source.enabled and live.source.practice is None]
         return [live for live in found if self._watches(live.source)] if self._ownership.shared else found
 
@@ -448,12 +447,6 @@ class SourceIndex:
         self._tags.put(live.source)
         self._ranking.put(live.source.id, live.hot.health)
 
-    def _introduce(self, live: LiveSource) -> None:
-        """Report a host that has answered to the uplink monitor, unless its breaker is open."""
-        hot = live.hot
-        if hot.last_success_at is not None and hot.breaker.state == "closed":
-            self._ports.egress.line.knows(host_of(live.source.watch_url))
-
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:
         lender = self._ports.lenders.of(live.source)
         whose = None if lender is None else lender.source.id
@@ -465,15 +458,6 @@ class SourceIndex:
         """Return whether a source is overdue. Another node's newest checks may be unknown here."""
         known_late = 0 if self._watches(live.source) else 1000 * self._ports.sweep
         return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
-
-    def _spread(self, part: Sequence[LiveSource], late: int, chance: Random) -> None:
-        now = self._ports.world.now()
-        watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
-        for live in part:
-            if (live.hot.next_look_at or 0) <= now:
-                wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.tier.has_diff)
-                live.doubted = (live.hot.next_look_at or 0) < watched
-                live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
 
 
 def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[LiveSource]]:
@@ -535,7 +519,6 @@ def as_stored(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
 
 
 def renewed(live: LiveSource, source: Source) -> LiveSource:
-    """Return a live source with new settings and the same memory."""
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally

@@ -91,9 +91,6 @@ class Lenders:
         self._known: dict[SourceId, Keeper | None] = {}
         """By borrower. Bound: the number of sources."""
 
-    def __repr__(self) -> str:
-        return f"<Lenders, {len(self._lenders)}>"
-
     def put(self, live: Keeper) -> None:
         id = live.source.id
         was = self._lenders.pop(id, None)
@@ -140,7 +137,6 @@ def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:
 
 
 def is_own(lender: Source, url: Url) -> bool:
-    """Return whether a URL is at a lender's own origin."""
     own = parse_url(lender.url)
     return (own.secure, own.authority) == (url.secure, url.authority)
 

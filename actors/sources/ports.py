@@ -39,6 +39,7 @@ from storage.sql.storage import Storage
 from supervision import Mailbox
 
 _NO_TAGS: Final = TagTable()
+_NEVER: Final = Millis(0)
 SHARED_SWEEP = 60.0
 SITEMAP_PACE = 3800.0
 """Seconds between checks of a followed sitemap: with jitter at most one an hour."""
@@ -83,6 +84,7 @@ class Ports:
         await self.patience.take(alerts)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class LiveSource:
     """A source's current state: its actor writes it, the registry reads it, in one Trio run without a lock.
 
@@ -100,45 +102,32 @@ class LiveSource:
     end of its actor's rest by the loop's clock, which can't be set; None: it does not rest.
     """
 
-    __slots__ = (
-        "_effective",
-        "_inherits",
-        "asked_at",
-        "cookies",
-        "doubted",
-        "mailbox",
-        "memory",
-        "owed",
-        "push",
-        "ranking",
-        "read_as",
-        "rests_until",
-        "saved_tally",
-        "source",
-        "states",
-        "tags",
-        "tally",
-        "unsaved",
-        "version",
-        "window",
-    )
+    source: Source
+    memory: SourceRuntime
+    version: Version = FIRST
+    tags: TagTable = _NO_TAGS
+    unsaved: bool = False
+    doubted: bool = False
+    asked_at: Millis = _NEVER
+    rests_until: float | None = None
+    ranking: Ranking | None = None
+    read_as: Source | None = None
+    states: StateCounts | None = None
+    push: PushView | None = None
+    window: DedupWindow | None = None
+    owed: Sequence[tuple[bytes, str, Draft]] = ()
+    tally: bytes = field(init=False)
+    saved_tally: bytes = field(init=False)
+    cookies: KeptCookies = field(init=False)
+    mailbox: Mailbox[SourceMessage] = field(init=False)
+    _effective: Source = field(init=False)
+    _inherits: Source = field(init=False)
 
-    def __init__(self, source: Source, hot: SourceRuntime, version: Version = FIRST) -> None:
-        self.source = self._effective = self._inherits = source
-        self.tags = _NO_TAGS
-        self.version = version
-        self.memory, self.tally, self.saved_tally = hot, hot.tally, hot.tally
-        self.cookies = KeptCookies(source.id, hot.cookies)
-        self.unsaved = self.doubted = False
-        self.asked_at = Millis(0)
-        self.rests_until: float | None = None
-        self.ranking: Ranking | None = None
-        self.read_as: Source | None = None
-        self.states: StateCounts | None = None
-        self.push: PushView | None = None
-        self.window: DedupWindow | None = None
-        self.owed: Sequence[tuple[bytes, str, Draft]] = ()
-        self.mailbox: Mailbox[SourceMessage] = Mailbox(f"source/{source.id}", 2)
+    def __post_init__(self) -> None:
+        self._effective = self._inherits = self.source
+        self.tally = self.saved_tally = self.memory.tally
+        self.cookies = KeptCookies(self.source.id, self.memory.cookies)
+        self.mailbox = Mailbox(f"source/{self.source.id}", 2)
 
     @property
     def effective(self) -> Source:

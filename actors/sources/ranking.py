@@ -52,11 +52,7 @@ class Ranking:
     def __len__(self) -> int:
         return len(self._orders)
 
-    def __repr__(self) -> str:
-        return f"<Ranking of {len(self)} in {len(self._chunks)} chunks, version {self.version}>"
-
     def put(self, source: SourceId, health: Health) -> None:
-        """Insert a source, or move it to its new place."""
         order, before = order_of(source, health), self._orders.get(source)
         if order == before:
             return
@@ -81,7 +77,10 @@ class Ranking:
         """
         known = after is not None and self.version - len(self._moves) <= after[3] <= self.version
         version = after[3] if after is not None and known else self.version
-        moved = self._moved_since(version)
+        moved: dict[SourceId, Order] = {}  # since that version, with their order in it
+        for order in islice(self._moves, len(self._moves) - (self.version - version), None):
+            if order[2] in self._orders:
+                moved.setdefault(order[2], order)
         position = None if after is None else (after[0], after[1], SourceId(after[2]))
         theirs = sorted(order for order in moved.values() if position is None or order > position)
         ours = (order for order in self._after(position) if order[2] not in moved)
@@ -107,14 +106,6 @@ class Ranking:
         number = self._chunk_of(order)
         whole = sum(map(len, self._chunks[:number]))
         return whole + (bisect_left(self._chunks[number], order) if number < len(self._chunks) else 0)
-
-    def _moved_since(self, version: int) -> dict[SourceId, Order]:
-        """Return the sources that have moved since a version, with their order in it."""
-        moved: dict[SourceId, Order] = {}
-        for order in islice(self._moves, len(self._moves) - (self.version - version), None):
-            if order[2] in self._orders:
-                moved.setdefault(order[2], order)
-        return moved
 
     def _after(self, position: Order | None) -> Iterator[Order]:
         number = 0 if position is None else self._chunk_of(position)
@@ -152,7 +143,6 @@ class TagCounts:
         self._counts = Counter[str]()
 
     def put(self, source: Source) -> None:
-        """Count a source under its current tags."""
         self._put(source.id, source.tags)
 
     def drop(self, source: SourceId) -> None:

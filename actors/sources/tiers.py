@@ -28,10 +28,7 @@ from supervision import Child, Run
 Readers = Mapping[SourceType, BodyReader]
 
 
-Search = Callable[
-    [Ports, SourceView, StoredMemory, ExplainSource, FetchedResponse | None],
-    Awaitable[list[Reason]],
-]
+Search = Callable[[Ports, SourceView, StoredMemory, ExplainSource, FetchedResponse | None], Awaitable[list[Reason]]]
 
 
 class Behaviour(NamedTuple):

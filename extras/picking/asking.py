@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
 from msgspec.structs import replace
 
 from actors.egress.failures import LookFailed, ReadingStopped
@@ -85,16 +84,15 @@ async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: So
 
 async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
     """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
-    request = msgspec.msgpack.encode(PickRequest(fetched.body, fetched.content_type, fetched.url, wish))
+    request = PickRequest(fetched.body, fetched.content_type, fetched.url, wish)
     times = _LARGE if wish.past is None else _LARGE + 1  # earlier versions are tried too
     deadline = times * page_patience(ports.settings.parse_deadline, fetched.body)
     try:
-        answer = await in_jail(ports.world.jail, "pick", request, deadline=deadline)
+        page = await in_jail(ports.world.jail, "pick", request, PickPage, deadline=deadline)
     except LookFailed as failure:
         if isinstance(failure, ReadingStopped) and failure.too_slow:
             raise Unprocessable("this page is too large to choose from: write a selector", "body.url") from None
         raise refused(failure, fetched.url) from None
-    page = msgspec.msgpack.decode(answer, type=PickPage)
     if page.trouble is not None:
         raise Unprocessable(f"this is not the page itself: {page.trouble}", "body.url", fetched.url)
     return page

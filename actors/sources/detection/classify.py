@@ -59,7 +59,6 @@ def is_wanted(render: Render, finding: Finding, access: Access) -> bool:
 
 
 def rendering_of(empty: str, fetched: FetchedResponse) -> Rendering:
-    """Return the sentences about a rendered page."""
     assert fetched.rendered is not None, "a browser has shown it"
     found = tuple(FilledBy(url.text, size) for url, size in _watchable(fetched))[:MOST_SHOWN]
     says = f"{EMPTY} ({empty}), so a browser shows it: {COSTS}." if empty else f"A browser shows this page: {COSTS}."
@@ -305,8 +304,7 @@ async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
     """Return a body's classification. Raises LookFailed."""
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = patience(ports.settings.parse_deadline, fetched.body)
-    answer = await in_jail(ports.world.jail, "detect", msgspec.msgpack.encode(request), deadline=deadline)
-    return msgspec.msgpack.decode(answer, type=Finding)
+    return await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)
 
 
 async def _follow(
@@ -375,7 +373,6 @@ async def _greeted(
 
 
 def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
-    """Return the detection for a server that accepted a WebSocket handshake."""
     evidence = "the server accepted a WebSocket handshake (101)"
     if offered:
         evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
@@ -393,7 +390,6 @@ def found_stream(url: str, says: str) -> Detection:
 def detection_of(
     chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: FetchedResponse, why: str = ""
 ) -> Detection:
-    """Return the detection of a URL, with evidence, whatever type was requested."""
     evidence = without_secrets("; ".join(filter(None, (_seen(finding, fetched), why))))
     forced = wanted is not None and wanted != finding.type
     if forced:
@@ -409,7 +405,6 @@ def _seen(finding: Finding, fetched: FetchedResponse) -> str:
 
 
 def refused(failure: LookFailed, url: str) -> DomainError:
-    """Return the error for a user whose URL could not be checked."""
     if isinstance(failure, LookRefused):
         return failure.refusal
     error = _refused(failure, url)

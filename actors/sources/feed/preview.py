@@ -45,25 +45,24 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
         entries=len(feed.entries),
         undated=sum(entry.published_at is None for entry in feed.entries),
         identities=dict(Counter(entry.identity for entry in feed.entries)),
-        newest=tuple(_drafted(entry, found.watch_url) for entry in newest[:NEWEST]),
+        newest=tuple(
+            DraftEvent(
+                title=entry.title,
+                url=entry.url or found.watch_url,
+                author=entry.author,
+                content=entry.content[:EXCERPT],
+                published_at=entry.published_at,
+                tags=(NEW, *entry.tags),
+                identity=entry.identity,
+            )
+            for entry in newest[:NEWEST]
+        ),
         backfill=min(MOST_BACKFILL, len(newest)),
         damaged=feed.damaged,
         hubs=feed.hubs,
         paging=dict(feed.paging),
     )
     return Preview(found.at, feed=shown, pace=pace)
-
-
-def _drafted(entry: Entry, watch_url: str) -> DraftEvent:
-    return DraftEvent(
-        title=entry.title,
-        url=entry.url or watch_url,
-        author=entry.author,
-        content=entry.content[:EXCERPT],
-        published_at=entry.published_at,
-        tags=(NEW, *entry.tags),
-        identity=entry.identity,
-    )
 
 
 NOT_IN_MEMORY = joined(

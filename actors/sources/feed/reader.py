@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -194,10 +193,10 @@ class FeedReader:
         request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
         deadline = patience(self._deadline, fetched.body)
         try:
-            answer = await in_jail(jail, "look_feed", msgspec.msgpack.encode(request), deadline=deadline)
+            feed = await in_jail(jail, "look_feed", request, FeedReading, deadline=deadline)
         except LookFailed as failure:
             raise await _lost(jail, fetched, failure) from None
-        return without_reports(msgspec.msgpack.decode(answer, type=FeedReading), fetched)
+        return without_reports(feed, fetched)
 
 
 def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:

@@ -50,7 +50,10 @@ def news(
     if after.down_since is None and after.flag == "ok":
         if after.told is None:
             return after, ()
-        return replace(after, told=None), (_recovered(source, before, after.told, at),)
+        tags = recovery_tags(None if after.told.quiet else after.told.failing, after.told.at)
+        return replace(after, told=None), (
+            _said(source, "source_recovered", f"Before that: {before.reason}", at, tags),
+        )
     drafts: list[Draft] = []
     if before.flag == "ok" and after.flag != "ok" and after.cause == "yield":
         drafts.append(_said(source, "source_quiet", after.reason, at))
@@ -58,7 +61,11 @@ def news(
     known = None if after.told is None else after.told.failing
     now_due = _due(after, known, at, reached)
     if now_due is not None:
-        drafts.append(_said(source, "source_failing", _failing(after, at), at, failure_tags(known, now_due)))
+        says = after.reason
+        if (since := after.down_since) is not None:
+            lasts = span((at - since) / 1000)
+            says = f"No check has succeeded since {spoken(since)}, for {lasts}. {says}"
+        drafts.append(_said(source, "source_failing", says, at, failure_tags(known, now_due)))
         after = replace(after, told=replace(after.told or Telling(at), at=at, failing=now_due))
     return after, tuple(drafts)
 
@@ -67,19 +74,6 @@ def _due(health: Health, known: int | None, at: Millis, reached: Reached) -> int
     if health.down_since is not None:
         return reached(known, (at - health.down_since) / 1000)
     return EVERYBODY if health.cause == "partial" and health.flag != "ok" and known is None else None
-
-
-def _failing(health: Health, at: Millis) -> str:
-    since = health.down_since
-    if since is None:
-        return health.reason
-    lasts = f"No check has succeeded since {spoken(since)}, for {span((at - since) / 1000)}."
-    return f"{lasts} {health.reason}"
-
-
-def _recovered(source: Source, before: Health, told: Telling, at: Millis) -> Draft:
-    tags = recovery_tags(None if told.quiet else told.failing, told.at)
-    return _said(source, "source_recovered", f"Before that: {before.reason}", at, tags)
 
 
 def _said(source: Source, kind: AlertType, says: str, at: Millis, tags: tuple[str, ...] = ()) -> Draft:
@@ -133,7 +127,6 @@ class TroubleTimer:
                     self._live.doubted = True  # it could not be committed: the next check retries
 
     def _next(self) -> float:
-        """Return when, by the loop's clock, the next notice is due."""
         health, source = self._live.hot.health, self._live.source
         if health.down_since is None or source.practice is not None or source.detection.pending or self._in_doubt():
             return math.inf

@@ -94,11 +94,6 @@ class Access(NamedTuple):
 NO_ACCESS = Access("", ())
 
 
-def given_in(headers: str | None) -> Jar | None:
-    pairs = given_request(headers).pairs if headers else ()
-    return _given([(name.encode(), value.encode()) for name, value in pairs])
-
-
 def _given(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
     text = next((value for name, value in headers if name.lower() == _COOKIE), None)
     return None if text is None else cookies.given(text.decode())
@@ -156,7 +151,6 @@ class Renewal:
         return "" if self._kept is None else self._kept.kept
 
     def opening(self, access: Access) -> Access:
-        """Return the access at the moment a request is sent."""
         if not self._has_heard:
             self._before = self._left = self.now
         return access.kept(self.now)
@@ -184,7 +178,9 @@ class Renewal:
         if self.now != self._left:
             return
         before = self._before
-        if self._has_heard and not before and (given := given_in(self._headers)) is not None:
+        pairs = given_request(self._headers).pairs if self._headers else ()
+        given = _given([(name.encode(), value.encode()) for name, value in pairs])
+        if self._has_heard and not before and given is not None:
             before = cookies.written(given)
         self._put(cookies.turned(before))
 
@@ -230,7 +226,6 @@ class RequestAccess:
         return self.access
 
     def headers(self, access: Access) -> Sequence[tuple[bytes, bytes]]:
-        """Return the headers to send, given the access from `begin`."""
         now = self.ports.world.now()
         sent = "" if self._is_given else cookies.header(self.passing.get(self.url.origin, ()), self.url, now)
         return (*access.to(self.url, now), *([(b"Cookie", sent.encode("latin-1"))] if sent else []))

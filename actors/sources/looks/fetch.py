@@ -79,7 +79,12 @@ async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) ->
             yield
         except LookFailed as error:
             failure = ports.egress.line.failed(url.host, error, asked=asked)
-            _report_to_host(ports, url, claim.name, failure)
+            if failure.blame is Blame.REMOTE_TRANSIENT:
+                ports.egress.hosts.failed(url.host, claim.name)
+            elif failure.blame is Blame.THROTTLED:
+                ports.egress.hosts.hold(url.host, failure.hold)
+            elif failure.status is not None:
+                ports.egress.hosts.succeeded(url.host)  # an answer, though an unwanted one
             raise failure from None
         except RedirectElsewhere:
             _answered(ports, url)
@@ -101,7 +106,6 @@ def host_of(text: str) -> str:
 
 
 def refusal(error: UrlRefused) -> LookFailed:
-    """Return a guard's refusal as a failed check."""
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
@@ -111,15 +115,6 @@ async def ask_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
     if not verdict.allowed:
         raise verdict.refusal()
     ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay, url.origin)
-
-
-def _report_to_host(ports: Ports, url: Url, source: str, failure: LookFailed) -> None:
-    if failure.blame is Blame.REMOTE_TRANSIENT:
-        ports.egress.hosts.failed(url.host, source)
-    elif failure.blame is Blame.THROTTLED:
-        ports.egress.hosts.hold(url.host, failure.hold)
-    elif failure.status is not None:
-        ports.egress.hosts.succeeded(url.host)  # an answer, though an unwanted one
 
 
 def practised(url: str, step: int, validators: Validators) -> FetchedResponse:

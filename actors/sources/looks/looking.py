@@ -16,15 +16,7 @@ from actors.messages.previews import PacePreview
 from actors.sources.body_cache import CachedBody
 from actors.sources.lending import EffectiveSource
 from actors.sources.looks import progress
-from actors.sources.looks.access import (
-    SHUT_OUT,
-    Access,
-    Renewal,
-    access_of,
-    asks_password,
-    renewal_of,
-    shelved_as,
-)
+from actors.sources.looks.access import SHUT_OUT, Access, Renewal, access_of, asks_password, renewal_of, shelved_as
 from actors.sources.looks.fetch import NO_VALIDATORS, fetch, practised
 from actors.sources.looks.progress import LookResult
 from actors.sources.looks.reading import BodyReader

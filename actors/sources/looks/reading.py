@@ -7,7 +7,7 @@ yields nothing more and does not recover, unlike a challenge, a queue or an erro
 from __future__ import annotations
 
 import re
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +23,7 @@ from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.trail import Note
 
+Answer = TypeVar("Answer")
 _PDF = 8
 """Factor for a PDF, compared with a page."""
 _ORDINARY = 1 << 20
@@ -83,10 +84,13 @@ class BodyReader(Protocol):
         """Drop all state of a deleted source."""
 
 
-async def in_jail(jail: Jail, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
+async def in_jail(
+    jail: Jail, task: str, request: object, answer: type[Answer], *, deadline: float | None = None
+) -> Answer:
     """Run a task on hostile bytes; its failures are failed checks with the content at fault."""
     try:
-        return await jail.call(task, request, deadline=deadline)
+        found = await jail.call(task, msgspec.msgpack.encode(request), deadline=deadline)
+        return msgspec.msgpack.decode(found, type=answer)
     except TaskRefused as error:
         raise LookFailed(Blame.CONTENT, error.reason) from None
     except WorkerTooSlow:
@@ -130,7 +134,7 @@ async def loss(
     if not fetched.body.strip():
         return None
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
-    found = msgspec.msgpack.decode(await in_jail(jail, "detect", msgspec.msgpack.encode(request)), type=Finding)
+    found = await in_jail(jail, "detect", request, Finding)
     noun = "feed" if was == "feed" else FORMATS.get(format, "page")
     if found.trouble is not None:
         if was == "html" and format not in FORMATS:

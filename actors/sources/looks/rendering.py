@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-import msgspec
 import trio
 
 from actors.content.messages.readings import Finding
@@ -101,7 +100,14 @@ async def show(
         opened = RequestAccess(ports, url, access, renewal)
         with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
             rendered = await _render(opened, wait_for, screenshot=screenshot)
-    await _check_where(ports, claim, url, rendered)
+    try:
+        there = parse_url(rendered.url, schemes=("http", "https"))
+    except UrlRefused as refusal:
+        raise LookRefused(refusal) from None
+    if url.secure and not there.secure:
+        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({there.origin})"))
+    if there.text != url.text:
+        await ask_robots(ports, claim, there)
     fetched = replace(_as_fetched(url, rendered), cookies=opened.access.cookies)
     if why := await emptiness(ports, fetched):
         raise NotRendered(Blame.CONTENT, f"{EMPTY_STILL}: {why}", status=fetched.status)
@@ -112,10 +118,9 @@ async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
     """Return the sign that a page is empty without its scripts, or "". Raises LookFailed."""
     if fetched.status != 200 or not may_be_shell(fetched.body):
         return ""
-    request = msgspec.msgpack.encode(BodyRequest(fetched.body, fetched.content_type, fetched.url))
+    request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = page_patience(ports.settings.parse_deadline, fetched.body)
-    answer = await in_jail(ports.world.jail, "detect", request, deadline=deadline)
-    return msgspec.msgpack.decode(answer, type=Finding).shell
+    return (await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)).shell
 
 
 async def _render(opened: RequestAccess, wait_for: str | None, *, screenshot: bool) -> Rendered:
@@ -158,18 +163,6 @@ def _blamed(error: RenderFailed) -> LookFailed:
     return NotRendered(Blame.REMOTE_TRANSIENT, error.reason, status=error.status)
 
 
-async def _check_where(ports: Ports, claim: TurnRequest, url: Url, rendered: Rendered) -> None:
-    """Raise LookFailed if the browser followed a redirect that a check must not follow."""
-    try:
-        there = parse_url(rendered.url, schemes=("http", "https"))
-    except UrlRefused as refusal:
-        raise LookRefused(refusal) from None
-    if url.secure and not there.secure:
-        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({there.origin})"))
-    if there.text != url.text:
-        await ask_robots(ports, claim, there)
-
-
 def _as_fetched(url: Url, rendered: Rendered) -> FetchedResponse:
     there = parse_url(rendered.url).text
     return FetchedResponse(
@@ -206,7 +199,6 @@ def picture_to_keep(
 
 
 def without_picture(fetched: FetchedResponse) -> FetchedResponse:
-    """Return a response without its picture, for the cache."""
     if fetched.rendered is None or not fetched.rendered.screenshot:
         return fetched
     return replace(fetched, rendered=fetched.rendered._replace(screenshot=b""))

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from actors.content.messages.readings import selector_kind
 from actors.content.messages.requests import (
     Fault,
@@ -49,12 +47,12 @@ async def check_selectors(ports: Ports, part: Narrowing) -> None:
     """Raise Unprocessable at the first invalid selector, with the position of the fault."""
     if not part:
         return
-    request = msgspec.msgpack.encode(SelectorsRequest(part.selector, part.ignore))
+    request = SelectorsRequest(part.selector, part.ignore)
     try:
-        answer = await in_jail(ports.world.jail, "selectors", request)
+        faults = await in_jail(ports.world.jail, "selectors", request, list[Fault])
     except LookFailed as failure:
         raise Unprocessable(f"the selectors can't be read: {failure.reason}", "body.selector") from None
-    for fault in msgspec.msgpack.decode(answer, type=list[Fault])[:1]:
+    for fault in faults[:1]:
         where = "body.selector" if fault.index is None else f"body.ignore[{fault.index}]"
         raise Unprocessable(fault.reason, where, part.selector if fault.index is None else part.ignore[fault.index])
 
@@ -74,16 +72,14 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) 
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
         deadline = page_patience(ports.settings.parse_deadline, fetched.body)
-        answer = await in_jail(ports.world.jail, "preview_page", msgspec.msgpack.encode(request), deadline=deadline)
+        answer = await in_jail(ports.world.jail, "preview_page", request, PagePreviewAnswer, deadline=deadline)
     except LookFailed as failure:
         if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely due to the selectors
             says = "applying the selectors to this page takes too long: write simpler ones"
             raise Unprocessable(says, _blamed(part)) from None
         raise refused(failure, fetched.url) from None
-    answered = msgspec.msgpack.decode(answer, type=PagePreviewAnswer)
-    found = answered.page
-    if found is None:
-        raise Unprocessable(answered.no_parts, _blamed(part))
+    if (found := answer.page) is None:
+        raise Unprocessable(answer.no_parts, _blamed(part))
     if found.trouble is not None:
         raise Unprocessable(f"this is not the page itself: {found.trouble}", "body.url", fetched.url)
     return found
@@ -129,8 +125,7 @@ async def search(
         asked.text, None if is_list else kept.tier or None, body, content_type, source.selector, source.ignore
     )
     deadline = page_patience(ports.settings.parse_deadline, body or b"")
-    answer = await in_jail(ports.world.jail, "find_text", msgspec.msgpack.encode(request), deadline=deadline)
-    found = msgspec.msgpack.decode(answer, type=Findings)
+    found = await in_jail(ports.world.jail, "find_text", request, Findings, deadline=deadline)
     first = max((one.at for one in trail.read_notes(kept.notes) if one.came == "baseline"), default=source.created_at)
     is_whole = (await ports.storage.log.bounds()).floor < seq_at(first)
     return list(on_a_page(view, found, Past(first, is_whole), looked=today is not None))

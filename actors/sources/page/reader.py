@@ -11,7 +11,6 @@ import zlib
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec.structs import replace
 
 from actors import notices
@@ -43,37 +42,6 @@ from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.trail import Came, Note, Part
 
-
-class ListReader:
-    """Reads lists. deadline: a worker's seconds for an ordinary one; large sitemaps get more."""
-
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
-
-    async def read(self, jail: Jail, check: BodyCheck, was: str) -> BodyReading:
-        """Return drafts of the new items, oldest first. Raises LookFailed. was: the original format."""
-        source, base, fetched, at, since, _ = check
-        request = ListRequest(
-            fetched.body, fetched.content_type, fetched.url, source.selector, source.ignore, base or None, was=was
-        )
-        deadline = patience(self._deadline, fetched.body)
-        answer = await in_jail(jail, "look_list", msgspec.msgpack.encode(request), deadline=deadline)
-        look = msgspec.msgpack.decode(answer, type=ListLook)
-        if look.trouble is not None:
-            raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
-        drafts = drafts_of(source, look, at)
-        return BodyReading(
-            drafts,
-            look.memory,
-            changed=bool(look.new or look.bulk),
-            hints=body_hints(fetched),
-            note=note_of(look, at, since) if look.memory is not None or look.new else None,
-            title=look.title,
-            remark=look.remark,
-            files=look.files,
-        )
-
-
 _TOLD = 8
 """Blocks that a note on a reported change names; its diff shows them all."""
 
@@ -86,7 +54,6 @@ class PageReader:
 
     def __init__(self, deadline: float) -> None:
         self._neighbours, self._deadline = Neighbours(), deadline
-        self._lists = ListReader(deadline)
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
@@ -115,12 +82,11 @@ class PageReader:
             await _fail_if_lost(jail, source, fetched)
         try:
             deadline = page_patience(self._deadline, fetched.body)
-            answer = await in_jail(jail, "look_page", msgspec.msgpack.encode(request), deadline=deadline)
+            look = await in_jail(jail, "look_page", request, PageLook, deadline=deadline)
         except LookFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
                 await _fail_if_lost(jail, source, fetched)
             raise
-        look = msgspec.msgpack.decode(answer, type=PageLook)
         if look.trouble is not None:
             raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
         memory = None if look.memory == base else look.memory
@@ -144,18 +110,33 @@ class PageReader:
         )
 
     async def _read_list(self, jail: Jail, check: BodyCheck) -> BodyReading:
+        source, base, fetched, at, since, _ = check
+        part, was = (source.selector, source.ignore), _was(source) if base else ""
+        request = ListRequest(fetched.body, fetched.content_type, fetched.url, *part, base or None, was=was)
         try:
-            return await self._lists.read(jail, check, _was(check.source) if check.base else "")
+            deadline = patience(self._deadline, fetched.body)  # large sitemaps get more
+            look = await in_jail(jail, "look_list", request, ListLook, deadline=deadline)
+            if look.trouble is not None:
+                raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
         except LookFailed as failure:
-            if check.base and not isinstance(failure, ReadingStopped):
-                await _fail_if_lost(jail, check.source, check.fetched)
+            if base and not isinstance(failure, ReadingStopped):
+                await _fail_if_lost(jail, source, fetched)
             raise
+        return BodyReading(
+            drafts_of(source, look, at),
+            look.memory,
+            changed=bool(look.new or look.bulk),
+            hints=body_hints(fetched),
+            note=note_of(look, at, since) if look.memory is not None or look.new else None,
+            title=look.title,
+            remark=look.remark,
+            files=look.files,
+        )
 
     async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
         return await self.read(jail, check._replace(number=1))
 
     def forget(self, source: SourceId) -> None:
-        """Drop a page's blocks from the shared register."""
         self._neighbours.forget(source)
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
@@ -257,10 +238,9 @@ async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingVa
     """
     request = StandingRequest(base, exact="json" in source.detection.format)
     try:
-        answer = await in_jail(jail, "standing_values", msgspec.msgpack.encode(request))
+        return await in_jail(jail, "standing_values", request, StandingValues)
     except LookFailed as failure:
         raise Overloaded(f"the values could not be read: {failure.reason}") from None
-    return msgspec.msgpack.decode(answer, type=StandingValues)
 
 
 MOST_PAGES = 4_000
@@ -299,7 +279,9 @@ class Neighbours:
             known.pages[source] = checksum, bytes.fromhex("".join(keys))
             known.answers.clear()
             self._pages += before is None
-            self._make_room()
+            while self._pages > MOST_PAGES:
+                oldest = next(iter(self._hosts))
+                self._pages -= len(self._hosts.pop(oldest).pages)
 
     def shared(self, host: str, source: SourceId) -> tuple[str, ...]:
         known = self._hosts.get(host)
@@ -318,11 +300,6 @@ class Neighbours:
             self._pages -= 1
             if not known.pages:
                 del self._hosts[host]
-
-    def _make_room(self) -> None:
-        while self._pages > MOST_PAGES:
-            oldest = next(iter(self._hosts))
-            self._pages -= len(self._hosts.pop(oldest).pages)
 
 
 def _unpacked(packed: bytes) -> tuple[str, ...]:

@@ -91,19 +91,15 @@ class PolledSource:
             except NotPolled:
                 return
             except Unavailable as error:
-                self._park(error)
-
-    def _park(self, error: Unavailable) -> None:
-        """Pause until storage responds; a restart would hit the same error and fetch for nothing."""
-        self._ports.world.log("look.parked", level="debug", source_id=self._live.source.id, error=str(error))
-        self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=self._soon()), True
+                # A restart would hit the same error and fetch for nothing.
+                self._ports.world.log("look.parked", level="debug", source_id=self._live.source.id, error=str(error))
+                self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=self._soon()), True
 
     def _soon(self) -> Millis:
         wait = self._limits.floor * (0.5 + self._chance.random())
         return Millis(self._ports.world.now() + round(1000 * wait))
 
     def _plan(self) -> None:
-        """Replan the next check if the settings have changed."""
         live, planned = self._live, self._planned
         source = live.effective
         if source is planned:
@@ -123,7 +119,6 @@ class PolledSource:
             self._live.read_as = source
 
     async def _rest(self, child: Child) -> SourceMessage | None:
-        """Wait until the next check is due, or for a message."""
         live, now = self._live, self._ports.world.now()
         before = live.hot
         hot = progress.settle(before, now, self._limits)
@@ -144,13 +139,9 @@ class PolledSource:
             return None
         finally:
             live.rests_until = None
-            self._move_on(steps.since_last_asked())
-
-    def _move_on(self, step: float) -> None:
-        """Shift the next check by a step of the clock, so that the wait stays the same."""
-        due = self._live.hot.next_look_at
-        if step and due is not None:
-            self._live.hot = replace(self._live.hot, next_look_at=Millis(due + round(1000 * step)))
+            step, due = steps.since_last_asked(), live.hot.next_look_at
+            if step and due is not None:  # the wait stays the same
+                live.hot = replace(live.hot, next_look_at=Millis(due + round(1000 * step)))
 
     async def _hop(self, child: Child) -> None:
         if self._ports.gate.closed or self._ports.egress.line.down:
@@ -183,7 +174,6 @@ class PolledSource:
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
-        """Make one check, and report its end whether or not it fails."""
         steps = self._ports.world.observer.steps(self._live.source.id)
         try:
             await self._look_by(asked, steps)
@@ -223,16 +213,20 @@ class PolledSource:
         renewal.works()
         if reading is not None:
             await classify.follow(ports, live, reading.title)
-        private = _is_private(ports, seen.source, fetched)
-        looked = replace(_looked(before, fetched, reading, at), lent=bool(seen.lender), private=private)
+        looked = replace(
+            _looked(before, fetched, reading, at),
+            lent=bool(seen.lender),
+            private=_is_private(ports, seen.source, fetched),
+        )
         after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
         found, base = (told, None) if reading is None else (told, reading.base)
         if series.has_prices(found):
             began = reading.began if reading is not None else 0
-            added_at = live.source.created_at
-            found = await series.with_records(ports.storage.log, live.source.id, added_at, found, began)
+            found = await series.with_records(ports.storage.log, live.source.id, live.source.created_at, found, began)
         after = replace(after, part=part_of(source))
-        row = _row(fetched, reading, at)
+        drafted = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
+        verdict = Verdict.UNCHANGED if reading is None else drafted
+        row = look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
         steps.looked(live.source, row, len(found))
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
@@ -429,13 +423,6 @@ def _trailed(hot: SourceRuntime, row: Row) -> SourceRuntime:
     return replace(hot, trail=noted(hot.trail, row))
 
 
-def _row(fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> Row:
-    verdict = Verdict.UNCHANGED
-    if reading is not None:
-        verdict = Verdict.CHANGED if reading.drafts else Verdict.NOTHING_TO_TELL
-    return look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
-
-
 def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> LookResult:
     if reading is None:
         kept = before.validators
@@ -496,7 +483,6 @@ async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None
 def first_state(
     fetched: FetchedResponse, reading: BodyReading, at: Millis, ports: Ports, live: LiveSource
 ) -> SourceState:
-    """Return the state of a source after its first check, which also detected it."""
     seen = ports.lenders.borrowed(live)
     limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-import msgspec
 import trio
 from msgspec import Struct
 from msgspec.structs import replace
@@ -79,12 +78,10 @@ class Hops:
         self.at = self._in(_START * draw) if follows else None
 
     def is_due(self, now: Millis) -> bool:
-        """Return whether a hop is due, and the source is healthy enough."""
         hot = self._live.hot
         return self.at is not None and self.at <= now and hot.breaker.state == "closed" and not hot.breaker.failures
 
     def rest(self) -> None:
-        """Wait while checks are paused."""
         self.at = self._in(_REST)
 
     def know(self, base: bytes | None) -> None:
@@ -97,7 +94,6 @@ class Hops:
         self.at = self._in(1.0) if self._live.source.follow != "none" else None
 
     async def make(self) -> None:
-        """Fetch the due page if permitted now, and commit the result."""
         stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
         kept = trail.opened(stored.base if stored is not None else b"")
         following = items.unpacked(kept.waiting)
@@ -112,12 +108,6 @@ class Hops:
         spent = items.spent(following, now)
         steps = self._ports.world.observer.steps(self._live.source.id, "hop")
         try:
-            await self._hop(kept, spent, one, steps)
-        finally:
-            steps.end()
-
-    async def _hop(self, kept: StoredMemory, spent: FollowQueue, one: WaitingItem, steps: CheckSteps) -> None:
-        try:
             if one.file:
                 fetched = await _fetched(self._ports, self._live, one, _FILE, steps)
                 look = await _read_file(self._ports, one, kept.tier, fetched.body)
@@ -131,6 +121,8 @@ class Hops:
             failure = error if isinstance(error, LookFailed) else refusal(error)
             steps.hopped(self._live.source, one.url, self._ports.world.now(), failure)
             await self._failed(kept, spent, one, failure)
+        finally:
+            steps.end()
 
     async def _after_file(self, kept: StoredMemory, following: FollowQueue, one: WaitingItem, look: ListLook) -> None:
         source, now = self._live.source, self._ports.world.now()
@@ -194,8 +186,7 @@ async def page_of(ports: Ports, live: LiveSource, one: WaitingItem, steps: Check
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = page_patience(ports.settings.parse_deadline, fetched.body)
     with steps.step("read"):
-        answer = await in_jail(ports.world.jail, "read_item", msgspec.msgpack.encode(request), deadline=deadline)
-    page = msgspec.msgpack.decode(answer, type=ItemPage)
+        page = await in_jail(ports.world.jail, "read_item", request, ItemPage, deadline=deadline)
     if page.trouble is not None:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
     return _told(one.draft, page, ports)
@@ -204,8 +195,7 @@ async def page_of(ports: Ports, live: LiveSource, one: WaitingItem, steps: Check
 async def _read_file(ports: Ports, one: WaitingItem, memory: bytes, body: bytes) -> ListLook:
     request = ListRequest(body, "", one.file, memory=memory, file=one.file)
     deadline = patience(ports.settings.parse_deadline, body)
-    answer = await in_jail(ports.world.jail, "look_list", msgspec.msgpack.encode(request), deadline=deadline)
-    return msgspec.msgpack.decode(answer, type=ListLook)
+    return await in_jail(ports.world.jail, "look_list", request, ListLook, deadline=deadline)
 
 
 async def _fetched(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:

@@ -118,33 +118,38 @@ class PushSource:
         self._live.hot = progress.settle(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
         await self._rest(((self._live.hot.next_look_at or now) - now) / 1000)
         while True:
-            await self._await_line(child)
+            line, gate = self._ports.egress.line, self._ports.gate
+            if gate.closed:
+                child.note("on hold: the service is drained", on_hold=True)
+                self._live.doubted = True
+                await self._rest(await gate.clearance(self._chance.random()))
+            if line.down:
+                child.note("on hold: our own connection is down", on_hold=True)
+                wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
+                if wait:
+                    await self._rest(wait)
             child.note("connecting")
             try:
                 await self._session(child)
-            except HostOpen as rest:
-                wait = await self._postponed(rest)
+            except HostOpen as rest:  # no request was made, so none counts, unless the host is down
+                hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
+                if rest.failing:
+                    self._bell.looked()
+                await self._keeper.settle(progress.unreached(hot, now, rest.reason) if rest.failing else hot)
+                wait = (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
             except (LookFailed, UrlRefused) as error:
                 wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
             except (Unavailable, ExceptionGroup) as error:
-                wait = self._parked(error)
+                if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
+                    raise
+                self._disconnected()
+                self._live.doubted = True
+                self._ports.world.log("push.parked", level="debug", source_id=self._live.source.id, error=str(error))
+                wait = self._ports.settings.cadence_floor * self._chance.uniform(0.5, 1.5)
             child.note("waiting to reconnect")
             await self._rest(wait)
 
     # --- a connection ------------------------------------------------------------------------------------------------
-
-    async def _await_line(self, child: Child) -> None:
-        """Wait while the gate is closed or our uplink is down, and then for this source's share of the spread."""
-        line, gate = self._ports.egress.line, self._ports.gate
-        if gate.closed:
-            child.note("on hold: the service is drained", on_hold=True)
-            self._live.doubted = True
-            await self._rest(await gate.clearance(self._chance.random()))
-        if line.down:
-            child.note("on hold: our own connection is down", on_hold=True)
-            wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
-            if wait:
-                await self._rest(wait)
 
     async def _session(self, child: Child) -> None:
         """Hold one connection until it ends, always with a LookFailed; process its frames."""
@@ -259,15 +264,6 @@ class PushSource:
         frames, unreadable, why = self._intake.counted()
         return Minute(now - (self._beat_at - MINUTE), frames, unreadable, why)
 
-    def _parked(self, error: Exception) -> float:
-        """Return the seconds to pause while storage is unavailable. Raises any other error."""
-        if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
-            raise error
-        self._disconnected()
-        self._live.doubted = True
-        self._ports.world.log("push.parked", level="debug", source_id=self._live.source.id, error=str(error))
-        return self._ports.settings.cadence_floor * self._chance.uniform(0.5, 1.5)
-
     # --- the end of a connection, and the way to the next ------------------------------------------------------------
 
     def _disconnected(self) -> None:
@@ -319,14 +315,6 @@ class PushSource:
             return Session(0, 0, 0, seconds)
         counts = self._frames.statistics()
         return Session(counts.received, self._intake.admitted, counts.size, seconds)
-
-    async def _postponed(self, rest: HostOpen) -> float:
-        """Reschedule until the host has rested. No request was made, so none counts, unless the host is down."""
-        hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
-        if rest.failing:
-            self._bell.looked()
-        await self._keeper.settle(progress.unreached(hot, now, rest.reason) if rest.failing else hot)
-        return (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
 
     async def _rest(self, wait: float) -> None:
         """Wait this many seconds; a request for a check ends the wait."""

@@ -60,7 +60,6 @@ class Committer:
             self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def take_over(self) -> None:
-        """Commit the frames of an earlier run that storage lacks."""
         self._intake.restore(self._live.owed)
         self._live.owed, self._unsure = (), True
         await self.commit()

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import msgspec
 import trio
 from msgspec.structs import replace
 
@@ -60,7 +59,6 @@ class FramePipeline:
 
     @property
     def full(self) -> bool:
-        """Whether pending frames must be committed before more are taken."""
         return len(self.pending) >= MOST or self.size >= MOST_SIZE
 
     @property
@@ -168,9 +166,7 @@ class FramePipeline:
         text = str(text)
         if is_small(text):
             return read_frames(text, url, name)
-        request = msgspec.msgpack.encode(FrameRequest(text, url, name))
-        answer = await in_jail(self._ports.world.jail, "frame", request)
-        return msgspec.msgpack.decode(answer, type=list[Frame])
+        return await in_jail(self._ports.world.jail, "frame", FrameRequest(text, url, name), list[Frame])
 
     def _keep(self, mark: bytes, own_id: str, draft: Draft) -> None:
         self.pending.append((mark, own_id, draft))

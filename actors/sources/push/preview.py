@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from actors.content.bodies.frames import Frame
 from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
@@ -41,12 +39,12 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
     wanted = ports.admission.wanted(source)
     shown: list[DraftEvent] = []
     for text in greeting.frames:
-        request = msgspec.msgpack.encode(FrameRequest(str(text), url, name_of(text)))
+        request = FrameRequest(str(text), url, name_of(text))
         try:
-            answer = await in_jail(ports.world.jail, "frame", request)
+            frames = await in_jail(ports.world.jail, "frame", request, list[Frame])
         except LookFailed:
             continue  # an unreadable frame becomes no event either
-        for frame in msgspec.msgpack.decode(answer, type=list[Frame])[: MOST_FRAMES - len(shown)]:
+        for frame in frames[: MOST_FRAMES - len(shown)]:
             shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content, frame.tags)))
     push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)
     return Preview(found.at, push=push)

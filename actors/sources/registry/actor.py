@@ -346,7 +346,6 @@ class Registry:
             await trio.sleep(EVERY)
 
     def _weigh(self, spending: Spending) -> None:
-        """Compare checks with the budget; log when that changes."""
         before = self.watchman.spent
         metrics = self._ports.world.metrics
         looks = metrics.looks.total() + (RENDERED - 1) * metrics.rendered_looks.total()

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
+from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
 from actors.sources.detection.classify import Classification, detection_of, found_in, refused
@@ -23,17 +24,13 @@ from actors.sources.index import SourceIndex
 from actors.sources.looks.fetch import NO_VALIDATORS, practised
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.service import SourceService
-from actors.sources.schedule.cadence import START_INTERVAL
-from storage.records.identity import Millis, SourceId, id_of, seq_at
-from storage.records.source import Source, SourceRuntime
+from storage.records.identity import Millis
 from storage.records.tiers import SourceType
 
 PACE: Final = 3_000
 """Milliseconds between changes of one document."""
 PATIENCE: Final = 30_000
 """Milliseconds that a change waits for the check of the previous one, so that each gets an event."""
-_SELDOM: Final = 7 * 86_400
-"""Seconds between checks without a press: the longest schedule."""
 
 
 class PracticeService:
@@ -41,11 +38,14 @@ class PracticeService:
 
     def __init__(self, ports: Ports, table: SourceIndex, service: SourceService) -> None:
         self._ports, self._table, self._service = ports, table, service
-        self._chance = ports.world.chance("registry/practice")
 
     async def show(self, *, start: bool) -> Sequence[SourceView]:
-        """Return the practice sources; with `start`, make both. Raises Conflict, StorageError."""
-        lives = [await self._ready(what) for what in WHATS] if start else self._here()
+        """Return the practice sources at this address; with `start`, make both. Raises Conflict, StorageError."""
+        if start:
+            lives = [await self._ready(what) for what in WHATS]
+        else:
+            found = {live.source.url: live for live in self._table.practice()}
+            lives = [found[url] for url in map(self._address, WHATS) if url in found]
         return [self._table.describe(live.source.id) for live in lives]
 
     async def change(self, what: What) -> PracticeChange:
@@ -71,12 +71,6 @@ class PracticeService:
     async def _drop(self, live: LiveSource) -> None:
         with suppress(NotFound):  # another caller was quicker
             await self._service.delete(live.source.id)
-
-    def _here(self) -> Sequence[LiveSource]:
-        """Return the practice sources of the current address, in the order of WHATS."""
-        found = {live.source.url: live for live in self._table.practice()}
-        urls = [self._address(what) for what in WHATS]
-        return [found[url] for url in urls if url in found]
 
     def _address(self, what: What) -> str:
         return address(self._ports.settings.public_url(), what)
@@ -105,19 +99,8 @@ class PracticeService:
             raise refused(failure, url) from None
         kind: SourceType = "feed" if finding.type == "feed" else "html"
         found = Classification(kind, detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
-        source = Source(
-            id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
-            url=url,
-            watch_url=url,
-            type=kind,
-            detection=found.detection,
-            created_at=now,
-            updated_at=now,
-            tags=(f"practice:{named(url)}",),
-            schedule=_SELDOM,
-            practice=0,
-        )
-        live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
+        live = self._service.make(url, NewSource(url, tags=(f"practice:{named(url)}",), schedule="7d"), found)
+        live.source = replace(live.source, practice=0)
         await self._service.begin(live, found)
         self._table.put(live)
         return live

@@ -79,7 +79,6 @@ class Previewer:
         self._showing = KeyedLocks()
 
     async def detect(self, message: DetectUrl) -> Previewed:
-        """Classify a URL without adding it, and preview it."""
         request = message.request
         found = await self.classified(request, reads=message.reads)
         watched = self.as_watched(found, request)
@@ -96,7 +95,6 @@ class Previewer:
         return self._table.get(source).source
 
     def as_watched(self, found: Classification, request: DetectRequest) -> Source:
-        """Return the source that would be added, with inherited settings."""
         made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
         wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
         return self.ports.tags.of(replace(made, **wished))
@@ -124,7 +122,6 @@ class Previewer:
         return found
 
     async def preview(self, wish: PreviewSource) -> Preview:
-        """Preview a changed selector on a source's page, current or recent."""
         fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
         own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
         shown = self.ports.tags.of(own)

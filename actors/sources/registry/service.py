@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from actors.content.messages.readings import FORMATS, not_chosen_by
@@ -13,17 +12,9 @@ from actors.content.messages.requests import KeysRequest
 from actors.destination_kinds.values import check_named, of_source
 from actors.egress.failures import LookFailed
 from actors.egress.url import Url, parse_url
-from actors.errors import (
-    Conflict,
-    DomainError,
-    LibraryFull,
-    NotFound,
-    Overloaded,
-    Stale,
-    Unprocessable,
-)
+from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, Unprocessable
 from actors.inheriting import OTHER_PART
-from actors.messages.requests import SourcePatch
+from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.sources import AddSource, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.messages.workers import Record
@@ -38,13 +29,7 @@ from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
-from actors.sources.registry.checks import (
-    blaming_tags,
-    check_hours,
-    check_rendering,
-    check_settings,
-    requested,
-)
+from actors.sources.registry.checks import blaming_tags, check_hours, check_rendering, check_settings, requested
 from actors.sources.registry.previewer import opening, tried_as
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
@@ -80,7 +65,6 @@ class SourceService:
         """Sources that are being saved and are not yet in the table."""
 
     async def add(self, message: AddSource) -> AddedSource:
-        """Watch a URL, from a baseline that is the look which classified it."""
         try:
             return await self._add(message)
         except Duplicate as duplicate:  # another node was quicker
@@ -124,7 +108,7 @@ class SourceService:
                 return await self._keep(url, message, error)
             opens.judge(found)
             check_settings(new, polled=found.type in POLLED)
-            live = self._make(url.text, message, found)
+            live = self.make(url.text, new, found, message.mark, message.by)
             live.source = await self._checked_part(live, found)
             await message.reply.commit()
             async with self.locks.hold_all(f"feed {key}" for key in feed_keys(live.source)):
@@ -163,7 +147,7 @@ class SourceService:
         await message.reply.commit()
         found = newcomer.guess(url, message.new.type, error)
         kept = Classification(found.type, found, url.text, None, self._ports.world.now())
-        live = self._make(url.text, message, kept)
+        live = self.make(url.text, message.new, kept, message.mark, message.by)
         live.hot = newcomer.first_state(self._ports, live.effective, error)
         (row,) = trail.read(live.hot.trail)
         live.count(row.first_at, row.verdict)
@@ -195,7 +179,6 @@ class SourceService:
         return AddedSource(await self._marked(known.id, mark), created=False)
 
     async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
-        """Add missing tags to a source."""
         live = self._table.get(source)
         tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
         return self._table.describe(source) if tags == live.source.tags else await self._edit(live, {"tags": tags})
@@ -282,19 +265,16 @@ class SourceService:
             live = self._table.get(lesson.source)
             if "noise" not in live.source.tier.settings:
                 raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
-            keys = dict.fromkeys(await self._keys(lesson.texts))
+            try:
+                found = await in_jail(self._ports.world.jail, "block_keys", KeysRequest(lesson.texts), list[str])
+            except LookFailed as failure:
+                raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
+            keys = dict.fromkeys(found)
             kept = [key for key in live.source.noise if key not in keys]
             known = len(live.source.noise) - len(kept)
             noise = tuple([*kept, *keys][-MOST_NOISE:] if lesson.noise else kept)
             view = await self._edit(live, {"noise": noise})
             return TeachResult(view, len(keys) - known if lesson.noise else known)
-
-    async def _keys(self, texts: tuple[str, ...]) -> list[str]:
-        try:
-            answer = await in_jail(self._ports.world.jail, "block_keys", msgspec.msgpack.encode(KeysRequest(texts)))
-        except LookFailed as failure:
-            raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
-        return msgspec.msgpack.decode(answer, type=list[str])
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
         """Stop watching, and keep the source for restoring; a running check ends first, so that no event follows.
@@ -311,7 +291,11 @@ class SourceService:
                 known = live.source if self._ports.storage.ownership.shared else None
                 try:
                     if live.source.practice is None:
-                        await self._lay_to_rest(live, known)
+                        storage, version = self._ports.storage, drawn(self._ports.world)
+                        resting = replace(live.source, deleted_at=self._ports.world.now())
+                        behind = live.unsaved or live.cookies.behind
+                        state = SourceState(resting.id, live.hot, version=version) if behind else None
+                        await storage.sources.update(resting, storage.lease, version, state, before=known)
                     else:
                         await storage.sources.delete(source, storage.lease, before=known)
                 except StateMoved:
@@ -323,15 +307,7 @@ class SourceService:
                     self._table.drop(source)
                     return
 
-    async def _lay_to_rest(self, live: LiveSource, known: Source | None) -> None:
-        storage, version = self._ports.storage, drawn(self._ports.world)
-        resting = replace(live.source, deleted_at=self._ports.world.now())
-        behind = live.unsaved or live.cookies.behind
-        state = SourceState(resting.id, live.hot, version=version) if behind else None
-        await storage.sources.update(resting, storage.lease, version, state, before=known)
-
     async def restore(self, source: SourceId) -> SourceView:
-        """Restore a recently deleted source with its memory."""
         storage = self._ports.storage
         resting = await storage.sources.get(source, deleted=True)
         deleted_at = None if resting is None else resting.source.deleted_at
@@ -364,10 +340,12 @@ class SourceService:
         self._table.request_check(live)
         return now
 
-    def _make(self, url: str, message: AddSource, found: Classification) -> LiveSource:
-        now, given = self._ports.world.now(), requested(message.new)
-        given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*message.new.tags, *message.mark)))}
-        given["updated_by"] = message.by
+    def make(
+        self, url: str, new: NewSource, found: Classification, mark: Sequence[str] = (), by: str = ""
+    ) -> LiveSource:
+        """Return a source that is not stored yet. mark, by: as in AddSource."""
+        now, given = self._ports.world.now(), requested(new)
+        given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*new.tags, *mark))), "updated_by": by}
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             watch_url=found.watch_url,

@@ -106,7 +106,6 @@ class Rhythm(Struct, frozen=True):
 
     @property
     def rate(self) -> float:
-        """Mean changes a second."""
         return self.events / self.seconds
 
 
@@ -366,17 +365,7 @@ def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
     _, last, events, seconds, quick, slow, followed, judged, *shares = _NUMBERS.unpack_from(memory)
     hours, days, came, awaited = shares[:24], shares[24:31], shares[31:46], shares[46:]
     rhythm = Rhythm(
-        events,
-        seconds,
-        tuple(hours),
-        tuple(days),
-        quick,
-        slow,
-        followed,
-        judged,
-        last,
-        tuple(came),
-        tuple(awaited),
+        events, seconds, tuple(hours), tuple(days), quick, slow, followed, judged, last, tuple(came), tuple(awaited)
     )
     try:
         return Pace(rhythm, msgspec.msgpack.decode(memory[_NUMBERS.size :], type=Hints))
@@ -399,7 +388,10 @@ def learned(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[
     """
     moment = now / 1000
     if before is None:
-        return _history(rhythm, moment, sorted(at / 1000 for at in times))
+        known = [at for at in sorted(at / 1000 for at in times) if moment - _HISTORY <= at <= moment][-_MOST_HISTORY:]
+        for last, at in pairwise(known):
+            rhythm = observed(rhythm, at, at - last, (at,))
+        return observed(rhythm, moment, moment - known[-1], ()) if len(known) > 1 else rhythm
     gap = max(0.0, min(_LONGEST_GAP, (now - before) / 1000))
     start = moment - gap
     if not changed:
@@ -412,14 +404,6 @@ def fresh(interval: float) -> Rhythm:
     """Return a new rhythm whose unconstrained wait is this interval."""
     rate = 2 * COURTESY / (interval * interval)
     return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / rate)
-
-
-def _history(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
-    """Return the rhythm from the entry dates at the first check, as if each had been watched."""
-    known = [at for at in times if now - _HISTORY <= at <= now][-_MOST_HISTORY:]
-    for before, at in pairwise(known):
-        rhythm = observed(rhythm, at, at - before, (at,))
-    return observed(rhythm, now, now - known[-1], ()) if len(known) > 1 else rhythm
 
 
 CATCH_UP_RATE: Final = 10.0
