@@ -37,9 +37,7 @@ from supervision import Mailbox
 class AppContext:
     """Everything that the API may touch.
 
-    destination: the mailbox of a destination's actor, None when there is none.
-    signer: signs with the key that is active. shifts: when the service ran by one steady clock.
-    jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
+    signer: signs with the active key. jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
     look_keys: where the keys that sign looks are published, for an authority at a time; None: looks are not signed.
     readiness: what must hold for /readyz, by name: an empty string, or a sentence about the fault.
     overdue: how many sources' due looks had not happened at the watchman's last round.
@@ -47,20 +45,14 @@ class AppContext:
     alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name. held: what extras keep
     between requests, by name.
     callbacks: the way out to the hub's subscribers.
-    kinds: the kinds of destinations, by id. invite: asks a person once for consent to notifications; every failure is
-    an answer.
+    invite: asks a person once for consent to notifications; every failure is an answer.
     figures: those of the running service that the World's metrics don't count.
-    overseer: the tree as rows, and the acts on its parts.
-    templates: what can be instantiated.
-    importer: the mailbox of who adds whole lists of sources.
     spent: how many looks are made, and whether that is within the budget.
     clock_doubt: why the clock is not believed, "" while it is.
     test_elsewhere: sends a sample to a destination without an actor here: of another node, or not saved yet.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
-    source_changes: how often sources were added, edited or deleted.
-    open_streams: all open streams of this node.
     """
 
     world: World

@@ -21,7 +21,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from actors.errors import Violation, violation_of
+from actors.errors import violation_of
 
 _HEADER = re.compile(r"\s*\[\[?\s*([\w-]+)\s*\]\]?\s*(?:#.*)?")
 _NAME = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
@@ -43,14 +43,11 @@ def line_of(text: str, place: str) -> int:
             seen[header[1]] += 1
             if steps[:2] == [*table] or steps[:1] == [table[0]] == steps:
                 found = number
-        elif (named := _NAME.match(line)) and _leads_to(table, named[1], steps):
-            return number
+        elif named := _NAME.match(line):
+            here = [*table, named[1]] if table[0] else [named[1]]
+            if steps[: len(here)] == here:
+                return number
     return found
-
-
-def _leads_to(table: tuple[str, int], name: str, steps: Sequence[str | int]) -> bool:
-    """Return whether `name` in a table is the place, or contains it."""
-    return steps[:1] == [name] if not table[0] else steps[:3] == [*table, name]
 
 
 T = TypeVar("T")
@@ -96,7 +93,11 @@ def read_file(
     try:
         record = msgspec.convert(tree, shape)
     except msgspec.ValidationError as error:
-        place, says = _explained(violation_of(error), choices)
+        found = violation_of(error)
+        place = found.path.lstrip(".")
+        says = _FIELDS.get(found.rule) or found.says[:1].lower() + found.says[1:]
+        if found.rule == "choice":
+            says += choices.get(place.partition("[")[0], "")
         raise BadFile([Flaw(file, line_of(text, place), f"{place}: {says}" if place else says)]) from None
     flaws = [Flaw(file, line_of(text, place), f"{place}: {says}") for place, says in check(record)]
     if flaws:
@@ -105,18 +106,10 @@ def read_file(
 
 
 def syntax_flaw(message: str, text: str, file: str) -> Flaw:
-    """Return the flaw for the parser's message about invalid TOML."""
     found = _SYNTAX.fullmatch(message)
     line = int(found["line"]) if found and found["line"] else len(text.splitlines())
     at = f" at column {found['column']}" if found and found["column"] else " at its end"
     return Flaw(file, max(1, line), f"not TOML: {found['says'] if found else message}{at}")
-
-
-def _explained(found: Violation, choices: Mapping[str, str]) -> tuple[str, str]:
-    """Return the place and the sentence for a violation."""
-    place = found.path.lstrip(".")
-    says = _FIELDS.get(found.rule) or found.says[:1].lower() + found.says[1:]
-    return place, says + choices.get(place.partition("[")[0], "") if found.rule == "choice" else says
 
 
 LARGEST = 256 << 10

@@ -80,13 +80,10 @@ def members(module: str, *names: str) -> Callable[[], Sequence[Any]]:
 
 
 def member(module: str, name: str) -> Callable[[], Any]:
-    """Return a function that imports a module of an extra and returns its member."""
     return lambda: getattr(import_module(module), name)
 
 
 def calling(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports a module of an extra and calls its function."""
-
     def call(*given: Any) -> Any:
         return getattr(import_module(module), name)(*given)
 
@@ -115,9 +112,7 @@ TABLE: Mapping[str, Row] = {
     "extras.install": Row(commands=("install", "uninstall", "licences")),
     "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True),
     "extras.cluster": Row(
-        commands=("standby",),
-        from_the_system={"extras.cluster.postgres": "psycopg.pq"},
-        always=True,
+        commands=("standby",), from_the_system={"extras.cluster.postgres": "psycopg.pq"}, always=True
     ),
     "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
@@ -133,7 +128,6 @@ TABLE: Mapping[str, Row] = {
 
 
 def extra(module: str) -> Extra:
-    """Import an extra of the table and return its record."""
     found = import_module(module).EXTRA
     assert isinstance(found, Extra)
     return found
@@ -149,7 +143,6 @@ def role(name: str = "") -> Callable[[Sequence[str]], int] | None:
 
 
 def always_on() -> Sequence[Extra]:
-    """Import the extras that take part in the service."""
     return [extra(module) for module, row in TABLE.items() if row.always]
 
 

@@ -35,26 +35,17 @@ def reading(at: Millis, zone: tzinfo) -> datetime:
 
 
 def moment(naive: datetime, zone: tzinfo, *, last: bool = False) -> Millis:
-    first, second = (_millis(naive.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
+    first, second = (Millis(round(naive.replace(tzinfo=zone, fold=fold).timestamp() * 1000)) for fold in (0, 1))
     if first <= second:
         return second if last else first
-    return _forward(second, first, zone)
-
-
-def _forward(before: Millis, after: Millis, zone: tzinfo) -> Millis:
-    """Return the moment between two when the clocks go forward, by bisection."""
-    old = reading(before, zone).utcoffset()
-    while after - before > 1:
-        middle = Millis((before + after) // 2)
+    old = reading(second, zone).utcoffset()
+    while first - second > 1:
+        middle = Millis((second + first) // 2)
         if reading(middle, zone).utcoffset() == old:
-            before = middle
+            second = middle
         else:
-            after = middle
-    return after
-
-
-def _millis(aware: datetime) -> Millis:
-    return Millis(round(aware.timestamp() * 1000))
+            first = middle
+    return first
 
 
 _DAY = timedelta(days=1)

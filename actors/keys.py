@@ -59,13 +59,22 @@ def new_key(
     if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise KeyRefused("name", f"The name must be 1 to {NAME_LENGTH} printable characters.")
     for scope in scopes:
-        check_scope(scope)
+        if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
+            continue
+        if scope.startswith(CHANNEL_SCOPE):
+            says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
+        else:
+            close = get_close_matches(scope, SCOPES, 1, 0.5)
+            says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
+        known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
+        raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {says} {known}")
     for field, limit in (("rate", rate), ("burst", burst)):
         if not 1 <= limit <= MOST:
             raise KeyRefused(field, f"{limit} must be from 1 to {MOST}.")
     plaintext = "svc_" + urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
+    drawn = int.from_bytes(entropy(10))
     record = ApiKey(
-        id=_new_id(entropy, now),
+        id=id_of(Seq(seq_at(now) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1),  # with a random counter and tail
         name=name.strip(),
         prefix=plaintext[:SHOWN],
         sha256=sha256(plaintext.encode()).hexdigest(),
@@ -75,22 +84,3 @@ def new_key(
         burst=burst,
     )
     return plaintext, record
-
-
-def check_scope(scope: str) -> None:
-    """Refuse a scope that would grant nothing. Raises KeyRefused, with the nearest known scope."""
-    if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
-        return
-    if scope.startswith(CHANNEL_SCOPE):
-        says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
-    else:
-        close = get_close_matches(scope, SCOPES, 1, 0.5)
-        says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
-    known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
-    raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {says} {known}")
-
-
-def _new_id(entropy: Callable[[int], bytes], now: Millis) -> str:
-    """Return a UUIDv7 of this moment with a random counter and tail."""
-    drawn = int.from_bytes(entropy(10))
-    return id_of(Seq(seq_at(now) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)

@@ -122,9 +122,10 @@ def wants_notice(alert: Alert, alert_type: str, event: Stored) -> bool:
     An alert over the whole library wants all of them. A failure goes to alerts whose `notice_after` has just passed,
     the recovery to alerts that got the failure. A heartbeat goes to every alert that names it.
     """
-    if event.kind == Kind.HEARTBEAT:
+    if event.kind == Kind.HEARTBEAT or alert_type not in alert.notices:
         return alert_type in alert.notices
-    if alert_type not in alert.notices or not (meant := _meant(event.body)).is_for(alert):
+    meant = _meant(event.body)
+    if not (meant.shortest <= alert.notice_after <= meant.longest and alert.created_at <= meant.told_at):
         return False
     return alert.scope.has(event.source, meant.tags) or (event.source == SERVICE and _ALERT + alert.id in meant.tags)
 
@@ -158,9 +159,6 @@ class _Audience(NamedTuple):
     longest: float = inf
     told_at: float = inf
     tags: frozenset[str] = frozenset()
-
-    def is_for(self, alert: Alert) -> bool:
-        return self.shortest <= alert.notice_after <= self.longest and alert.created_at <= self.told_at
 
 
 @lru_cache(maxsize=64)

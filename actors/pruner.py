@@ -75,23 +75,20 @@ class Pruner:
     async def run(self, child: Child) -> None:
         while True:
             try:
-                await self._round(child)
+                child.note("pruning")
+                deleted = await self.prune()
+                if deleted:
+                    self._world.log("log.pruned", events=deleted)
+                await self.sweep()
+                child.note("giving room back")
+                given = await self.give_back()
+                if given:
+                    self._world.log("log.gave_back", bytes=given)
             except STANDSTILL as error:
                 # The pruner comes before the front end in the tree: a crash would restart that too, and fix nothing.
                 self._world.log("log.round_failed", level="warning", error=str(error))
             child.note("resting")
             await trio.sleep(ROUND)
-
-    async def _round(self, child: Child) -> None:
-        child.note("pruning")
-        deleted = await self.prune()
-        if deleted:
-            self._world.log("log.pruned", events=deleted)
-        await self.sweep()
-        child.note("giving room back")
-        given = await self.give_back()
-        if given:
-            self._world.log("log.gave_back", bytes=given)
 
     async def sweep(self) -> int:
         """Delete bins, deleted sources, sessions, pictures, days of checks and stored answers that have expired,

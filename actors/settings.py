@@ -215,15 +215,12 @@ class Settings:
         _check_issuer(self)
 
     def watch_networks(self) -> tuple[Network, ...]:
-        """Return the non-public networks that may be watched."""
         return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_watch_networks))
 
     def deliver_networks(self) -> tuple[Network, ...]:
-        """Return the non-public networks that may be delivered to."""
         return tuple(ip_network(n) for n in (*self.allow_networks, *self.allow_deliver_networks))
 
     def callback_networks(self) -> tuple[Network, ...]:
-        """Return the non-public networks that the hub's callbacks may reach."""
         return tuple(map(ip_network, self.hub_networks))
 
     def issuer_networks(self) -> tuple[Network, ...]:

@@ -231,7 +231,6 @@ class World:
     observer: Observer = NO_OBSERVER
 
     def now(self) -> Millis:
-        """Return the wall clock in whole milliseconds."""
         return Millis(int(self.wall() * 1000))
 
     def new_id(self) -> str:

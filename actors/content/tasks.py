@@ -11,7 +11,6 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from actors.content.bodies.frames import read_frames, told
-from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
 from actors.content.changes.churn import FEW, ChangeVerdict, judge, verdict_if_unchanged, with_digests
 from actors.content.changes.diff import of_change
@@ -41,7 +40,6 @@ from actors.content.messages.requests import (
     StandingRequest,
 )
 from actors.content.pages import selectors
-from actors.content.pages.blocks import Blocks
 from actors.content.pages.event_text import code_of, event_text
 from actors.content.pages.offers import keys_of
 from actors.content.pages.page import (
@@ -70,10 +68,7 @@ Asked = TypeVar("Asked")
 
 
 def task_of(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
-    def run(request: bytes) -> bytes:
-        return _encode(answer(msgspec.msgpack.decode(request, type=type)))
-
-    return run
+    return lambda request: _encode(answer(msgspec.msgpack.decode(request, type=type)))
 
 
 def _preview_page(asked: PageRequest) -> PagePreviewAnswer:
@@ -160,7 +155,16 @@ def look_page(asked: PageRequest) -> PageLook:
         look = replace(look, remark="Its selector matches nothing now.")
     if verdict.kind not in {"baseline", "changed", "moved"}:
         return look
-    return _with_content(look, opened.root, blocks, reading)
+    text = event_text(blocks, reading.blocks, look.diff, whole=opened.root.tag == ROOT)
+    return replace(
+        look,
+        content=text.content,
+        content_hash=content_hash(text.whole),
+        simhash=simhash(text.whole or reading.title),
+        truncated=text.truncated,
+        summary="" if look.diff is None else of_change(look.diff, look.weighed, reading.title),
+        changes=() if look.diff is None else kinds_of(look.diff, writing_of(opened.root, reading)),
+    )
 
 
 def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: PageMemory) -> PageLook:
@@ -175,19 +179,6 @@ def _look(page: PageReading | PageMetadata, verdict: ChangeVerdict, memory: Page
         partial=partial,
         remark=remark_of(verdict.memory),
         **said,
-    )
-
-
-def _with_content(look: PageLook, root: Element, blocks: Blocks, reading: PageReading) -> PageLook:
-    text = event_text(blocks, reading.blocks, look.diff, whole=root.tag == ROOT)
-    return replace(
-        look,
-        content=text.content,
-        content_hash=content_hash(text.whole),
-        simhash=simhash(text.whole or reading.title),
-        truncated=text.truncated,
-        summary="" if look.diff is None else of_change(look.diff, look.weighed, reading.title),
-        changes=() if look.diff is None else kinds_of(look.diff, writing_of(root, reading)),
     )
 
 

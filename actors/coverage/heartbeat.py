@@ -211,8 +211,7 @@ class MonitorCalls:
         due = trio.current_time() + min(AGAIN, self._every / 2)  # later parts need time to start
         while True:
             await trio.sleep_until(due)
-            withheld = next((says for says in self._readiness().values() if says), "")
-            if withheld:
+            if withheld := next((says for says in self._readiness().values() if says), ""):
                 self._tell(child, "withheld", withheld)
             elif failed := (await self._sent() and await self._sent_again()):
                 self._tell(child, "failed", failed)
@@ -245,7 +244,6 @@ class MonitorCalls:
 def monitored(
     world: World, settings: Settings, egress: Egress, readiness: Callable[[], Mapping[str, str]]
 ) -> Sequence[ChildSpec]:
-    """Return the child that sends heartbeats to `heartbeat_url`, if it is set."""
     if not settings.heartbeat_url:
         return ()
     url = parse_url(settings.heartbeat_url, schemes=("http", "https"))

@@ -125,7 +125,6 @@ class Shifts:
         self._over = sweep.last and count == len(self._shifts)
 
     async def _store(self) -> None:
-        """Store changes; retry failures next time."""
         try:
             ahead = self._ahead  # it may change while it is being stored
             if ahead is not None and ahead != self._crashed:

@@ -88,8 +88,8 @@ class DestinationActor:
         self._record: Destination | None = None
         self._standing = DestinationStatus()
         self._news: Notice | None = None
-        self._notice_after = 0
         self._steps = Steps(lambda: world.now() / 1000)
+        self._notice_after = 0
         self._set_back = False
         self._begin()
 
@@ -109,7 +109,6 @@ class DestinationActor:
         self._gathering = DigestCollector(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
-        """Deliver until cancelled, at any point."""
         self._begin()
         await self._settle()
         while True:
@@ -263,7 +262,6 @@ class DestinationActor:
             self._world.log(f"delivery.{news}", destination_id=self._id)
 
     def _width(self) -> int:
-        """Return how many requests may run at once now."""
         record = self._record
         if record is None or not record.enabled or self._quiet is not None:
             return 0

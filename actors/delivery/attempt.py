@@ -49,7 +49,6 @@ class Sender:
         return masked(await self._sent(destination, id, body, attempt), destination)
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        """Ask a person once for consent to notifications."""
         sent = partial(consent.invite, self._outlet, destination, about, self._world)
         return masked(await self._answered(sent), destination)
 

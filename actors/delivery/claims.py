@@ -34,9 +34,6 @@ class Claims:
         self._outcomes: list[Outcome] = []
         self._unsure = False
 
-    def __repr__(self) -> str:
-        return f"<Claims of {self._destination}: {len(self.held)} held, {len(self._outcomes)} to write down>"
-
     async def claim(self, most: int, *, digests: bool, known: Destination | None = None) -> Sequence[Delivery]:
         """Claim due deliveries, durably; see Outbox. Raises DestinationMoved, DiskFull, Unavailable."""
         work, lease, claimed = self._storage.outbox, self._storage.lease, list[Delivery]()
@@ -100,10 +97,16 @@ class DigestCollector:
         return None if self._open is None else Millis(self._open.end + GRACE)
 
     async def gather(self, record: Destination) -> None:
-        """Freeze a digest of every closed window. If cancelled between two, the next call continues."""
+        """Freeze a digest of every closed window; in instant mode, of more waiting rows than `most_at_once`.
+
+        If cancelled between two, the next call continues.
+        """
         if record.delivery_mode == "instant":
             self._open = None
-            await self._collapse(record)
+            if record.most_at_once and await self._storage.outbox.backlog(record.id) > record.most_at_once:
+                window = DigestWindow(Millis(0), Millis(self._world.now() + 1))
+                while await self._freeze(record, window, least=record.most_at_once + 1):
+                    pass
             return
         current = window_of(record, Millis(self._world.now() - GRACE))
         if current == self._open:
@@ -113,14 +116,6 @@ class DigestCollector:
             await self._freeze(record, window_of(record, since))
             since = await self._storage.outbox.gathered_since(record.id)
         self._open = current
-
-    async def _collapse(self, record: Destination) -> None:
-        """Combine waiting rows into digests if there are more than `most_at_once`."""
-        if not record.most_at_once or await self._storage.outbox.backlog(record.id) <= record.most_at_once:
-            return
-        window = DigestWindow(Millis(0), Millis(self._world.now() + 1))
-        while await self._freeze(record, window, least=record.most_at_once + 1):
-            pass
 
     async def _freeze(self, record: Destination, window: DigestWindow, least: int = 1) -> int:
         position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)

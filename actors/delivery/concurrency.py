@@ -111,7 +111,6 @@ class ConcurrencyLimiter:
         return self._lanes.setdefault(name, trio.CapacityLimiter(width))
 
     def _close(self, name: str) -> None:
-        """Drop an unused lane."""
         lane = self._lanes.get(name)
         if lane is not None and not lane.borrowed_tokens and not lane.statistics().tasks_waiting:
             del self._lanes[name]

@@ -63,7 +63,6 @@ def window_of(destination: Destination, at: Millis) -> DigestWindow:
 
 
 def content(id: str, destination: Destination, window: DigestWindow, events: Sequence[bytes]) -> bytes:
-    """Return the body of a digest of events, given as their wire JSON in order."""
     return msgspec.json.encode(
         Digest(
             id=id,

@@ -48,10 +48,10 @@ class DeliveryRegistry:
     ) -> None:
         self._world = world
         self._storage = storage
+        self._ownership = storage.ownership
+        self._base_url = base_url
         self.sender = Sender(kinds, egress, world, storage.alerts)
         self._supervisor = destinations
-        self._base_url = base_url
-        self._ownership = storage.ownership
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
         self._room = ConcurrencyLimiter(egress.whereabouts)
@@ -63,7 +63,12 @@ class DeliveryRegistry:
         """Start the actors of all destinations and stay, so that a restart of their supervisor starts them again."""
         while True:
             try:
-                await self._release()
+                if self._ownership.shared:  # then each destination's claims are released as it becomes this node's
+                    self._released = True
+                elif not self._released:  # the previous process's claims: later ones belong to running actors
+                    rows = await self._storage.outbox.release(self._storage.lease)
+                    self._released = True
+                    self._world.log("delivery.released", level="info" if rows else "debug", rows=rows)
                 await self.refresh()
                 break
             except STANDSTILL as error:
@@ -72,18 +77,6 @@ class DeliveryRegistry:
                 await trio.sleep(PARKED)
         child.ready()
         await self._crier.run()
-
-    async def _release(self) -> None:
-        """Make the previous process's claims due again, once: later claims belong to running actors.
-
-        If nodes share the destinations, this happens for each as it becomes this node's.
-        """
-        if self._ownership.shared:
-            self._released = True
-        elif not self._released:
-            rows = await self._storage.outbox.release(self._storage.lease)
-            self._released = True
-            self._world.log("delivery.released", level="info" if rows else "debug", rows=rows)
 
     async def refresh(self) -> None:
         """Start and stop actors to match the stored destinations, and wake those whose record has changed."""

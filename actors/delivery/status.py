@@ -107,7 +107,6 @@ def moved_on(standing: DestinationStatus, seconds: float) -> DestinationStatus:
 
 
 def is_kept(destination: Destination, standing: DestinationStatus) -> bool:
-    """Return whether a record already has a standing."""
     since = standing.since if standing.state == "failing" else destination.failing_since
     return (destination.state, destination.told, destination.failing_since) == (standing.state, standing.told, since)
 
@@ -143,9 +142,6 @@ class NoticePublisher:
         self._debtors: dict[str, None] = {}
         self._woken = trio.Event()
 
-    def __repr__(self) -> str:
-        return f"<NoticePublisher for {len(self._debtors)} destinations>"
-
     def owes(self, destination: str) -> None:
         """Mark a destination as owing a notice. Never waits."""
         self._debtors[destination] = None
@@ -161,18 +157,13 @@ class NoticePublisher:
             debtors, self._debtors = self._debtors, {}
             for id in debtors:
                 with suppress(*STANDSTILL):  # it still owes: retry later
-                    if not await self._cry(id):
+                    debtor = await self._storage.alerts.destination(id)
+                    if debtor is None or debtor.owes is None:
                         continue
+                    lines = await self._storage.outbox.attempts(id, 1)
+                    report = of_destination(debtor, lines[0] if lines else None, self._base_url, self._world.now())
+                    with suppress(MailboxFull):
+                        self._record(Record(Harvest(SERVICE, (report,), None, debtor=id), Reply()))
                 self._debtors[id] = None
             with trio.move_on_after(AGAIN if self._debtors else float("inf")):
                 await self._woken.wait()
-
-    async def _cry(self, id: str) -> bool:
-        debtor = await self._storage.alerts.destination(id)
-        if debtor is None or debtor.owes is None:
-            return False
-        lines = await self._storage.outbox.attempts(id, 1)
-        told = of_destination(debtor, lines[0] if lines else None, self._base_url, self._world.now())
-        with suppress(MailboxFull):  # it still owes the notice, which is sent again
-            self._record(Record(Harvest(SERVICE, (told,), None, debtor=id), Reply()))
-        return True

@@ -45,7 +45,6 @@ class Answer(NamedTuple):
 
     @property
     def slow(self) -> bool:
-        """Whether the receiver asks for fewer."""
         return self.verdict == "slow" or (self.verdict is None and self.status == 429)
 
     @property

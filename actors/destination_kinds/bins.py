@@ -126,12 +126,8 @@ class Bins:
         return await self._storage.bins.capture(bin.id, capture, keep=KEPT, room=ROOM)
 
 
+# Headers of the delivery itself, not required by a receiver.
 _OURS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding", "traceparent"))
-
-
-def _is_ours(name: str) -> bool:
-    """Return whether a header is the delivery's own, not one that a receiver requires."""
-    return name in _OURS or name.startswith("webhook-")
 
 
 class LoopbackOutlet:
@@ -174,7 +170,9 @@ class _LoopbackConnect:
             return 404
         raw = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *delivery_headers(headers, len(body))]
         pairs = ((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
-        named = tuple((name, value if _is_ours(name) else HIDDEN) for name, value in pairs)
+        named = tuple(
+            (name, value if (name in _OURS or name.startswith("webhook-")) else HIDDEN) for name, value in pairs
+        )
         place, _, query = path.partition("?")
         arrived = ArrivedRequest(method, place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
         return 200 if await self._bins.keep(bin, arrived) else 404

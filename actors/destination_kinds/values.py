@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -97,18 +97,13 @@ def masked(answer: Answer, destination: Destination) -> Answer:
     def without(text: str) -> str:
         for secret in secrets:
             text = text.replace(secret, HIDDEN)
-        return _without_beginning(text, secrets)
+        for secret in secrets:  # the text may have been cut within one
+            for length in range(len(secret) - 1, _SHORTEST - 1, -1):
+                if text.endswith(secret[:length]):
+                    return text[:-length] + HIDDEN
+        return text
 
     return answer._replace(said=without(answer.said), error=None if answer.error is None else without(answer.error))
-
-
-def _without_beginning(text: str, secrets: Sequence[str]) -> str:
-    """Return a text without a secret's beginning at its end, where it may have been cut."""
-    for secret in secrets:
-        for length in range(len(secret) - 1, _SHORTEST - 1, -1):
-            if text.endswith(secret[:length]):
-                return text[:-length] + HIDDEN
-    return text
 
 
 def _pieces(destination: Destination) -> set[str]:

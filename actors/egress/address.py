@@ -107,8 +107,7 @@ def _check(address: Address, text: str, allowed: Sequence[Network], setting: str
         return
     opens = ip_network(f"{address}/{address.max_prefixlen}")
     raise UrlRefused(
-        f"address-{name}",
-        f"{_shown(text, address)} is not public; SANDERLING_{setting}={opens} would open it",
+        f"address-{name}", f"{_shown(text, address)} is not public; SANDERLING_{setting}={opens} would open it"
     )
 
 

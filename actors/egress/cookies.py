@@ -164,7 +164,6 @@ def over_since(jar: Jar, now: int) -> int | None:
 
 
 def sends(jar: Jar) -> list[tuple[str, str, str, str]]:
-    """Return a jar's cookies and scopes, without dates."""
     return [(each.name, each.value, each.domain, each.path) for each in jar]
 
 

@@ -42,7 +42,12 @@ class Body:
     """
 
     def __init__(self, coding: str, limit: int, *, cut: bool = False) -> None:
-        self._inflate, self._odd = _decompressor(coding)
+        names = [name for name in coding.lower().replace(",", " ").split() if name != "identity"]
+        known = [name for name in names if name in ("gzip", "x-gzip", "deflate")]
+        odd = next((name for name in names if name not in known), "")
+        if len(known) > 1 or (known and odd) or not _UNREADABLE.isdisjoint(names):
+            raise BadCoding(f"content coding {coding.strip()[:40]!r} was not asked for")
+        self._inflate, self._odd = zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None, odd
         self._start = b""
         self._limit = limit
         self._cut = cut
@@ -128,13 +133,3 @@ def inflated(data: bytes, limit: int) -> bytes | None:
         if inflate.eof or data.endswith(_FLUSHED):
             return found
     return None
-
-
-def _decompressor(coding: str) -> tuple[zlib._Decompress | None, str]:
-    """Return the decoder of a coding, None without one, and an unknown name in it: "utf-8", "none"."""
-    names = [name for name in coding.lower().replace(",", " ").split() if name != "identity"]
-    known = [name for name in names if name in ("gzip", "x-gzip", "deflate")]
-    odd = next((name for name in names if name not in known), "")
-    if len(known) > 1 or (known and odd) or not _UNREADABLE.isdisjoint(names):
-        raise BadCoding(f"content coding {coding.strip()[:40]!r} was not asked for")
-    return zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None, odd

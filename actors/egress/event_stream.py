@@ -144,7 +144,14 @@ async def open_stream(
             stream = await guard.open(url)
             connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
             signed = await sign("GET", url) if sign is not None and url.secure else ()
-            headers = _headers(url, settings, last_id, given)
+            headers = [(b"Host", url.authority.encode()), (b"User-Agent", user_agent(settings.contact).encode())]
+            headers.append((b"Accept-Encoding", b"identity"))
+            place = last_id.encode() if last_id and sendable(last_id.encode().decode("latin-1")) else None
+            headers += [pair for pair in given if place is None or pair[0].lower() != b"last-event-id"]
+            if not any(name.lower() == b"accept" for name, _ in given):
+                headers.append((b"Accept", ACCEPT))
+            if place is not None:
+                headers.append((b"Last-Event-ID", place))
             headers += [(name.encode(), value.encode()) for name, value in signed]
             answer = await _ask(stream, connection, h11.Request(method="GET", target=url.target, headers=headers))
             content_type = _checked(url, answer, heard, world)
@@ -153,18 +160,6 @@ async def open_stream(
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer within {settings.look_timeout:g} s") from None
     finally:
         await drop(stream)
-
-
-def _headers(url: Url, settings: Settings, last_id: str, given: Given) -> list[tuple[bytes, bytes]]:
-    headers = [(b"Host", url.authority.encode()), (b"User-Agent", user_agent(settings.contact).encode())]
-    headers.append((b"Accept-Encoding", b"identity"))
-    place = last_id.encode() if last_id and sendable(last_id.encode().decode("latin-1")) else None
-    headers += [pair for pair in given if place is None or pair[0].lower() != b"last-event-id"]
-    if not any(name.lower() == b"accept" for name, _ in given):
-        headers.append((b"Accept", ACCEPT))
-    if place is not None:
-        headers.append((b"Last-Event-ID", place))
-    return headers
 
 
 async def _ask(stream: trio.abc.Stream, connection: h11.Connection, asked: h11.Request) -> h11.Response:

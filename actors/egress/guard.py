@@ -62,8 +62,7 @@ class Guard:
         self._resolver = resolver
         self._connector = connector
         self._allowed = tuple(allowed)
-        self._connect_timeout = connect_timeout
-        self._inside, self._setting = inside, setting
+        self._connect_timeout, self._inside, self._setting = connect_timeout, inside, setting
         self._met = met
         self._refused = refused
 
@@ -138,20 +137,20 @@ class Guard:
             except UrlRefused as refusal:
                 if not named:
                     raise
-                hidden = _hidden(host, refusal)
+                detail = f"{host} is not public; the operator finds the setting that permits it in the service's log"
+                # Only the operator may see the address.
+                hidden = UrlRefused(refusal.rule, detail, f"{host}: {refusal.detail}")
                 self._refused(host, hidden)
                 raise hidden from None
             if self._inside and not any(ip_address(address) in network for network in self._allowed):
                 detail = f"{address} is public: plain http deliveries go to opened networks only, all others by https"
                 raise UrlRefused("url-insecure", detail)
         self._met(host, found)
-        return _interlaced(found)
-
-
-def _hidden(host: str, refusal: UrlRefused) -> UrlRefused:
-    """Return the refusal of a name without its address, which only the operator may see."""
-    detail = f"{host} is not public; the operator finds the setting that permits it in the service's log"
-    return UrlRefused(refusal.rule, detail, f"{host}: {refusal.detail}")
+        # Families alternate (RFC 8305, 4): a broken IPv6 must not use up all attempts.
+        first = ":" in found[0]
+        same = [a for a in found if (":" in a) == first]
+        other = [a for a in found if (":" in a) != first]
+        return tuple(a for a in chain.from_iterable(zip_longest(same, other)) if a is not None)
 
 
 def _is_address(host: str) -> bool:
@@ -160,14 +159,6 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _interlaced(addresses: Sequence[str]) -> tuple[str, ...]:
-    """Keep the order, but alternate families (RFC 8305, 4): a broken IPv6 must not use up all attempts."""
-    first = ":" in addresses[0]
-    same = [a for a in addresses if (":" in a) == first]
-    other = [a for a in addresses if (":" in a) != first]
-    return tuple(a for a in chain.from_iterable(zip_longest(same, other)) if a is not None)
 
 
 def _unresolved(host: str, error: ResolveFailed) -> LookFailed:

@@ -112,7 +112,8 @@ class Queue:
         return waiter
 
     def hurry(self, name: str) -> bool:
-        found = next((waiter for _, _, waiter in self._entries() if waiter.claim.name == name), None)
+        waiters = (waiter for lane in (self._asked, self._others) for _, _, waiter in _waiting(lane))
+        found = next((waiter for waiter in waiters if waiter.claim.name == name), None)
         if found is not None and not found.claim.asked:
             self.leave(found)
             found.claim = replace(found.claim, asked=True)
@@ -133,10 +134,6 @@ class Queue:
             if waiter.number != _NOWHERE:
                 other.leave(waiter)
                 self.join(waiter)
-
-    def _entries(self) -> Iterator[tuple[float, int, Waiter]]:
-        yield from _waiting(self._asked)
-        yield from _waiting(self._others)
 
 
 def _waiting(lane: _Lane) -> Iterator[tuple[float, int, Waiter]]:
@@ -246,7 +243,11 @@ class Hosts:
         began = trio.current_time()
         state = self._of(host)
         self._known.move_to_end(self._twins.one(host))
-        probing = self._admit(host, state)
+        now = trio.current_time()
+        state.breaker, permit = breaker.ask(state.breaker, self._rule, now, self._chance.random())
+        if isinstance(permit, Wait):
+            raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
+        probing = isinstance(permit, Probe)
         try:
             await self._wait_turn(host, state, ASKED if probing else claim, probing)
             claim.steps.waited("wait for the host", began, {"server.address": host})
@@ -343,14 +344,6 @@ class Hosts:
     def _fail(self, state: _Host) -> None:
         state.breaker = breaker.failed(state.breaker, self._rule, trio.current_time(), self._chance.random())
 
-    def _admit(self, host: str, state: _Host) -> bool:
-        """Ask the breaker; return whether this turn is the probe. Raises HostOpen."""
-        now = trio.current_time()
-        state.breaker, permit = breaker.ask(state.breaker, self._rule, now, self._chance.random())
-        if isinstance(permit, Wait):
-            raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
-        return isinstance(permit, Probe)
-
     async def _wait_turn(self, host: str, state: _Host, claim: TurnRequest, probing: bool) -> None:
         """Wait for a slot and for the pace; then the host is busy. Raises HostOpen."""
         turn = trio.Event()
@@ -382,14 +375,15 @@ class Hosts:
             waiter.call()
 
     def _merge(self, old: _Host, into: _Host) -> None:
-        """Merge one host into another; the stricter state holds."""
         old.became = into
         into.queue.absorb(old.queue)
         into.next_at = max(into.next_at, old.next_at)
         into.crawl_delays |= {
             origin: max(s, into.crawl_delays.get(origin, 0.0)) for origin, s in old.crawl_delays.items()
         }
-        into.breaker = _worse(into.breaker, old.breaker)
+        order = (breaker.Phase.CLOSED, breaker.Phase.HALF_OPEN, breaker.Phase.OPEN)
+        worse = max(into.breaker, old.breaker, key=lambda b: (order.index(b.phase), b.until, b.failures))
+        into.breaker = replace(worse, held=max(into.breaker.held, old.breaker.held))
         into.failing = tuple(dict.fromkeys(into.failing + old.failing))[:SOURCES_TO_OPEN]
         into.called += old.called
         into.busy += old.busy
@@ -421,13 +415,6 @@ def _rest(state: Breaker, now: float) -> float:
 
 def _is_failing(state: Breaker) -> bool:
     return state.phase is not breaker.Phase.CLOSED
-
-
-def _worse(one: Breaker, other: Breaker) -> Breaker:
-    """Return the stricter breaker, with the longer hold of the two."""
-    order = (breaker.Phase.CLOSED, breaker.Phase.HALF_OPEN, breaker.Phase.OPEN)
-    worse = max(one, other, key=lambda b: (order.index(b.phase), b.until, b.failures))
-    return replace(worse, held=max(one.held, other.held))
 
 
 def _forgettable(state: _Host, now: float) -> bool:

@@ -215,7 +215,9 @@ class HttpClient:
         except trio.TooSlowError:
             raise StreamFound(url, headers["content-type"]) from None
         except (BadCoding, TooLarge) as error:
-            raise _unreadable(error) from None
+            if isinstance(error, BadCoding) and error.cut:
+                raise LookFailed(Blame.REMOTE_TRANSIENT, error.reason) from None
+            raise LookFailed(Blame.CONTENT, f"the body can't be read: {error}") from None
         finally:
             await response.aclose()
         return FetchedResponse(
@@ -334,9 +336,3 @@ async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None
     except LookFailed:
         if not enough:
             raise
-
-
-def _unreadable(error: BadCoding | TooLarge) -> LookFailed:
-    if isinstance(error, BadCoding) and error.cut:
-        return LookFailed(Blame.REMOTE_TRANSIENT, error.reason)
-    return LookFailed(Blame.CONTENT, f"the body can't be read: {error}")

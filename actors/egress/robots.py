@@ -100,8 +100,20 @@ class Robots:
                     await self._refresh(url, site, claim)
                 if site.known and url.sent not in site.said:
                     self._keep(site, url, await self._read(site.text.encode(), url))
-                self._shrink()
-        return _judge(site, url)
+                while len(self._sites) > MOST_ORIGINS or (self._bytes > MOST_BYTES and len(self._sites) > 1):
+                    _, dropped = self._sites.popitem(last=False)
+                    self._bytes -= len(dropped.text)
+        if not site.known:
+            return RobotsVerdict(
+                False, None, f"robots.txt of {url.origin} can't be fetched: {site.unreachable}", Blame.REMOTE_TRANSIENT
+            )
+        if not site.text:
+            return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
+        allowed, delay = site.said[url.sent]
+        if allowed:
+            return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
+        target = without_secrets(url.origin + url.target).removeprefix(url.origin)
+        return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {target}", Blame.REMOTE_PERMANENT)
 
     async def _refresh(self, url: Url, site: _Site, claim: TurnRequest) -> None:
         try:
@@ -188,26 +200,7 @@ class Robots:
         if len(site.said) > MOST_SAID:
             site.said.popitem(last=False)
 
-    def _shrink(self) -> None:
-        while len(self._sites) > MOST_ORIGINS or (self._bytes > MOST_BYTES and len(self._sites) > 1):
-            _, dropped = self._sites.popitem(last=False)
-            self._bytes -= len(dropped.text)
-
 
 def _lifetime(said: float | None, silent: float) -> float:
     """Return the seconds that a copy is valid (2.4). said: its own lifetime. silent: the default."""
     return silent if said is None else min(max(said, SHORTEST), LONGEST)
-
-
-def _judge(site: _Site, url: Url) -> RobotsVerdict:
-    if not site.known:
-        return RobotsVerdict(
-            False, None, f"robots.txt of {url.origin} can't be fetched: {site.unreachable}", Blame.REMOTE_TRANSIENT
-        )
-    if not site.text:
-        return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
-    allowed, delay = site.said[url.sent]
-    if allowed:
-        return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
-    target = without_secrets(url.origin + url.target).removeprefix(url.origin)
-    return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {target}", Blame.REMOTE_PERMANENT)

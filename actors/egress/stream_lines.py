@@ -103,7 +103,10 @@ class StreamLines:
             rest, self._rest, too_large = self._rest, [], self._rest_size + len(line) > MOST_SIZE + 2
             self._rest_size = 0
             if too_large:
-                self._skip()
+                if self._kind == "lines":
+                    self.skipped += 1
+                else:
+                    self._too_large, self._data = True, []
                 continue
             whole = b"".join((*rest, line)) if rest else line
             yield whole.rstrip(b"\r\n") if self._kind == "sse" else whole
@@ -113,19 +116,23 @@ class StreamLines:
         elif tail:
             self._rest.append(tail)
 
-    def _skip(self) -> None:
-        if self._kind == "lines":
-            self.skipped += 1
-        else:
-            self._too_large, self._data = True, []
-
     def _whole(self, line: bytes) -> StreamEvent | None:
         text = line.decode("utf-8", "replace").strip("\x1e \t\r\n")
         return StreamEvent(text, None) if text else None
 
     def _field(self, line: bytes) -> StreamEvent | None:
         if not line:
-            return self._dispatch()
+            data, name, too_large = self._data, self._name, self._too_large
+            self._data, self._name, self._size, self._too_large = [], "", 0, False
+            if too_large:
+                self.skipped += 1
+            if not data or name.lower() in _PINGS:
+                return StreamEvent(None, self._id)
+            text = "\n".join(data)
+            if name not in {"", "message"}:
+                text = NamedText(text)
+                text.name = name
+            return StreamEvent(text, self._id)
         raw, _, value = line.partition(b":")
         text = value.removeprefix(b" ").decode("utf-8", "replace")
         match raw:
@@ -144,16 +151,3 @@ class StreamLines:
             case _:
                 pass  # a comment, as a sign of life, or a field of a later standard
         return None
-
-    def _dispatch(self) -> StreamEvent | None:
-        data, name, too_large = self._data, self._name, self._too_large
-        self._data, self._name, self._size, self._too_large = [], "", 0, False
-        if too_large:
-            self.skipped += 1
-        if not data or name.lower() in _PINGS:
-            return StreamEvent(None, self._id)
-        text = "\n".join(data)
-        if name not in {"", "message"}:
-            text = NamedText(text)
-            text.name = name
-        return StreamEvent(text, self._id)

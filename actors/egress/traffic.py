@@ -77,7 +77,6 @@ def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
 
 
 def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> Egress:
-    """Return the ways out of a World. sign: signs checks."""
     hosts = Hosts(world, settings)
     refused = partial(tell_refusal, world)
     guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)

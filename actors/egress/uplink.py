@@ -78,26 +78,19 @@ class Outage:
             self._failed[host] = None
         self._words[host] = (now, word)
         self._counts[word] += 1
-        while len(self._words) > MOST_HOSTS or now - self._oldest() > WINDOW:
+        while len(self._words) > MOST_HOSTS or now - next(iter(self._words.values()))[0] > WINDOW:
             self._forget(next(iter(self._words)))
         if not self.down and self._is_outage():
             self.down_since = now
             self._failed = {host: None for host, (_, said) in self._words.items() if said is Word.FAILED}
             return True
-        if self._is_back(now):
+        if self.down_since is None or self._is_outage():
+            return False
+        if self._counts[Word.ANSWERED] >= (HOSTS_TO_RETURN if now - self.down_since < PATIENCE else 1):
             self.down_since = None
             self._dead, self._failed = self._failed, {}
             return True
         return False
-
-    def _is_back(self, now: float) -> bool:
-        if self.down_since is None or self._is_outage():
-            return False
-        needed = HOSTS_TO_RETURN if now - self.down_since < PATIENCE else 1
-        return self._counts[Word.ANSWERED] >= needed
-
-    def _oldest(self) -> float:
-        return next(iter(self._words.values()))[0]
 
     def _forget(self, host: str) -> None:
         said = self._words.pop(host, None)
@@ -135,9 +128,6 @@ class UplinkMonitor:
         self.returned_at = -math.inf
         """When it last recovered, by Trio's clock."""
 
-    def __repr__(self) -> str:
-        return f"<UplinkMonitor {self._outage!r}>"
-
     @property
     def down(self) -> bool:
         return self._outage.down
@@ -148,7 +138,6 @@ class UplinkMonitor:
         return self._outage.down_since
 
     def knows(self, host: str) -> None:
-        """Record that a host answered in an earlier run of the service."""
         self._known[host] = None
         self._known.move_to_end(host)
         if len(self._known) > MOST_KNOWN:

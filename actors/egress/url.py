@@ -41,21 +41,16 @@ def read_host(text: str) -> str:
     if not name:
         raise UrlRefused("url-host-empty", "the host is missing")
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
-        return _read_ipv4(name)
+        try:
+            address = str(IPv4Address(name))
+        except AddressValueError:
+            address = ""
+        if address != name:
+            raise UrlRefused("url-host-spelling", f"{name[:60]!r}: write an IPv4 address such as 192.0.2.1")
+        return name
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in name.split(".")):
         raise UrlRefused("url-host", f"{name[:60]!r} is no host name")
     return name
-
-
-def _read_ipv4(text: str) -> str:
-    """Read a host that ends in a number as an address (as browsers do), in dotted decimal only."""
-    try:
-        address = str(IPv4Address(text))
-    except AddressValueError:
-        address = ""
-    if address != text:
-        raise UrlRefused("url-host-spelling", f"{text[:60]!r}: write an IPv4 address such as 192.0.2.1")
-    return text
 
 
 def _read_ipv6(text: str) -> str:
@@ -160,7 +155,10 @@ def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "ws
     scheme, authority, path, query, fragment = _split(text)
     if scheme is None or authority is None:
         raise UrlRefused("url-relative", "a URL must be complete, such as https://example.com/feed")
-    return _build(scheme.lower(), authority, path, query, schemes, route=_route(scheme.lower(), fragment))
+    scheme = scheme.lower()
+    routes = fragment and scheme in _PAGES and fragment[0] in "/!"
+    route = f"#{_encode(fragment, _OUTSIDE_QUERY)}" if fragment and routes else ""
+    return _build(scheme, authority, path, query, schemes, route=route)
 
 
 def join(base: Url, reference: str) -> Url:
@@ -208,16 +206,21 @@ def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | No
     return scheme, authority, path, query, fragment
 
 
-def _route(scheme: str, fragment: str | None) -> str:
-    return f"#{_encode(fragment, _OUTSIDE_QUERY)}" if fragment and scheme in _PAGES and fragment[0] in "/!" else ""
-
-
 def _build(
     scheme: str, authority: str, path: str, query: str | None, schemes: Sequence[str], *, route: str = ""
 ) -> Url:
     if scheme not in schemes or scheme not in DEFAULT_PORTS:
         raise UrlRefused("url-scheme", f"scheme {scheme[:20]!r} is not one of {', '.join(schemes)}")
-    host, port = _read_authority(scheme, authority)
+    if "@" in authority:
+        raise UrlRefused("url-userinfo", "a URL here has no user name or password: they would end up in logs")
+    if authority.startswith("["):
+        bracket = authority.find("]") + 1
+        if bracket == 0 or authority[bracket : bracket + 1] not in ("", ":"):
+            raise UrlRefused("url-host", "write an IPv6 address in brackets, with an optional port")
+        name, number = authority[:bracket], authority[bracket + 1 :]
+    else:
+        name, _, number = authority.partition(":")
+    host, port = read_host(name), _read_port(scheme, number)
     target = _remove_dots(_encode(path, _OUTSIDE_PATH)) or "/"
     if query is not None:
         target += "?" + _encode(query, _OUTSIDE_QUERY)
@@ -226,19 +229,6 @@ def _build(
     if len(text) > LENGTH_LIMIT:
         raise UrlRefused("url-length", f"a URL has at most {LENGTH_LIMIT} characters, this one has {len(text)} encoded")
     return Url(text, scheme, host, port, target, route)
-
-
-def _read_authority(scheme: str, authority: str) -> tuple[str, int]:
-    if "@" in authority:
-        raise UrlRefused("url-userinfo", "a URL here has no user name or password: they would end up in logs")
-    if authority.startswith("["):
-        bracket = authority.find("]") + 1
-        if bracket == 0 or authority[bracket : bracket + 1] not in ("", ":"):
-            raise UrlRefused("url-host", "write an IPv6 address in brackets, with an optional port")
-        host, port = authority[:bracket], authority[bracket + 1 :]
-    else:
-        host, _, port = authority.partition(":")
-    return read_host(host), _read_port(scheme, port)
 
 
 def _read_port(scheme: str, text: str) -> int:
@@ -259,10 +249,8 @@ def _encode(text: str, outside: re.Pattern[str]) -> str:
         character = chr(int(found[1], 16))
         return character if character in _UNRESERVED else found[0].upper()
 
-    def encode(found: re.Match[str]) -> str:
-        return "".join(f"%{byte:02X}" for byte in found[0].encode())
-
-    return outside.sub(encode, _ESCAPE.sub(escape, text))
+    escaped = _ESCAPE.sub(escape, text)
+    return outside.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), escaped)
 
 
 def _remove_dots(path: str) -> str:

@@ -36,9 +36,6 @@ class Nursery:
         self._tasks: trio.Nursery
         self.over = trio.Event()
 
-    def __repr__(self) -> str:
-        return f"<Nursery {self._process.pid}, {len(self._workers)} workers>"
-
     @property
     def pid(self) -> int:
         return self._process.pid

@@ -83,22 +83,19 @@ class Parent:
         self._passed += passed
         for kind, payload in self._frames.feed(data):
             if kind is Kind.FORK:
-                self._fork()
+                talk, complain = self._passed
+                self._passed = []
+                ours = os.getpid()
+                pid = os.fork()
+                if pid == 0:
+                    self._be_worker(talk, complain, ours)
+                os.close(talk)
+                os.close(complain)
+                self._workers.add(pid)
+                self._control.sendall(frame(Kind.FORKED, encode(pid)))
             elif kind is Kind.KILL and (pid := decode(payload)) in self._workers:
                 os.kill(pid, signal.SIGKILL)  # it is ours and not yet reaped, so the number is still its own
         return bool(data)
-
-    def _fork(self) -> None:
-        talk, complain = self._passed
-        self._passed = []
-        ours = os.getpid()
-        pid = os.fork()
-        if pid == 0:
-            self._be_worker(talk, complain, ours)
-        os.close(talk)
-        os.close(complain)
-        self._workers.add(pid)
-        self._control.sendall(frame(Kind.FORKED, encode(pid)))
 
     def _be_worker(self, talk: int, complain: int, parent: int) -> NoReturn:
         """Serve tasks as the new process; the child's code ends here."""

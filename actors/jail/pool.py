@@ -80,22 +80,18 @@ class ProcessJail:
         self._calls_each = calls_each
         self._resident_kib = resident_kib
         self._draw = draw
+        self._idle = idle
         self._log = log
         self._ended = ended
         self._backoff = Backoff(first=0.2, ceiling=30.0, reset_after=30.0)
         self._limiter = trio.CapacityLimiter(workers)
-        self._idle = idle
         self._parent: Nursery | None = None
         self._free: list[WorkerProcess] = []
         """Bound: the number of concurrent calls, plus the first worker."""
         self._wanted, self._changed = trio.Event(), trio.Event()
         self._called_at = -math.inf
-        self._alive = self._calls = self._killed = self._started = self._parents = 0
-        self._failed_starts = 0
+        self._alive = self._calls = self._killed = self._started = self._parents = self._failed_starts = 0
         self._trouble = self._lacks = ""
-
-    def __repr__(self) -> str:
-        return f"<ProcessJail {self.statistics()}>"
 
     def statistics(self) -> JailStatistics:
         return JailStatistics(
@@ -171,14 +167,12 @@ class ProcessJail:
     def _give_back(self, worker: WorkerProcess) -> None:
         """Keep a worker if it answered and is not worn; else end it. Without await, so that it can't be interrupted."""
         self._called_at = trio.current_time()
-        if worker.in_step and worker.alive and not self._worn(worker):
+        worn = worker.calls >= self._calls_each or worker.memory_kib >= self._resident_kib
+        if worker.in_step and worker.alive and not worn:
             self._free.append(worker)
             return
         self._killed += not worker.in_step
         worker.kill()
-
-    def _worn(self, worker: WorkerProcess) -> bool:
-        return worker.calls >= self._calls_each or worker.memory_kib >= self._resident_kib
 
     async def _new(self, parent: Nursery) -> WorkerProcess:
         """Return a new worker, ready for tasks. Raises WorkerDied."""
@@ -189,7 +183,16 @@ class ProcessJail:
         self._started += 1
         parent.look_after(self._see_out, worker)
         try:
-            await self._greet(worker)
+            try:
+                with trio.fail_after(START_WITHIN):
+                    await worker.greet(self._memory)
+            except trio.TooSlowError:
+                raise WorkerDied(f"the worker is not up after {START_WITHIN:g} s") from None
+            if worker.lacks and worker.lacks != self._lacks:
+                self._log("jail.weaker", level="warning", lacks=worker.lacks)
+            self._lacks = worker.lacks
+            if worker.lacks and self._demanded:
+                raise WorkerDied(f"the kernel cannot confine it: {worker.lacks} (jail = demanded)")
         except BaseException:
             worker.kill()
             raise
@@ -215,7 +218,10 @@ class ProcessJail:
             trouble = await self._live(ready)
             if trouble:
                 streak = next_streak(self._backoff, streak, trio.current_time() - begun)
-                self._start_failed(trouble)
+                self._failed_starts += 1
+                self._trouble = f"no worker can be started: {trouble}"
+                self._log("jail_start_failed", reason=trouble, failures=self._failed_starts)
+                self._wake_waiting()
                 await trio.sleep(wait_before(self._backoff, streak, self._draw()))
 
     async def _live(self, ready: Callable[[], None]) -> str:
@@ -265,26 +271,6 @@ class ProcessJail:
                 await parent.over.wait()
         raise WorkerDied(await parent.cause())
 
-    async def _greet(self, worker: WorkerProcess) -> None:
-        """Wait until a worker is up. Raises WorkerDied."""
-        try:
-            with trio.fail_after(START_WITHIN):
-                await worker.greet(self._memory)
-        except trio.TooSlowError:
-            raise WorkerDied(f"the worker is not up after {START_WITHIN:g} s") from None
-        if worker.lacks and worker.lacks != self._lacks:
-            self._log("jail.weaker", level="warning", lacks=worker.lacks)
-        self._lacks = worker.lacks
-        if worker.lacks and self._demanded:
-            raise WorkerDied(f"the kernel cannot confine it: {worker.lacks} (jail = demanded)")
-
-    def _start_failed(self, reason: str) -> None:
-        self._failed_starts += 1
-        self._trouble = f"no worker can be started: {reason}"
-        self._log("jail_start_failed", reason=reason, failures=self._failed_starts)
-        self._wake_waiting()
-
     def _wake_waiting(self) -> None:
-        """Wake the calls that wait for a parent."""
         self._changed.set()
         self._changed = trio.Event()

@@ -56,10 +56,6 @@ class WorkerProcess:
         self.lacks = ""
         self.over = trio.Event()
 
-    def __repr__(self) -> str:
-        state = "over" if self.over.is_set() else "alive"
-        return f"<WorkerProcess {self.pid}, {state}, {self.calls} calls, {self.memory_kib >> 10} MiB>"
-
     @property
     def in_step(self) -> bool:
         """Whether its last request was answered; otherwise its next answer would belong to the wrong one."""
@@ -126,10 +122,7 @@ class WorkerProcess:
     async def _exchange(self, request: bytes) -> tuple[Kind, bytes]:
         try:
             await self._talk.send_all(request)
-            while True:
-                data = await self._talk.receive_some(_READ)
-                if not data:
-                    break
+            while data := await self._talk.receive_some(_READ):
                 for answer in self._frames.feed(bytes(data)):
                     return answer
         except (trio.BrokenResourceError, trio.ClosedResourceError):

@@ -116,10 +116,7 @@ def _table(text: str) -> dict[str, int]:
     return {name: int(number) for name, number in zip(words[::2], words[1::2], strict=True)}
 
 
-MACHINES: Final = {
-    "x86_64": Machine(0xC000003E, _table(_X86_64)),
-    "aarch64": Machine(0xC00000B7, _table(_AARCH64)),
-}
+MACHINES: Final = {"x86_64": Machine(0xC000003E, _table(_X86_64)), "aarch64": Machine(0xC00000B7, _table(_AARCH64))}
 Condition = tuple[int, int, int]
 """The argument's index, the relevant bits of its 64, and their required value."""
 
@@ -140,7 +137,14 @@ def filter_calls(libc: ctypes.CDLL) -> str:
 
 def program(machine: Machine, pid: int) -> bytes:
     """Return the filter for a machine in the kernel's format (classic BPF, 8 bytes a step). pid: of this process."""
-    limited = _conditions(pid)
+    whole = (1 << 64) - 1
+    limited: dict[str, Sequence[Condition]] = {
+        "mmap": [(2, _PROT_EXEC, 0)],
+        "mprotect": [(2, _PROT_EXEC, 0)],
+        "clone": [(0, _CLONE_THREAD, _CLONE_THREAD)],  # a thread of this process, never another process
+        "tgkill": [(0, _LOW, pid)],  # abort() is a signal to oneself
+        "prlimit64": [(0, _LOW, 0), (2, whole, 0)],  # reads its own limits, sets none
+    }
     steps = [
         _step(_LOAD, _ARCHITECTURE_AT),
         _step(_EQUAL, machine.audit, 1, 0),
@@ -155,17 +159,6 @@ def program(machine: Machine, pid: int) -> bytes:
         block = [*_checked(limited.get(name, ())), _step(_RETURN, answer)]
         steps += [_step(_EQUAL, number, 0, len(block)), *block]
     return b"".join([*steps, _step(_RETURN, _ERROR | _EPERM)])
-
-
-def _conditions(pid: int) -> dict[str, Sequence[Condition]]:
-    whole = (1 << 64) - 1
-    return {
-        "mmap": [(2, _PROT_EXEC, 0)],
-        "mprotect": [(2, _PROT_EXEC, 0)],
-        "clone": [(0, _CLONE_THREAD, _CLONE_THREAD)],  # a thread of this process, never another process
-        "tgkill": [(0, _LOW, pid)],  # abort() is a signal to oneself
-        "prlimit64": [(0, _LOW, 0), (2, whole, 0)],  # reads its own limits, sets none
-    }
 
 
 def _checked(conditions: Sequence[Condition]) -> list[bytes]:
@@ -221,10 +214,7 @@ def _ask_kernel() -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    landlock, seccomp = (
-        forbid_everything(libc),
-        filter_calls(libc),
-    )  # the filter forbids Landlock's calls
+    landlock, seccomp = forbid_everything(libc), filter_calls(libc)  # the filter forbids Landlock's calls
     if seccomp:
         _lower(resource.RLIMIT_NPROC, 0)  # root is exempt, and this also forbids threads; the filter distinguishes them
     lacks = {"Landlock": landlock, "seccomp": seccomp}

@@ -57,7 +57,6 @@ def _worded(message: Message) -> str:
 
 
 def translated_lines(text: str) -> str:
-    """Translate each of our lines in a text, such as a notice's."""
     return text if language() == ENGLISH else "\n".join(map(translated, text.split("\n")))
 
 

@@ -103,11 +103,11 @@ class Matcher:
         heard: Callable[[Sequence[Alert]], Awaitable[None]],
         private_since: Callable[[str], Awaitable[Millis | None]],
     ) -> None:
+        self._world = world
         self._storage = storage
         self._ownership = storage.ownership
         self._mailbox = mailbox
         self._nudge = nudge
-        self._world = world
         self._refresh = refresh
         self._heard = heard
         self._private_since = private_since
@@ -116,16 +116,11 @@ class Matcher:
         self._left = 0
         self._changes = 0
 
-    def __repr__(self) -> str:
-        return f"<Matcher at {self._at}>"
-
     def changes(self) -> int:
-        """Count the changes of alerts read in this life."""
         return self._changes
 
     @property
     def at(self) -> Seq:
-        """The last position that this life has matched; START before it knows."""
         return self._at
 
     async def run(self, child: Child) -> None:
@@ -142,7 +137,24 @@ class Matcher:
         """Match new events. A node that stands by waits for none, so it need not read them at once."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake)
-            await self._keep_following()
+            child, moved = self._child, False
+            while True:
+                try:
+                    if moved:
+                        await self._change()
+                        moved = False
+                    await self._follow()
+                except AlertsMoved as error:
+                    # Stored just now, or by a sender that is gone: it takes effect from here.
+                    self._world.log("matcher.alerts_moved", revision=error.revision, after=error.at)
+                    moved = True
+                except CursorMoved as error:
+                    # An abandoned write arrived after the cursor was read. The stored cursor is right.
+                    self._world.log("matcher.cursor_moved", error=str(error))
+                except (Unavailable, Corrupt) as error:
+                    self._world.log("matcher.parked", error=str(error))
+                    child.ready()
+                    await trio.sleep(PARKED)
 
     async def _watch_revision(self) -> None:
         """Request a new read of the alerts after another node wrote some, even if no event comes."""
@@ -178,26 +190,6 @@ class Matcher:
             head = await tail.wait_past(head)
             with suppress(MailboxFull):  # full: it is about to read anyway
                 self._mailbox.send_nowait(LogGrew())
-
-    async def _keep_following(self) -> None:
-        child, moved = self._child, False
-        while True:
-            try:
-                if moved:
-                    await self._change()
-                    moved = False
-                await self._follow()
-            except AlertsMoved as error:
-                # Stored just now, or by a sender that is gone: it takes effect from here.
-                self._world.log("matcher.alerts_moved", revision=error.revision, after=error.at)
-                moved = True
-            except CursorMoved as error:
-                # An abandoned write arrived after the cursor was read. The stored cursor is right.
-                self._world.log("matcher.cursor_moved", error=str(error))
-            except (Unavailable, Corrupt) as error:
-                self._world.log("matcher.parked", error=str(error))
-                child.ready()
-                await trio.sleep(PARKED)
 
     async def _follow(self) -> None:
         self._begin(await self._storage.outbox.cursor(MATCHED))

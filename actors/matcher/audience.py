@@ -33,7 +33,11 @@ class Audience:
 
         An alert without a destination stays: its matches are counted, and its channel carries them.
         """
-        self._destinations = _by_alert(destinations)
+        found: dict[str, list[str]] = {}
+        for destination in destinations:
+            if destination.enabled and destination.state != "disabled":
+                found.setdefault(destination.alert_id, []).append(destination.id)
+        self._destinations = {alert: tuple(ids) for alert, ids in found.items()}
         wanted = {alert.id: alert for alert in alerts if alert.enabled}
         for id in [id for id in self._alerts if id not in wanted]:
             self._drop(id)
@@ -49,20 +53,15 @@ class Audience:
         if event.kind == Kind.HELD:
             return []
         if told.alert_type is None:
-            found = self._met(Texts(told), event)
+            # Tags are read from the body, which is only worth it if alerts name some.
+            tags = event.tags if self._by_tag else ()
+            texts, queries = Texts(told), self._queries.items()
+            met = [id for match, table in queries for id in table.match(texts.of(match), event.source, tags)]
+            found = sorted(met, key=lambda id: (self._alerts[id].created_at, id))
             return (
                 found if event.kind != Kind.PRACTICE else [id for id in found if self._alerts[id].scope.covers(event)]
             )
         return [alert.id for alert in self._alerts.values() if wants_notice(alert, told.alert_type, event)]
-
-    def _met(self, texts: Texts, event: Stored) -> list[str]:
-        """Return the alerts whose queries match an event; only the texts that alerts need are analysed."""
-        # Tags are read from the body, which is only worth it if alerts name some.
-        tags = event.tags if self._by_tag else ()
-        met = [
-            id for match, queries in self._queries.items() for id in queries.match(texts.of(match), event.source, tags)
-        ]
-        return sorted(met, key=lambda id: (self._alerts[id].created_at, id))
 
     def including(self, source: str, private_since: Millis | None, alerts: list[str]) -> list[str]:
         """Return those of some alerts that a private source has not left."""
@@ -72,7 +71,6 @@ class Audience:
         return self._alerts[alert].meets_once
 
     def destinations(self, alert: str) -> Sequence[str]:
-        """Return the active destinations of an alert."""
         return self._destinations.get(alert, ())
 
     def __len__(self) -> int:
@@ -93,15 +91,6 @@ class Audience:
             queries.remove(id)
             if not len(queries):
                 del self._queries[match]
-
-
-def _by_alert(destinations: Sequence[Destination]) -> dict[str, tuple[str, ...]]:
-    """Omit paused and disabled destinations: resuming one offers a replay from where it stopped."""
-    found: dict[str, list[str]] = {}
-    for destination in destinations:
-        if destination.enabled and destination.state != "disabled":
-            found.setdefault(destination.alert_id, []).append(destination.id)
-    return {alert: tuple(ids) for alert, ids in found.items()}
 
 
 def _standing(alert: Alert) -> tuple[str, str, str, tuple[str, ...], tuple[str, ...]]:

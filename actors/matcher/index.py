@@ -21,7 +21,7 @@ from typing import NamedTuple, assert_never
 
 from actors.query import AnalysedText, EventSide, Query, matches
 from actors.query.conditions import Condition
-from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Step, Unit, Word
+from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Step, Unit, Word
 from actors.query.parts import holds
 
 Cost = Callable[[str], float]
@@ -93,11 +93,7 @@ def _of_unit(unit: Unit, cost: Cost) -> Anchors:
 
 def _of_step(step: Step, cost: Cost) -> Anchors:
     """Return the anchors of a phrase's step: a text may use any of its readings."""
-
-    def rarest(path: Path) -> Anchors:
-        return min((_of_unit(unit, cost) for unit in path), key=_cost)
-
-    return _union([rarest(path) for path in step])
+    return _union([min((_of_unit(unit, cost) for unit in path), key=_cost) for path in step])
 
 
 def _union(parts: list[Anchors]) -> Anchors:
@@ -197,7 +193,6 @@ class _Table(NamedTuple):
         return found
 
     def _prefixes(self, text: AnalysedText | EventSide) -> list[str]:
-        """Return the prefixes in use that match a word of the text."""
         if not self.sure_prefix and not self.maybe_prefix:
             return []
         lengths = [length for length, uses in self.lengths.items() if uses]
@@ -255,7 +250,6 @@ class StandingQueries:
             tables.setdefault(query.language, _Table({}, {}, {}, {}, {}, Counter())).put(entry)
 
     def remove(self, id: str) -> None:
-        """Remove a query, if present."""
         entry = self._entries.pop(id, None)
         if entry is None:
             return
@@ -284,13 +278,10 @@ class StandingQueries:
         for code, table in self._tables.get(None, {}).items():
             crowds = [key for key in sorted(_common(text.keys(code), table.maybe)) if len(table.maybe[key]) >= _CROWD]
             for entry in [entry for key in crowds for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
-                self._refile(table, entry)
-
-    def _refile(self, table: _Table, entry: _Entry) -> None:
-        """Refile a query under rarer anchors if it has some, else at the end of its row, so that others get a turn."""
-        table.drop(entry)
-        entry.anchors = anchors(entry.query.root, self._common.cost)
-        table.put(entry)
+                # Under rarer anchors if it has some, else at the end of its row, so that others get a turn.
+                table.drop(entry)
+                entry.anchors = anchors(entry.query.root, self._common.cost)
+                table.put(entry)
 
     def __contains__(self, id: object) -> bool:
         return id in self._entries

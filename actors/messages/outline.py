@@ -40,16 +40,12 @@ def written(sources: Iterable[Source], title: str) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n'
     yield f"<head><title>{escape(_plain(title), quote=False)}</title></head>\n<body>\n"
     for source in sources:
-        yield _outline(source)
+        words = [tag.removeprefix("label:") for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
+        joined = ",".join(_plain(word).replace(",", " ").replace("/", " ") for word in words)
+        category = f' category="{escape(joined)}"' if words else ""
+        text, url = escape(_plain(source.called)), escape(_plain(source.url))
+        yield f'<outline type="{source.tier.outline}" text="{text}" xmlUrl="{url}"{category}/>\n'
     yield "</body>\n</opml>\n"
-
-
-def _outline(source: Source) -> str:
-    words = [tag.removeprefix("label:") for tag in source.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
-    joined = ",".join(_plain(word).replace(",", " ").replace("/", " ") for word in words)
-    category = f' category="{escape(joined)}"' if words else ""
-    text, url = escape(_plain(source.called)), escape(_plain(source.url))
-    return f'<outline type="{source.tier.outline}" text="{text}" xmlUrl="{url}"{category}/>\n'
 
 
 def _plain(text: str) -> str:

@@ -183,7 +183,6 @@ def settings_of(request: NewSource | SourcePatch) -> dict[str, Any]:
 
 
 def defaults_of(request: TagSettings) -> dict[str, Any]:
-    """Return a request's settings of a tag's defaults, as `settings_of` does."""
     return _in_seconds(given(request, TagDefaults))
 
 

@@ -225,28 +225,10 @@ class CountTags(Struct, frozen=True):
     reply: Reply[Mapping[str, int]]
 
 
-RegistryMessage = (
-    AddSource
-    | DetectUrl
-    | PreviewSource
-    | UrlQuestion
-    | SourceQuestion
-    | EditSource
-    | Teach
-    | DeleteSource
-    | RestoreSource
-    | CheckNow
-    | ShowPractice
-    | ChangePractice
-    | EndPractice
-    | DescribeSource
-    | ExplainSource
-    | ExamineSource
-    | ListSources
-    | CountTags
-    | SetTagDefaults
-    | ShowTold
-)
+_Change = AddSource | EditSource | Teach | DeleteSource | RestoreSource | SetTagDefaults
+_Look = DetectUrl | PreviewSource | UrlQuestion | SourceQuestion | CheckNow
+_Question = DescribeSource | ExplainSource | ExamineSource | ListSources | CountTags | ShowTold
+RegistryMessage = _Change | _Look | _Question | ShowPractice | ChangePractice | EndPractice
 
 
 class LookNow(Struct, frozen=True):

@@ -290,7 +290,6 @@ def _size(value: Any) -> int:
 
 
 def _check(tree: nodes.Template) -> None:
-    """Raise ContentError for unsupported language, or an unknown name."""
     for node in tree.find_all((nodes.Node,)):
         if not isinstance(node, _LANGUAGE):
             line = f"line {node.lineno}: " if node.lineno else ""
@@ -316,7 +315,6 @@ def _check(tree: nodes.Template) -> None:
 
 
 def _named(node: nodes.Node) -> Sequence[str]:
-    """Return the attributes that a node names, itself or for a filter."""
     if isinstance(node, nodes.Getattr):
         return [node.attr]
     if isinstance(node, nodes.Keyword) and node.key == "attribute":

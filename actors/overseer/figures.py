@@ -40,12 +40,7 @@ class Figures:
     """lag: how far the matcher is behind the log."""
 
     def __init__(
-        self,
-        world: World,
-        storage: Storage,
-        overseer: Overseer,
-        watchman: OverdueMonitor,
-        lag: Callable[[], Lag],
+        self, world: World, storage: Storage, overseer: Overseer, watchman: OverdueMonitor, lag: Callable[[], Lag]
     ) -> None:
         self._world, self._storage = world, storage
         self._overseer, self._watchman, self._lag = overseer, watchman, lag
@@ -87,17 +82,15 @@ class Figures:
         restarts["sanderling",] = sum(row.restarts for row in parts)
         up: Values = {(row.path,): float(row.state == "ok") for row in parts}
         queues: Values = {(name,): depth for name, depth in self._overseer.queues().items()}
+        ownership = self._storage.ownership
+        members = len(ownership.view.inside()) if ownership.shared else 1
         return [
             Figure("actors", "Actors of sources and destinations.", ("kind", "state"), actors),
             Figure("restarts", "Restarts.", ("supervisor",), restarts, counts=True),
             Figure("part_up", "1 for each fixed part that runs.", ("part",), up),
             Figure("queue_depth", "Messages that wait in a fixed part's mailbox.", ("part",), queues),
-            Figure("members", "Nodes that share the database; 1 where there are no others.", (), {(): self._members()}),
+            Figure("members", "Nodes that share the database; 1 where there are no others.", (), {(): members}),
         ]
-
-    def _members(self) -> int:
-        ownership = self._storage.ownership
-        return len(ownership.view.inside()) if ownership.shared else 1
 
     def _of_the_log(self) -> list[Figure]:
         tail, now = self._storage.tail, self._world.now()

@@ -61,10 +61,6 @@ class Journal:
         found = [
             (number, line)
             for number, line in self.lines.after(after)
-            if not actor or _is_of(actor, str(line.get("actor", "")))
+            if not actor or f"{line.get('actor', '')}/".startswith(f"{actor}/")
         ]
         return found[-limit:]
-
-
-def _is_of(actor: str, path: str) -> bool:
-    return path == actor or path.startswith(f"{actor}/")

@@ -76,13 +76,10 @@ class Overseer:
     # --- looking -------------------------------------------------------------------------------------------------
 
     async def page(self, asked: RowQuery, start: int, limit: int) -> tuple[list[Row], int]:
-        """Return the current rows from a position on, and the total number of rows."""
         paths = await self._orders.get(asked)
-        rows = (self._find(path) for path in paths[start : start + limit])
-        return [row for row in rows if row is not None], len(paths)
+        return self.some(paths[start : start + limit]), len(paths)
 
     def some(self, paths: Sequence[str]) -> list[Row]:
-        """Return the current rows at these paths, without those that are gone."""
         found = (self._find(path) for path in paths)
         return [row for row in found if row is not None]
 
@@ -167,7 +164,6 @@ class Overseer:
         return live.source
 
     def changed(self) -> None:
-        """Invalidate the orders after an action on a source."""
         self._orders.forget()
 
     # --- rows ----------------------------------------------------------------------------------------------------

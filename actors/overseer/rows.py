@@ -238,7 +238,6 @@ class Orders:
         self._making = trio.Lock()
 
     async def get(self, asked: RowQuery) -> Sequence[str]:
-        """Return the paths of all rows that a filter admits, sorted."""
         async with self._making:
             orders, began = self._kept, trio.current_time()  # what is made before `forget` is not kept after it
             order = orders.get(asked)

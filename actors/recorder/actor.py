@@ -58,9 +58,9 @@ class Recorder:
     ) -> None:
         self._world = world
         self._storage = storage
+        self._mailbox = mailbox
         self._signing = signing
         self._base_url = base_url
-        self._mailbox = mailbox
         self._stories = SameStories()
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
@@ -152,7 +152,13 @@ class Recorder:
             raise
         except Exception as error:
             # A draft that cannot be encoded must not take the other sources' harvests with it.
-            await self._append_singly(records, error)
+            if len(records) == 1:
+                source = records[0].harvest.source
+                self._world.log("recorder.harvest_refused", source_id=source, error=repr(error)[:300])
+                records[0].reply.fail(error)
+            else:
+                for record in records:
+                    await self._append([record])
             return
         self._world.reach("recorder/after commit")
         events = events_of(answers)
@@ -167,14 +173,6 @@ class Recorder:
         for event in events:
             if event.kind != Kind.PRACTICE:
                 metrics.events.add(_OURS.get(event.kind) or tier_of(event.kind) or "other")
-
-    async def _append_singly(self, records: Sequence[Record], error: Exception) -> None:
-        if len(records) > 1:
-            for record in records:
-                await self._append([record])
-            return
-        self._world.log("recorder.harvest_refused", source_id=records[0].harvest.source, error=repr(error)[:300])
-        records[0].reply.fail(error)
 
     def _stamp(self, signer: Signer, seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
         now = self._world.now()

@@ -81,6 +81,3 @@ class Identifiers:
         else:
             self._last = Seq(self._last + 1)
         return self._last, id_of(self._last, self._bits(_TAIL_BITS))
-
-    def __repr__(self) -> str:
-        return f"Identifiers(last={self._last})"

@@ -86,9 +86,6 @@ class SigningKeys:
 
         return sign
 
-    def __repr__(self) -> str:
-        return f"SigningKeys(active={self._signer.key_id!r})"
-
 
 async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
     """Return the signing keys, the active one first; the very first start makes one."""

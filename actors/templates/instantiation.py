@@ -39,7 +39,7 @@ from storage.records.alert import MOST_ALERTS, MOST_SOURCES, Alert
 from storage.records.identity import Millis, SourceId
 from storage.records.tiers import SourceType
 from storage.sql.storage import Storage
-from supervision import Mailbox, Reply, Stopping, Unanswered
+from supervision import Mailbox, Stopping, Unanswered
 
 LATE = "timeout: it was not done in time; call again to do the rest"
 
@@ -194,12 +194,9 @@ class Templates:
 
     async def _attach(self, wanted: PlannedSource) -> SourceOutcome:
         *tags, mark = wanted.tags
-
-        def message(reply: Reply[AddedSource]) -> AddSource:
-            return AddSource(NewSource(wanted.url, type=wanted.type, tags=tuple(tags)), reply, (mark,))
-
+        new = NewSource(wanted.url, type=wanted.type, tags=tuple(tags))
         try:
-            added = await self._registry.ask(message)
+            added: AddedSource = await self._registry.ask(lambda reply: AddSource(new, reply, (mark,)))
         except (DomainError, StorageError, Unanswered, Stopping) as error:
             return SourceOutcome(wanted, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source

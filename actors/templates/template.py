@@ -87,7 +87,6 @@ class Template(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def tag(self) -> str:
-        """The tag of its sources, and so of their events."""
         return f"template:{self.id}"
 
     def alert_key(self, suggestion: Suggestion) -> str:
@@ -167,16 +166,14 @@ def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], regist
 
     def in_url(found: re.Match[str]) -> str:
         name = found[1]
-        return registry_base.rstrip("/") if name == REGISTRY_BASE else _encoded(kinds[name], texts[name])
+        if name == REGISTRY_BASE:
+            return registry_base.rstrip("/")
+        # Domains and addresses are read already; a string must not end its part of the URL.
+        return quote(texts[name], safe="") if kinds[name].type == "string" else texts[name]
 
     url = parse_url(NAME.sub(in_url, pattern.url))
     tags = (NAME.sub(lambda found: texts[found[1]], tag) for tag in pattern.tags)
     return PlannedSource(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(tag_of, tags), template.tag))))
-
-
-def _encoded(parameter: Parameter, value: str) -> str:
-    """Encode a value: a domain is ASCII already; a string must not end its part of the URL."""
-    return quote(value, safe="") if parameter.type == "string" else value
 
 
 _TOGETHER = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
@@ -275,18 +272,14 @@ def _check_parameters(template: Template) -> Found:
                 f"{place}.key",
                 f"no source has {{{parameter.key}}} in its URL and no alert in its query: use it, or leave it out",
             )
-        yield from _check_example(place, parameter)
+        try:
+            if parameter.type == "domain":
+                read_domain(parameter.example)
+        except NoDomain as error:
+            yield f"{place}.example", f"{parameter.example!r} {error}"
     most = len(template.sources) * prod(parameter.max for parameter in template.parameters)
     if most > MOST_SOURCES:
         yield "parameters", f"up to {most} sources at once; at most {MOST_SOURCES}: lower a max, or drop sources"
-
-
-def _check_example(place: str, parameter: Parameter) -> Found:
-    try:
-        if parameter.type == "domain":
-            read_domain(parameter.example)
-    except NoDomain as error:
-        yield f"{place}.example", f"{parameter.example!r} {error}"
 
 
 def _check_url(template: Template, url: str, tier: Tier) -> Iterator[str]:
@@ -389,20 +382,19 @@ def described(template: Template) -> str:
 
     It covers names, counts and lengths; domains are checked by `read_parameters` only.
     """
-    taken = {parameter.key: _described(parameter) for parameter in template.parameters}
+    taken = {
+        parameter.key: {
+            "type": "array",
+            "minItems": parameter.min,
+            "maxItems": parameter.max,
+            "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_OF[parameter.type]},
+            "description": parameter.description,
+            "examples": [[parameter.example]],
+        }
+        for parameter in template.parameters
+    }
     schema = {"$schema": DIALECT, "type": "object", "additionalProperties": False, "required": list(taken)}
     return json.encode(schema | {"properties": taken}).decode()
-
-
-def _described(parameter: Parameter) -> dict[str, object]:
-    return {
-        "type": "array",
-        "minItems": parameter.min,
-        "maxItems": parameter.max,
-        "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_OF[parameter.type]},
-        "description": parameter.description,
-        "examples": [[parameter.example]],
-    }
 
 
 def read_parameters(template: Template, given: Mapping[str, object]) -> Values:

@@ -91,10 +91,6 @@ def decode(body: bytes, content_type: str) -> DecodedText:
             if name == "utf-8" and (text := _nearly_utf8(body, error)) is not None:
                 return DecodedText(text, "utf-8", how, True)
             failed = True
-    return _undeclared(body, failed)
-
-
-def _undeclared(body: bytes, failed: bool) -> DecodedText:
     try:
         return DecodedText(body.decode(), "utf-8", "valid UTF-8", failed)
     except UnicodeDecodeError as error:

@@ -109,6 +109,8 @@ def _event(layers: Layers | None, raw: str, url: str) -> Frame | None:
     link = absolute(_string(layers, _URLS), url)
     if (not said or len(said) < 20) and not title and not link and _is_signal(layers, said):
         return None
+    lists = (value for fields in layers for name in _TAGS if isinstance(value := fields.get(name), list))
+    words = [normalise(word).lower()[:100] for word in next(lists, ()) if isinstance(word, str)]
     own = normalise(_string(layers, _KEYS))
     content = plain(said) or normalise(raw)
     return Frame(
@@ -121,7 +123,7 @@ def _event(layers: Layers | None, raw: str, url: str) -> Frame | None:
         published_at=next(
             (at for of in layers for name in _TIMES if name in of and (at := moment_of(of[name])) is not None), None
         ),
-        tags=tuple(_tags(layers)),
+        tags=tuple(f"{OF_FRAMES}{word}" for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word),
     )
 
 
@@ -274,14 +276,3 @@ def _string(layers: Layers, names: tuple[str, ...]) -> str:
             if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 256:
                 return str(value)
     return ""
-
-
-def _tags(layers: Layers) -> Iterator[str]:
-    for fields in layers:
-        for name in _TAGS:
-            value = fields.get(name)
-            if isinstance(value, list):
-                words = [normalise(word).lower()[:100] for word in value if isinstance(word, str)]
-                kept = (word for word in dict.fromkeys(words[:_MOST_TAGS]) if word and "\n" not in word)
-                yield from (f"{OF_FRAMES}{word}" for word in kept)
-                return

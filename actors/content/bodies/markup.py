@@ -134,10 +134,6 @@ def _begin_body(root: Element) -> None:
     moved[-1].tail = f"{moved[-1].tail or ''}{text or ''}" or None
 
 
-def parse_fragment(text: str) -> Element:
-    return parse(f"<html><body><div>{text}</div></body></html>")
-
-
 def around_heading(root: Element) -> frozenset[Element]:
     heading = next(root.iter("h1"), None)
     return frozenset(heading.iterancestors()) if heading is not None else frozenset()

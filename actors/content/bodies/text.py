@@ -48,19 +48,17 @@ def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
         from actors.content.bodies import markup  # noqa: PLC0415 - lxml is for workers
 
         try:
-            return normalise("\n".join(filter(str.strip, markup.lines(markup.parse_fragment(fragment)))))
+            return normalise(
+                "\n".join(
+                    filter(str.strip, markup.lines(markup.parse(f"<html><body><div>{fragment}</div></body></html>")))
+                )
+            )
         except ContentError:
             return ""
-    return normalise(decode_entities(fragment))
-
-
-def decode_entities(text: str) -> str:
-    """Resolve character references, twice because some feeds escape them twice (`&amp;#8217;`)."""
-    for _ in range(2):
-        if not _ENTITY.search(text):
-            break
-        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
-    return text
+    for _ in range(2):  # some feeds escape twice (`&amp;#8217;`)
+        if _ENTITY.search(fragment):
+            fragment = _ENTITY.sub(lambda found: html.unescape(found[0]), fragment)
+    return normalise(fragment)
 
 
 def cap(text: str) -> tuple[str, bool]:

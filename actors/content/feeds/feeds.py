@@ -12,7 +12,7 @@ import codecs
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import feedparser
@@ -131,7 +131,10 @@ def _raw(entry: Any, base: str, *, atom: bool) -> Raw:
         author=plain(str(author.get("name") or entry.get("author") or "")).replace("\n", " "),
         content=content_of(entry, atom=atom),
         published_at=_published(entry),
-        tags=tuple(_tags(entry)),
+        tags=(
+            *(f"category:{tag.get('term') or tag.get('label') or ''}" for tag in entry.get("tags") or ()),
+            *(f"enclosure:{each.get('type') or 'application/octet-stream'}" for each in entry.get("enclosures") or ()),
+        ),
     )
 
 
@@ -154,13 +157,6 @@ def _published(entry: Any) -> Millis | None:
     return next((at for at in found if at is not None), None)
 
 
-def _tags(entry: Any) -> Iterator[str]:
-    for tag in entry.get("tags") or ():
-        yield f"category:{tag.get('term') or tag.get('label') or ''}"
-    for enclosure in entry.get("enclosures") or ():
-        yield f"enclosure:{enclosure.get('type') or 'application/octet-stream'}"
-
-
 _HEAD = 4096
 _MOST_HUBS = 5
 _ITEMS = re.compile(r'"items"\s*:\s*\[')
@@ -179,7 +175,11 @@ def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
     document = _document(decoded.text)
     version, items = document.get("version"), document.get("items")
     declared = isinstance(version, str) and "jsonfeed" in version.lower()
-    if not isinstance(items, list) or not (declared or ("title" in document and all(map(_is_item, items[:5])))):
+    signs = {"id", "url", "content_html", "content_text"}
+    begins = "title" in document and all(
+        isinstance(item, dict) and signs & item.keys() for item in _listed(document, "items")[:5]
+    )
+    if not isinstance(items, list) or not (declared or begins):
         raise ContentError("The body is JSON, but not a JSON Feed: it has no `version` of jsonfeed.org with `items`.")
     dicts = [item for item in items if isinstance(item, dict)]
     found = newest(dicts, _json_date)
@@ -189,7 +189,11 @@ def read_json_feed(decoded: DecodedText, url: str) -> FeedReading:
         format="json feed",
         entries=entries_of([_json_entry(item, url) for item in found]),
         damaged=decoded.damaged,
-        hubs=tuple(_hubs(document, url)),
+        hubs=tuple(
+            link
+            for hub in _listed(document, "hubs")[:_MOST_HUBS]
+            if isinstance(hub, dict) and (link := absolute(_string(hub, "url"), url))
+        ),
         paging=(("next", following),) if (following := absolute(_string(document, "next_url"), url)) else (),
         cut=document.get(_CUT) is True,
         left_out=len(dicts) - len(found),
@@ -232,40 +236,27 @@ def _salvaged(text: str) -> Mapping[str, Any] | None:
     return {**head, "items": items, _CUT: True} if is_cut and items else None
 
 
-def _hubs(document: Mapping[str, Any], base: str) -> Iterator[str]:
-    hubs = document.get("hubs")
-    for hub in hubs[:_MOST_HUBS] if isinstance(hubs, list) else ():
-        if isinstance(hub, dict) and (link := absolute(_string(hub, "url"), base)):
-            yield link
-
-
-def _is_item(item: object) -> bool:
-    return isinstance(item, dict) and bool({"id", "url", "content_html", "content_text"} & item.keys())
-
-
 def _json_entry(item: Mapping[str, Any], base: str) -> Raw:
     markup, text = _string(item, "content_html"), _string(item, "content_text")
-    attached = (each.get("url") for each in _listed(item, "attachments") if isinstance(each, dict))
-    candidates = (_string(item, "url"), _string(item, "external_url"), absolute(_string(item, "id"), ""), *attached)
+    attached = [each for each in _listed(item, "attachments") if isinstance(each, dict)]
+    candidates = [_string(item, "url"), _string(item, "external_url"), absolute(_string(item, "id"), "")]
+    candidates += [str(each.get("url") or "") for each in attached]
+    author = next(iter(_listed(item, "authors")), item.get("author"))
+    tags = [f"category:{word}" for word in _listed(item, "tags") if isinstance(word, str)]
+    tags += [f"enclosure:{kind}" for each in attached if (kind := _string(each, "mime_type"))]
     return Raw(
         id=normalise(_string(item, "id")),
-        url=next((link for each in candidates if (link := entry_address(str(each or ""), base))), ""),
+        url=next((link for each in candidates if (link := entry_address(each, base))), ""),
         title=normalise(_string(item, "title")),
-        author=_json_author(item),
+        author=plain(_string(author, "name")) if isinstance(author, dict) else "",
         content=plain(markup) or normalise(text) or plain(_string(item, "summary")),
         published_at=_json_date(item),
-        tags=tuple(_json_tags(item)),
+        tags=tuple(tags),
     )
 
 
 def _json_date(item: Mapping[str, Any]) -> Millis | None:
     return next((at for name in _JSON_DATES if (at := moment(_string(item, name))) is not None), None)
-
-
-def _json_author(item: Mapping[str, Any]) -> str:
-    authors = item.get("authors")
-    first = authors[0] if isinstance(authors, list) and authors else item.get("author")
-    return plain(_string(first, "name")) if isinstance(first, dict) else ""
 
 
 def _string(fields: Mapping[str, Any], name: str) -> str:
@@ -278,15 +269,6 @@ def _string(fields: Mapping[str, Any], name: str) -> str:
 def _listed(item: Mapping[str, Any], name: str) -> list[Any]:
     found = item.get(name)
     return found if isinstance(found, list) else []
-
-
-def _json_tags(item: Mapping[str, Any]) -> Iterator[str]:
-    for word in _listed(item, "tags"):
-        if isinstance(word, str):
-            yield f"category:{word}"
-    for attached in _listed(item, "attachments"):
-        if isinstance(attached, dict) and (kind := _string(attached, "mime_type")):
-            yield f"enclosure:{kind}"
 
 
 MOST_LINES: Final = 5_000
@@ -319,15 +301,9 @@ def read_outline(body: bytes, most: int = MOST_LINES) -> Outline:
 
 
 def _line(feed: Mapping[str, Any]) -> FeedLine:
-    tags = tuple(dict.fromkeys(_folders(feed.get("categories", ()))))[:MOST_FOLDERS]
+    folders = [folder for path in feed.get("categories", ()) for folder in path[:MOST_FOLDERS]]
+    tags = tuple(filter(None, dict.fromkeys(map(_folder_tag, folders))))[:MOST_FOLDERS]
     return FeedLine(feed["url"], _one_line(feed["title"], _LONGEST_TITLE), tags)
-
-
-def _folders(categories: Sequence[Sequence[str]]) -> Iterator[str]:
-    for path in categories:
-        for folder in path[:MOST_FOLDERS]:
-            if word := _folder_tag(folder):
-                yield word
 
 
 def _folder_tag(folder: str) -> str:

@@ -81,16 +81,13 @@ def _addresses(body: bytes) -> Iterator[SitemapEntry]:
                 said.setdefault(_NAMES[tag], text[: _LONGEST + 1])
             elif tag in ("url", "sitemap"):
                 if 0 < len(said.get("loc", "")) <= _LONGEST:
-                    yield _address(said)
+                    published = moment(said["published"]) if "published" in said else None
+                    yield SitemapEntry(said["loc"], said.get("lastmod", "")[:40], said.get("title", ""), published)
                 said = {}
-                _drop(element)
-
-
-def _address(said: dict[str, str]) -> SitemapEntry:
-    published = said.get("published")
-    return SitemapEntry(
-        said["loc"], said.get("lastmod", "")[:40], said.get("title", ""), moment(published) if published else None
-    )
+                element.clear()
+                parent = element.getparent()
+                while parent is not None and element.getprevious() is not None:
+                    del parent[0]
 
 
 def _is_its_own(element: etree._Element, tag: str) -> bool:
@@ -99,13 +96,6 @@ def _is_its_own(element: etree._Element, tag: str) -> bool:
         parent = element.getparent()
         return parent is not None and str(parent.tag).rpartition("}")[2] in ("url", "sitemap")
     return "news" in str(element.tag).rpartition("}")[0]
-
-
-def _drop(element: etree._Element) -> None:
-    element.clear()
-    parent = element.getparent()
-    while parent is not None and element.getprevious() is not None:
-        del parent[0]
 
 
 def _head(body: bytes) -> bytes:

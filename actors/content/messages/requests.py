@@ -265,10 +265,6 @@ def item_form(url: str) -> str:
         named = sorted(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_MOST_NAMES))
     except ValueError:
         return url
-    kept = [f"{name}={value}" for name, value in named if not _is_no_part(name)]
+    kept = [f"{name}={value}" for name, value in named if not (_TRACKING.fullmatch(name) or _SESSION.fullmatch(name))]
     where = f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}"
     return f"{where}?{'&'.join(kept)}" if kept else where
-
-
-def _is_no_part(name: str) -> bool:
-    return _TRACKING.fullmatch(name) is not None or _SESSION.fullmatch(name) is not None

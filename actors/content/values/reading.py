@@ -28,7 +28,7 @@ from actors.content.values.amounts import (
     levelled,
     read,
 )
-from actors.content.wording.dates import DateSpan, Reading, dates_in
+from actors.content.wording.dates import dates_in
 from actors.content.wording.words import word_lists
 from storage.records.event import LARGEST, MOST_SCALE, MOST_VALUE_TEXT, Availability, Value, ValueType
 
@@ -87,12 +87,16 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[ValueSpan]:
     lowered = flat.lower()
     if len(lowered) != len(flat):
         lowered = flat
-    said = [ValueSpan(at.start, at.end, _named(text, at.start, at.end, at.state)) for at in availability_in(lowered)]
+    said = [
+        ValueSpan(at.start, at.end, Value(_cut(text, at.start, at.end), "availability", value=at.state))
+        for at in availability_in(lowered)
+    ]
     found = _apart(
         [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
     )
-    hashes = {at for hash in _HASH.finditer(lowered) for at in range(*hash.span())}
-    found += _Numbers(text, flat, writing, label).read(_taken(found) | hashes)
+    taken = {at for one in found for at in range(one.start, one.end)}
+    taken.update(at for hash in _HASH.finditer(lowered) for at in range(*hash.span()))
+    found += _Numbers(text, flat, writing, label).read(taken)
     return _apart(found)[:MOST_VALUES]
 
 
@@ -115,32 +119,17 @@ def _apart(found: Sequence[ValueSpan]) -> list[ValueSpan]:
     return kept
 
 
-def _taken(found: Sequence[ValueSpan]) -> set[int]:
-    return {at for one in found for at in range(one.start, one.end)}
-
-
 def _cut(text: str, start: int, end: int) -> str:
     return text[start:end].strip()[:MOST_VALUE_TEXT]
 
 
-def _named(text: str, start: int, end: int, state: str) -> Value:
-    return Value(_cut(text, start, end), "availability", value=state)
-
-
 def _dates(text: str, lowered: str, writing: Writing) -> Iterator[ValueSpan]:
+    month_first = writing.language.replace("_", "-").lower() in _MONTH_FIRST
     for at in dates_in(lowered):
-        if said := _date(at, writing):
+        year, month, day = at.readings[-1 if month_first else 0]
+        parts = [f"{year:04}" if year else "", f"{month:02}" if month else "", f"{day:02}" if day else ""]
+        if said := "-".join(filter(None, parts)):
             yield ValueSpan(at.start, at.end, Value(_cut(text, at.start, at.end), "date", value=said))
-
-
-def _date(at: DateSpan, writing: Writing) -> str:
-    readings = at.readings
-    reading: Reading = readings[0]
-    if len(readings) > 1 and writing.language.replace("_", "-").lower() in _MONTH_FIRST:
-        reading = readings[-1]
-    year, month, day = reading
-    parts = ([f"{year:04}"] if year else []) + ([f"{month:02}"] if month else []) + ([f"{day:02}"] if day else [])
-    return "-".join(parts)
 
 
 def _clocks(text: str, lowered: str, writing: Writing) -> Iterator[ValueSpan]:
@@ -176,7 +165,8 @@ class _Numbers:
             if at.start() in taken or at.end() - 1 in taken or (one := self._one(at)) is None:
                 continue
             last = found[-1] if found else None
-            if last is not None and self._is_range(last, one):
+            between = "" if last is None else self._flat[last.end : one.start].strip(" \u00a0")
+            if last is not None and between == "-" and "" in {last.value.unit, one.value.unit}:
                 if one.value.type == "money":
                     found[-1] = last._replace(value=replace(last.value, type="money", unit=one.value.unit))
                 elif last.value.type == "money" and one.value.type == "number":
@@ -205,10 +195,6 @@ class _Numbers:
                 currency = word
         times = _TIMES_AFTER.match(flat, end)
         return currency, (_AFTER.match(flat, times.end()) if times else None) or _AFTER.match(flat, end), times
-
-    def _is_range(self, first: ValueSpan, second: ValueSpan) -> bool:
-        between = self._flat[first.end : second.start].strip(" \u00a0")
-        return between == "-" and "" in {first.value.unit, second.value.unit}
 
     def _one(self, at: re.Match[str]) -> ValueSpan | None:
         flat, writing = self._flat, self._writing

@@ -106,11 +106,7 @@ _LABELS = (
     _mask("clock", "uhr", r"\b\d{1,2}\.\d\d\suhr\b"),
     _mask("count", COUNT_SIGNS, rf"\(?(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}\b\)?"),
     _mask("count", COUNT_SIGNS, rf"\b{_COUNTED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])\)?"),
-    _mask(
-        "count",
-        "times mal fois gånger",
-        rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b",
-    ),
+    _mask("count", "times mal fois gånger", rf"\b{_DONE}\s{_NUMBER}\s{_TIMES}\b|\b{_NUMBER}\s{_TIMES}\s{_DONE}\b"),
     _mask("ago", "read lesezeit lecture läsning", rf"\b\d+\s?{UNIT}\s(?:read|lesezeit|de lecture|läsning)\b"),
     _mask("degrees", "°", r"[-+]?\d+(?:[.,]\d+)?\s?°\s?[cf]?\b"),
 )
@@ -162,7 +158,16 @@ def _canonical(text: str, cell: bool) -> str:
     if figures and not cell and not short:
         text = _applied(_ENDS, text, set(text.rsplit(None, 2)[-2:]))
     if figures or short:
-        text = _masked(text, short, figures)
+        signs = set(_WORD.findall(text))
+        if figures and max(map(len, signs)) >= SHORTEST_ID:
+            signs.add(_LONG)
+        signs.update(mark for mark in _MARKS if mark in text)
+        if not _MONTH_SIGNS.isdisjoint(signs):
+            text = _FULL_MONTH.sub(r"\1", text)
+        text = _applied(_ANYWHERE, text, signs)
+        if short and figures and not (":" in text and _APPOINTMENT.search(text)):
+            text = _applied(_LABELS, _GLUED.sub(lambda found: found[0] or " ", text), signs)
+        text = without_past(text, signs) if short else text
     return stripped(text)
 
 
@@ -180,25 +185,6 @@ def spelled(text: str) -> str:
 def stripped(text: str) -> str:
     text = text.translate(_POINTS)
     return " ".join((_EDGES.sub(" ", text) if "." in text or "," in text or "-" in text else text).split())
-
-
-def _masked(text: str, short: bool, figures: bool) -> str:
-    signs = _signs_in(text, figures)
-    if not _MONTH_SIGNS.isdisjoint(signs):
-        text = _FULL_MONTH.sub(r"\1", text)
-    text = _applied(_ANYWHERE, text, signs)
-    if short and figures and not (":" in text and _APPOINTMENT.search(text)):
-        text = _applied(_LABELS, _GLUED.sub(lambda found: found[0] or " ", text), signs)
-    return without_past(text, signs) if short else text
-
-
-def _signs_in(text: str, figures: bool) -> set[str]:
-    """Return the words and marks of a text; figures: add a sign if a word is long enough for an id."""
-    signs = set(_WORD.findall(text))
-    if figures and max(map(len, signs)) >= SHORTEST_ID:
-        signs.add(_LONG)
-    signs.update(mark for mark in _MARKS if mark in text)
-    return signs
 
 
 def _applied(masks: tuple[_Mask, ...], text: str, signs: set[str]) -> str:

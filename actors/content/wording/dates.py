@@ -49,10 +49,6 @@ def _any_of(phrases: Iterable[str]) -> str:
     return "|".join(phrase.replace(r"\.", r"\.?").replace(r"\#", _COUNT) for phrase in escaped)
 
 
-def _is_long_enough(phrase: str) -> bool:
-    return len(phrase) >= _SHORTEST or len(phrase.encode()) >= _SHORTEST_BYTES
-
-
 _FORMS = {form: word for word, line in _CLDR["ago"].items() for form in line.split("|")}
 _BEFORE = _spaced(form for form in _FORMS if not form.startswith("#"))
 _AFTER = [form.removeprefix("# ") for form in _FORMS if form.startswith("#")]
@@ -62,7 +58,9 @@ _PHRASES = [
     *_CLDR["words"]["past"].split("|"),
     *(phrase for line in _TIMES["recent"].values() for phrase in line.split("|")),
 ]
-_SAID = [phrase for phrase in (*_PHRASES, *_TODAY) if _is_long_enough(phrase)]
+_SAID = [
+    phrase for phrase in (*_PHRASES, *_TODAY) if len(phrase) >= _SHORTEST or len(phrase.encode()) >= _SHORTEST_BYTES
+]
 
 _FIGURED_SIGNS = frozenset(part for word in _FORMS.values() for part in _WORD.findall(word))
 _SAID_SIGNS = frozenset(max(_WORD.findall(phrase), key=len) for phrase in _spaced(_SAID))

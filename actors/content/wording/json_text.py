@@ -223,23 +223,21 @@ def _short(value: Any, most: int, depth: int = 0) -> str | None:
         found = _quoted(value) if len(value) <= most or depth == 0 else " " * (most + 1)
         return found if depth == 0 or len(found) <= most else None
     elif isinstance(value, (dict, list)):
-        return _short_group(value, most, depth)
+        parts, left = list[str](), most - 2
+        for item in value:
+            key = f"{_quoted(item)}: " if isinstance(value, dict) else ""
+            part = (
+                None if depth > _DEEPEST else _short(value[item] if isinstance(value, dict) else item, left, depth + 1)
+            )
+            left -= len(key) + len(part or "") + 2
+            if part is None or left < 0:
+                return None
+            parts.append(key + part)
+        inside = ", ".join(parts)
+        return f"{{{inside}}}" if isinstance(value, dict) else f"[{inside}]"
     else:
         found = json.dumps(value)
     return found if len(found) <= most or depth == 0 else None
-
-
-def _short_group(value: dict[str, Any] | list[Any], most: int, depth: int) -> str | None:
-    parts, left = list[str](), most - 2
-    for item in value:
-        key = f"{_quoted(item)}: " if isinstance(value, dict) else ""
-        part = None if depth > _DEEPEST else _short(value[item] if isinstance(value, dict) else item, left, depth + 1)
-        left -= len(key) + len(part or "") + 2
-        if part is None or left < 0:
-            return None
-        parts.append(key + part)
-    inside = ", ".join(parts)
-    return f"{{{inside}}}" if isinstance(value, dict) else f"[{inside}]"
 
 
 def _quoted(text: str) -> str:

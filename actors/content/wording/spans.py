@@ -136,8 +136,10 @@ def words_of(text: str) -> list[Span]:
         start, end = found.span()
         is_mark = clings(text[start])
         is_joined = (is_mark or was_mark) and words and words[-1][1] == start
-        # The character after a mark belongs to the same word if letters surround it, or after a joiner.
-        if is_joined and (is_mark or text[start - 1] == _JOINER or _continues(text, start)):
+        # The character after a mark belongs to the same word if letters surround it, or after a joiner; not in scripts
+        # where each character is a word.
+        continues = text[start].isalnum() and not re.match(UNSPACED, text[start])
+        if is_joined and (is_mark or text[start - 1] == _JOINER or continues):
             words[-1] = (words[-1][0], end)
         else:
             words.append((start, end))
@@ -152,11 +154,6 @@ def clings(character: str) -> bool:
     return (
         character == _JOINER or unicodedata.category(character)[0] == "M" or "\U0001f3fb" <= character <= "\U0001f3ff"
     )
-
-
-def _continues(text: str, start: int) -> bool:
-    """Whether the letter after a mark continues the word; not in scripts where each character is one."""
-    return text[start].isalnum() and not re.match(UNSPACED, text[start])
 
 
 def border(text: str, end: int) -> int:

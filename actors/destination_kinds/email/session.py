@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from email.errors import MessageError
 from email.message import EmailMessage
 from typing import Final, Literal, NamedTuple
@@ -197,7 +198,8 @@ class Session:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server: {error}") from None
         except _GONE:
             raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection") from None
-        await self._leave()
+        with trio.move_on_after(1), suppress(*_GONE):  # the mail's fate is known
+            await self.stream.send_all(b"QUIT\r\n")
         return reply
 
     async def _begin(self, security: Security, name: str) -> None:
@@ -271,14 +273,6 @@ class Session:
         line = bytes(self._buffer[:end]).rstrip(b"\r")
         del self._buffer[: end + 1]
         return line
-
-    async def _leave(self) -> None:
-        """Send QUIT without waiting for the reply: the mail's fate is known."""
-        with trio.move_on_after(1):
-            try:
-                await self.stream.send_all(b"QUIT\r\n")
-            except _GONE:
-                return
 
 
 def _encoded(text: str) -> str:

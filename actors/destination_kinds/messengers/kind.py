@@ -102,7 +102,6 @@ def _signed(scheme: Scheme, secret: str, now: Millis) -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """Return a value as a part of a path."""
     return quote(text, safe="")
 
 

@@ -165,7 +165,6 @@ def _check_fields(messenger: Messenger) -> Found:
 
 
 def _check_names(messenger: Messenger) -> Found:
-    """Yield unknown names in braces, unused fields, and forbidden headers."""
     shape = messenger.request
     fields = {field.name for field in messenger.fields}
     used: set[str] = ({"secret"} if shape.sign else set()) | set(shape.basic or ())
