@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
@@ -27,18 +27,8 @@ from api.nouns.deliveries import ReplayRequest, replay
 from storage.records.destination import ADDRESS, KEPT_ATTEMPTS, WEEKDAYS, Attempt, Destination, QuietHours, Rates
 from storage.records.states import DESTINATIONS, DestinationState
 
-SERIES = 40
-"""Newest attempts in a latency chart."""
 _NAMES = (noted("Mon"), noted("Tue"), noted("Wed"), noted("Thu"), noted("Fri"), noted("Sat"), noted("Sun"))
 _DAYS = dict(zip(WEEKDAYS, _NAMES, strict=True))
-
-
-class Latency(NamedTuple):
-    """The latency of the newest attempts in milliseconds, oldest first, with a sentence."""
-
-    values: Sequence[int]
-    says: str
-    typical: int | None
 
 
 async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[dict[str, Any]]:
@@ -52,7 +42,7 @@ async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[dict[str
     names = {alert.id: alert.name for alert in await storage.alerts.all()} if hooks else {}
     found = []
     for hook in hooks:
-        lines = await storage.outbox.attempts(hook.id, SERIES)
+        lines = await storage.outbox.attempts(hook.id, 1)
         rated = rates.get(hook.id, Rates(0.0, 0.0))
         old = [secret.until for secret in hook.secrets if secret.until is not None and secret.until > visit.now]
         standing = {
@@ -63,7 +53,7 @@ async def standings(visit: Visit, hooks: Sequence[Destination]) -> list[dict[str
             "waiting": waiting.get(hook.id),
             "failure": percent(rated.failure) if lines else "–",
             "duplicate": percent(rated.duplicate) if rated.duplicate else "",
-            "latency": latency(lines),
+            "tried": bool(lines),
             "next": next_of(hook, waiting.get(hook.id), visit.now),
             "old_secret_until": max(old, default=None),
         }
@@ -84,22 +74,6 @@ def state_of(hook: Destination, lines: Sequence[Attempt]) -> DestinationState:
     if not lines:
         return "unused"
     return "active" if lines[0].result == "sent" else "last_failed"
-
-
-def latency(lines: Sequence[Attempt]) -> Latency:
-    """Return the latency of the newest attempts. lines: newest first."""
-    values = [line.latency_ms for line in reversed(lines)]
-    if not values:
-        return Latency((), say("no attempts yet"), None)
-    typical = sorted(values)[len(values) // 2]
-    says = say_many(
-        "%(count)s attempt: %(typical)s ms typically, %(most)s ms at most",
-        "%(count)s attempts: %(typical)s ms typically, %(most)s ms at most",
-        len(values),
-        typical=typical,
-        most=max(values),
-    )
-    return Latency(values, says, typical)
 
 
 def mode_words(hook: Destination) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.dashboard.reader import MOST_MARKS, ReadMarks
+from api.dashboard.stream import MOST_MARKS, ReadMarks
 from storage.records.event import Stored
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House, ids

@@ -448,7 +448,7 @@ async def test_prices_are_drawn_with_their_history(house: House, browser: Browse
 
 async def test_the_first_change_of_a_counter_is_not_drawn_beside_a_price(house: House, browser: Browser) -> None:
     put(house, hot=HOT, type="html", created_at=NOW)
-    figures = [Value(f"{number} people", "number", str(number), 0, "") for number in (30, 19, 24)]
+    figures = [Value(f"{number} people", "number", number, 0, "") for number in (30, 19, 24)]
     steps = zip(figures, figures[1:], (changed_price(349, 289), changed_price(289, 279)), strict=False)
     for number, (old, new, price) in enumerate(steps, 1):
         counter = TypedChange("number", "Delivery", before=old, after=new)
