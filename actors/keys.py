@@ -59,15 +59,7 @@ def new_key(
     if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise KeyRefused("name", f"The name must be 1 to {NAME_LENGTH} printable characters.")
     for scope in scopes:
-        if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
-            continue
-        if scope.startswith(CHANNEL_SCOPE):
-            says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
-        else:
-            close = get_close_matches(scope, SCOPES, 1, 0.5)
-            says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
-        known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
-        raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {says} {known}")
+        check_scope(scope)
     for field, limit in (("rate", rate), ("burst", burst)):
         if not 1 <= limit <= MOST:
             raise KeyRefused(field, f"{limit} must be from 1 to {MOST}.")
@@ -84,3 +76,16 @@ def new_key(
         burst=burst,
     )
     return plaintext, record
+
+
+def check_scope(scope: str) -> None:
+    """Refuse a scope that would grant nothing. Raises KeyRefused, with the nearest known scope."""
+    if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
+        return
+    if scope.startswith(CHANNEL_SCOPE):
+        says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
+    else:
+        close = get_close_matches(scope, SCOPES, 1, 0.5)
+        says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
+    known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
+    raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {says} {known}")

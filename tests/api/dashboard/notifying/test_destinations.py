@@ -103,9 +103,11 @@ def sent() -> list[Destination]:
 
 @pytest.fixture
 async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterator[House]:
+    house = make_house()
+
     async def answered(made: Destination) -> views.TestResult:
         sent.append(made)
-        bins = Bins(opened.context.world, opened.storage, opened.context.settings.public_url())
+        bins = Bins(house.context.world, house.storage, house.context.settings.public_url())
         if path := bins.path_in(parse_url(made.url, schemes=("http", "https"))):
             bin = await bins.at(path)
             assert bin is not None
@@ -113,10 +115,9 @@ async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterato
             await bins.keep(bin, ArrivedRequest("POST", path, "", headers, b'{"title": "Sample"}', 19, True))
         return views.TestResult(*(("sent", 200) if len(sent) == 1 else ("terminal", 404)), 12, "", "hello")
 
-    closed = make_house()
-    closed.context = replace(closed.context, test_elsewhere=answered)
-    async with running(closed) as opened:
-        yield opened
+    house.context = replace(house.context, test_elsewhere=answered)
+    async with running(house) as house:
+        yield house
 
 
 async def test_it_is_tested_before_it_is_added(house: House, browser: Browser, sent: list[Destination]) -> None:
