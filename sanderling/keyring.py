@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from actors.keys import BURST, RATE, KeyRefused, new_key
 from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
@@ -19,8 +22,10 @@ from sanderling.engines import engine_of
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
 from sanderling.real_world import entropy, now
-from storage.records.identity import Millis, rfc3339
+from storage.records.identity import Millis, Seq, id_of, rfc3339, seq_at
 from storage.records.key import SHOWN, ApiKey, SigningKey
+from storage.records.person import Activity, allowed
+from storage.sql.stores.keys import CommandKeys
 from storage.sqlite.upkeep.upgrade import RotationResult, rotate
 
 PART = 6
@@ -34,13 +39,57 @@ _TOLD = {
 
 
 def create(
-    settings: Settings, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
+    settings: Settings,
+    name: str,
+    scopes: Sequence[str],
+    *,
+    rate: int = RATE,
+    burst: int = BURST,
+    person: str = "",
+    days: int | None = None,
 ) -> tuple[ApiKey, str]:
-    """Make and store a key; return it and its plaintext. A running server accepts it from the next request on."""
+    """Make and store a key; return it and its plaintext. A running server accepts it from the next request on.
+
+    person: the id or e-mail address of its person. days: until it expires. Raises CommandFailed.
+    """
     plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
+    if days is not None:
+        key = replace(key, expires_at=Millis(key.created_at + days * 86_400_000))
     with engine_of(settings).keys(existing=False) as keys:
-        keys.add(key)
+        if person:
+            key = replace(key, person=_person_of(keys, person, key))
+        keys.add(key, _done("keys create", key, after=True))
     return key, plaintext
+
+
+def _person_of(keys: CommandKeys, text: str, key: ApiKey) -> str:
+    found = keys.person(text)
+    if found is None:
+        raise CommandFailed(f"{text}: there is no such person; `sanderling people list` shows them.", Exit.USAGE)
+    more = set(key.scopes) - set(allowed(key.scopes, found.role))
+    if more:
+        raise CommandFailed(
+            f"{found.name} is {found.role}, which does not include {', '.join(sorted(more))}.", Exit.USAGE
+        )
+    return found.id
+
+
+def _done(operation: str, key: ApiKey, *, after: bool) -> Activity:
+    """Return the activity of a command. Its key is shown without the hash."""
+    shown = msgspec.json.encode({"name": key.name, "prefix": key.prefix, "scopes": key.scopes, "person": key.person})
+    drawn = int.from_bytes(entropy(10))
+    id = id_of(Seq(seq_at(now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)
+    before, present = (None, shown) if after else (shown, None)
+    return Activity(
+        id=id,
+        at=now(),
+        person="",
+        by="this machine",
+        operation=operation,
+        object=f"/v1/keys/{key.id}",
+        before=before,
+        after=present,
+    )
 
 
 def every(settings: Settings) -> Sequence[ApiKey]:
@@ -124,7 +173,7 @@ def revoke(settings: Settings, word: str) -> ApiKey:
     """Delete the key that matches an id, a name or a beginning, and return it. Raises CommandFailed."""
     with engine_of(settings).keys() as keys:
         key = find_key(keys.all(), word)
-        keys.revoke(key.id)
+        keys.revoke(key.id, _done("keys revoke", key, after=False))
     return key
 
 
@@ -155,6 +204,8 @@ def key_document(key: ApiKey) -> dict[str, Any]:
         "burst": key.burst,
         "created_at": rfc3339(key.created_at),
         "last_used_at": None if key.last_used_at is None else rfc3339(key.last_used_at),
+        "expires_at": None if key.expires_at is None else rfc3339(key.expires_at),
+        "person": key.person or None,
     }
 
 
@@ -168,11 +219,12 @@ def key_lines(keys: Sequence[ApiKey]) -> list[str]:
             f"{key.rate_per_minute}/min",
             rfc3339(key.created_at),
             rfc3339(key.last_used_at) if key.last_used_at is not None else "never used",
+            f"expires {rfc3339(key.expires_at)}" if key.expires_at is not None else "",
             key.id,
         )
         for key in keys
     ]
-    wide = [max(len(row[column]) for row in rows) if rows else 0 for column in range(7)]
+    wide = [max(len(row[column]) for row in rows) if rows else 0 for column in range(8)]
     return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
 
 

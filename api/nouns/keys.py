@@ -13,6 +13,7 @@ from uuid import UUID
 
 import trio
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, NotFound, TooSoon
@@ -23,6 +24,7 @@ from api.problems import invalid
 from api.ratelimit import Limit
 from api.route import Answer, Call, Routes
 from storage.records.destination import ADDRESS, LINK, Destination
+from storage.records.identity import Millis
 from storage.records.key import ApiKey
 
 MOST = 100
@@ -66,11 +68,19 @@ class SecretsAnswer(Struct, frozen=True):
 
 
 async def make(
-    call: OperationContext, name: str, scopes: Sequence[str], *, rate: int = RATE, burst: int = BURST
+    call: OperationContext,
+    name: str,
+    scopes: Sequence[str],
+    *,
+    rate: int = RATE,
+    burst: int = BURST,
+    person: str = "",
+    expires_at: Millis | None = None,
 ) -> tuple[str, ApiKey]:
     """Create and store a key; return its plaintext and its record. Raises KeyRefused."""
     world = call.context.world
     plaintext, key = new_key(name, scopes, entropy=world.entropy, now=world.now(), rate=rate, burst=burst)
+    key = replace(key, person=person, expires_at=expires_at)
     await call.context.storage.keys.add(key)
     world.log("keys.created", key=key.prefix, name=key.name, scopes=list(key.scopes))
     return plaintext, key

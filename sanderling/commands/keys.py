@@ -34,9 +34,21 @@ def keys() -> None:
 @click.option("--scope", "scopes", required=True, multiple=True, help="A scope; repeatable.")
 @click.option("--rate", type=int, default=600, show_default=True, help="Requests a minute.")
 @click.option("--burst", type=int, default=100, show_default=True, help="Requests at once.")
+@click.option("--person", default="", help="E-mail address or id of its person: it never exceeds that role.")
+@click.option("--expires", "days", type=click.IntRange(1, 3650), metavar="DAYS", help="Days until it expires.")
 @json_option
 @with_settings("data")
-def create(settings: Settings, *, name: str, scopes: tuple[str, ...], rate: int, burst: int, as_json: bool) -> None:
+def create(
+    settings: Settings,
+    *,
+    name: str,
+    scopes: tuple[str, ...],
+    rate: int,
+    burst: int,
+    person: str,
+    days: int | None,
+    as_json: bool,
+) -> None:
     """Create a key. It is shown once: the last line of the output is the key alone.
 
     Scopes: sources:read, sources:write, stream:read, stream:read:CHANNEL, alerts:read, alerts:write, bins:read,
@@ -52,11 +64,12 @@ def create(settings: Settings, *, name: str, scopes: tuple[str, ...], rate: int,
     sanderling keys create --name reader --scope stream:read
     sanderling keys create --name me --scope sources:read --scope sources:write --scope stream:read | tail -n 1 > key
     sanderling keys create --name wall --scope stream:read:pricing --rate 60 --burst 10
+    sanderling keys create --name anna --scope stream:read --person anna@example.com --expires 90
     sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
     from sanderling import keyring
 
-    created, plaintext = keyring.create(settings, name, scopes, rate=rate, burst=burst)
+    created, plaintext = keyring.create(settings, name, scopes, rate=rate, burst=burst, person=person, days=days)
     if as_json:
         print_json(keyring.key_document(created) | {"key": plaintext})
         return
@@ -84,7 +97,7 @@ def listed(settings: Settings, *, as_json: bool) -> None:
         click.echo("\n".join(keyring.key_lines(found)))
 
 
-HEADS = ("key", "id", "name", "a minute", "made", "used", "scopes")
+HEADS = ("key", "id", "name", "a minute", "made", "used", "expires", "scopes")
 
 
 def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
@@ -98,6 +111,7 @@ def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
             str(key.rate_per_minute),
             ago(rfc3339(key.created_at), now),
             ago(None if key.last_used_at is None else rfc3339(key.last_used_at), now),
+            "never" if key.expires_at is None else rfc3339(key.expires_at)[:10],
             ", ".join(key.scopes),
         )
         for key in keys

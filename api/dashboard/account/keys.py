@@ -14,14 +14,15 @@ from api.dashboard.account.entry import check_again
 from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.nouns import keys as acts
+from storage.records.identity import Millis
 from storage.records.key import ApiKey
 
 _Limit = Annotated[int, Meta(ge=1, le=MOST)]
 
 
 class NewKey(Form, frozen=True):
-    """A key to create. channels: names, separated by commas or spaces, of the only channels that it may read. present:
-    the password, needed some time after signing in.
+    """A key to create. channels: names, separated by commas or spaces, of the only channels that it may read. days:
+    until it expires. present: the password, needed some time after signing in.
     """
 
     verbatim: ClassVar[tuple[str, ...]] = ("present",)
@@ -30,6 +31,7 @@ class NewKey(Form, frozen=True):
     channels: str = ""
     rate: _Limit = RATE
     burst: _Limit = BURST
+    days: Annotated[int, Meta(ge=1, le=3650)] | None = None
     present: str = ""
 
 
@@ -74,8 +76,11 @@ async def create(visit: Visit) -> Reply:
         if not form.present:
             raise InvalidForm(present=say("You signed in a while ago. Enter the password again."))
         await check_again(visit, "present", form.present)
+    person = "" if visit.session is None else visit.session.person
+    ends = None if form.days is None else Millis(visit.now + form.days * 86_400_000)
+    more = {"rate": form.rate, "burst": form.burst}
     try:
-        plaintext, key = await acts.make(visit, form.name, scopes, rate=form.rate, burst=form.burst)
+        plaintext, key = await acts.make(visit, form.name, scopes, person=person, expires_at=ends, **more)
     except KeyRefused as error:
         raise InvalidForm(
             **{"channels" if channels and error.field == "scopes" else error.field: translated(str(error))}
@@ -87,9 +92,9 @@ async def create(visit: Visit) -> Reply:
 
 async def show_one(visit: Visit) -> Page:
     key = await _key(visit)
-    return Page(
-        "keys/one.html", key.name, {"key": key, "may": in_words(key), "base": visit.context.settings.public_url()}
-    )
+    person = await visit.context.storage.accounts.get(key.person) if key.person else None
+    shows = {"key": key, "may": in_words(key), "person": person, "base": visit.context.settings.public_url()}
+    return Page("keys/one.html", key.name, shows)
 
 
 async def delete(visit: Visit) -> Reply:

@@ -162,8 +162,7 @@ class Accounts(Store):
         return await write_one(self._writer, "DELETE FROM invitation WHERE id=?", invitation_id) > 0
 
     async def record(self, one: Activity) -> None:
-        row = (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after)
-        await write_one(self._writer, _ACT, *row)
+        await self._writer.submit(lambda transaction: insert_activity(transaction.connection, one))
 
     async def activity(
         self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
@@ -189,6 +188,19 @@ _REMOVAL = (
     "DELETE FROM oauth_grant WHERE person=?",
     "DELETE FROM person WHERE id=?",
 )
+
+
+def insert_activity(connection: Connection, one: Activity) -> None:
+    row = (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after)
+    connection.execute(_ACT, row)
+
+
+def find_person(connection: Connection, text: str) -> Person | None:
+    """Return the person with an id or an e-mail address."""
+    for query, value in ((_BY_ID, text), (_BY_EMAIL, text.lower())):
+        if (row := connection.execute(query, (value,)).fetchone()) is not None:
+            return _person(row)
+    return None
 
 
 def _is_last(connection: Connection, person_id: str) -> bool:

@@ -14,9 +14,10 @@ import msgspec
 
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, Password, PublicKey, SetUpLink, SigningKey
-from storage.records.person import Role, allowed
+from storage.records.person import Activity, Person, Role, allowed
 from storage.secrets.sealing import SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
+from storage.sql.stores.accounts import find_person, insert_activity
 from storage.sql.stores.people import insert_link, read_password
 from storage.sql.transaction import Store, Transaction, write_each
 
@@ -119,14 +120,33 @@ class CommandKeys:
         """Add a signing key as the active one. Raises NoKey."""
         raise NotImplementedError
 
-    def add(self, key: ApiKey) -> None:
-        self._run(lambda connection: insert_key(connection, key))
+    def add(self, key: ApiKey, done: Activity | None = None) -> None:
+        """Add a key, and the activity of it."""
+
+        def act(connection: Connection) -> None:
+            insert_key(connection, key)
+            if done is not None:
+                insert_activity(connection, done)
+
+        self._run(act)
+
+    def person(self, text: str) -> Person | None:
+        """Return the person with an id or an e-mail address."""
+        return self._run(lambda connection: find_person(connection, text))
 
     def all(self) -> Sequence[ApiKey]:
         return self._run(all_keys)
 
-    def revoke(self, key_id: str) -> bool:
-        return self._run(lambda connection: delete_key(connection, key_id))
+    def revoke(self, key_id: str, done: Activity | None = None) -> bool:
+        """Delete a key, and add the activity of it; return whether there was one."""
+
+        def act(connection: Connection) -> bool:
+            gone = delete_key(connection, key_id)
+            if gone and done is not None:
+                insert_activity(connection, done)
+            return gone
+
+        return self._run(act)
 
     def public(self) -> Sequence[PublicKey]:
         """Return the public keys of other instances, oldest first."""
