@@ -6,7 +6,7 @@ import of one that it does not use. A row therefore has all that the product sho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from actors.settings import Settings
     from actors.world import World
     from api.application import Application
-    from api.dashboard.screen import Panel, Screen
+    from api.dashboard.face import Gate
+    from api.dashboard.screen import Panel, Reply, Screen, Visit
     from api.endpoint import Endpoint
+    from api.recording import Recorder
     from api.route import Route
     from sanderling.client.api import Client
     from sanderling.engines import Engine
@@ -70,6 +72,12 @@ class Extra:
     """Tests of the build by `sanderling check`, by their subject."""
     ports: Callable[[Settings, Callable[..., None]], Mapping[str, Any]] = lambda settings, log: {}
     """Fields of the real World by their names, from the settings and the World's log."""
+    recorder: Callable[[Application], Recorder] | None = None
+    """Makes a function that runs every change by the API or the dashboard, and records it."""
+    sign_in: Callable[[Visit], Awaitable[Reply]] | None = None
+    """Takes the sign-in form of a person, which has an e-mail address."""
+    gate: Callable[[Application], Gate | None] | None = None
+    """Makes a function that checks how a request of the dashboard is signed in, beside its cookie."""
     as_files: Callable[[Client, Path, str], int] | None = None
     """Writes a service's configuration as files of a workspace into a folder, and returns an exit code."""
 
@@ -116,7 +124,7 @@ TABLE: Mapping[str, Row] = {
     ),
     "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
-    "extras.people": Row(always=True),
+    "extras.people": Row(commands=("people",), always=True),
     "extras.picking": Row(always=True),
     "extras.publish": Row(commands=("publications",), always=True),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),

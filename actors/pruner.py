@@ -31,6 +31,7 @@ BINS_AT_ONCE: Final = 5
 CALLS_AT_ONCE: Final = 200
 """Stored answers deleted in one transaction, of some KB each."""
 SESSIONS_AT_ONCE: Final = 200
+ACTIVITY_AT_ONCE: Final = 200
 SOURCES_AT_ONCE: Final = 100
 RETRACTIONS_AT_ONCE: Final = 1_000
 MOST_HEARTBEATS: Final = 1_000
@@ -104,6 +105,7 @@ class Pruner:
         sweeps: Mapping[str, tuple[int, Callable[[int], Awaitable[int]]]] = {
             "bins": (BINS_AT_ONCE, lambda most: stored.bins.sweep(now, most)),
             "sessions": (SESSIONS_AT_ONCE, lambda most: stored.people.sweep(now, most)),
+            "activity": (ACTIVITY_AT_ONCE, lambda most: stored.accounts.sweep(now, most)),
             "days": (DAYS_AT_ONCE, lambda most: stored.coverage.forget(day, most)),
             "heartbeats": (
                 SLICE,

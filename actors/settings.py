@@ -30,6 +30,7 @@ _OUR_HEADER = re.compile(r"(?i)host|connection|content-.*|transfer-encoding|te|t
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 
 
+_ROLES = get_args(Role)
 _BINDS = ("metrics_bind", "browser_proxy_listen", "browser_proxy_address")
 _ADDRESS = re.compile(r"([a-z]+://)(?:([^/?#]*)@)?([^/?#]*)(.*)", re.DOTALL)
 _ISSUER = re.compile(r"https?://[^\s?#@]+")
@@ -40,7 +41,7 @@ _CHOICES = {
     "browser_sandbox": ("demanded", "wanted"),
     "mail_login": ("password", "token"),
     "sign_looks": ("off", "on"),
-    "oidc_default_role": ("", *get_args(Role)),
+    "oidc_default_role": ("", *_ROLES),
 }
 
 
@@ -96,6 +97,13 @@ class Settings:
     tls_key: str = _setting("")
     tls_trust: str = _setting("")
     trusted_proxies: tuple[str, ...] = _setting(())
+
+    auth_header: str = _setting("")
+    auth_header_name: str = _setting("Remote-Name")
+    auth_header_email: str = _setting("Remote-Email")
+    auth_header_groups: str = _setting("Remote-Groups")
+    auth_roles: tuple[str, ...] = _setting(())
+    auth_default_role: str = _setting("")
     cors_origins: tuple[str, ...] = _setting(())
     contact: str = _setting("")
 
@@ -206,6 +214,7 @@ class Settings:
             raise ValueError(
                 "browser_proxy_listen is every address: set browser_proxy_address to the one for the browser"
             )
+        _check_auth(self)
         if self.node_role not in (ALL, WEB):
             raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")
         if self.node_role == WEB and not (self.storage_url or self.storage_url_file):
@@ -293,6 +302,22 @@ def one_of(words: tuple[str, ...]) -> str:
     'debug, info or error'
     """
     return " or ".join((", ".join(words[:-1]), words[-1]))
+
+
+def _check_auth(settings: Settings) -> None:
+    for item in ("auth_header", "auth_header_name", "auth_header_email", "auth_header_groups"):
+        if (name := getattr(settings, item)) and not re.fullmatch(r"[A-Za-z0-9-]+", name):
+            raise ValueError(f"{item} = {name!r}: write the name of a header, such as Remote-User")
+    for role in (
+        *(text.rpartition("=")[2].strip() for text in settings.auth_roles),
+        settings.auth_default_role or "owner",
+    ):
+        if role not in _ROLES:
+            raise ValueError(f"auth_roles, auth_default_role: {role!r} is no role: write {one_of(_ROLES)}")
+    if settings.auth_header and not settings.trusted_proxies:
+        raise ValueError("auth_header is set and trusted_proxies is not: anyone could send the header. Name the proxy")
+    if settings.auth_header and not (settings.auth_roles or settings.auth_default_role):
+        raise ValueError("auth_header is set, auth_roles and auth_default_role are not: nobody would have a role")
 
 
 def _check(item: Field[Any], value: Any) -> None:

@@ -14,11 +14,13 @@ from quart.routing import QuartRule
 from quart_trio import QuartTrio
 
 from actors.app_context import AppContext
+from actors.extras import always_on
 from api.auth import LastUsed
 from api.idempotency import Repeats
 from api.peers import only_https
 from api.problems import Refusal
 from api.ratelimit import Limiter
+from api.recording import Recorder, unrecorded
 from api.refusals import RefusedCalls
 from api.route import Route
 from api.streams.streams import Streams
@@ -74,7 +76,9 @@ class Application(QuartTrio):
         self.streams = Streams(context.storage, context.settings, world.metrics.streams, world.jail, world.now)
         self.limiter = Limiter(context.storage.ownership)
         self.unsent = Unsent()
-        self.repeats = Repeats(context)
+        recorders = (extra.recorder(self) for extra in always_on() if extra.recorder is not None)
+        self.recorder: Recorder = next(recorders, unrecorded)
+        self.repeats = Repeats(context, self.recorder)
         self.proxies = context.settings.proxies()
         self.origins = context.settings.cors_origins
         self.routes: dict[str, Route] = {}

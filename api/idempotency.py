@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b, sha256
 from typing import Final
 
@@ -22,6 +23,7 @@ from nacl.secret import SecretBox
 from actors.app_context import AppContext
 from api.auth import credential
 from api.problems import FieldError, Refusal, invalid
+from api.recording import READS, Recorder, unrecorded
 from api.refusals import refusal_of
 from api.route import Answer, Call, Route
 from storage.errors import StorageError
@@ -77,8 +79,8 @@ class _Errand:
 class Repeats:
     """The running calls that have a key, and access to finished ones."""
 
-    def __init__(self, context: AppContext) -> None:
-        self._context = context
+    def __init__(self, context: AppContext, recorder: Recorder = unrecorded) -> None:
+        self._context, self._recorder = context, recorder
         self._running: dict[str, str] = {}
         self._nursery: trio.Nursery | None = None
 
@@ -97,7 +99,7 @@ class Repeats:
         Raises Refusal: 400 for an invalid key, 409 while the first call runs, 422 for the key of a different call.
         """
         if not route.repeatable or HEADER not in call.headers:
-            return await route.answer(call)
+            return await self._run(route, call)
         name, *more = call.headers.getlist(HEADER)
         if more:
             raise invalid(_WHERE, "may be given once only", more[0])
@@ -115,6 +117,12 @@ class Repeats:
         else:
             self._nursery.start_soon(self._see_through, errand, key)
         return await errand.outcome()
+
+    async def _run(self, route: Route, call: Call) -> Answer:
+        if route.method in READS:
+            return await route.answer(call)
+        answer: Answer = await self._recorder(route, call, partial(route.answer, call))
+        return answer
 
     async def _see_through(self, errand: _Errand, key: str) -> None:
         try:
@@ -139,7 +147,7 @@ class Repeats:
             raise _still_running()  # at another node that still runs
         call.planned = first.id
         try:
-            answer = await route.answer(call)
+            answer = await self._run(route, call)
         except Exception as error:
             refusal = refusal_of(error)
             with suppress(StorageError):  # the key stays taken until it expires; the first error says more

@@ -6,22 +6,25 @@ ignores keys, the other ignores cookies. Only declared screens are reachable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from math import inf
 from typing import Any, assert_never
 from urllib.parse import quote, urlencode
 
 import trio
-from quart import Response, g, request
-from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge
+from quart import Request, Response, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from actors.errors import DomainError, Stale, UrlRefused
+from actors.extras import always_on
 from actors.language.sentences import translated
 from actors.language.speaking import say, speak
 from api.application import Application
 from api.dashboard import rendering
 from api.dashboard.drawing.figures import zone_of
 from api.dashboard.forms import TOKEN, Draft, Form, Given, InvalidForm, fields_of, read_form, wrong_of
+from api.dashboard.role_view import for_role
 from api.dashboard.screen import (
     Download,
     ExportedFile,
@@ -48,6 +51,7 @@ from api.streams.reader import Reader
 from api.streams.sse import MEDIA
 from api.unsent import ASKER, OPENED
 from api.validation import read_query
+from storage.records.key import Session
 
 HTML = "text/html; charset=utf-8"
 POLICY = (
@@ -59,6 +63,10 @@ POLICY = (
 SIGNED_IN = Limit(20.0, 200)
 """The rate limit of one session."""
 SIGN_IN = "/sign-in"
+Gate = Callable[[Request, Session | None], Awaitable[str | None]]
+"""Returns None if a request's session is in order; else the page that signs in, and the session does not count."""
+_FORM_PAGES = ("new", "add", "edit", "import", "pick")
+"""The last part of paths of pages that only hold a form."""
 _REFUSED_FORM = (400, 409, 422, 429, 503)
 """Statuses of refusals that the form itself shows."""
 
@@ -81,8 +89,9 @@ class Dashboard:
             api.declare(self, screen.label, screen.path, screen.method, _view(self, screen))
         for section in (rendering.ASSETS, *rendering.BY_NAME):
             api.claim(section.strip("/"), self)
-        paths = {screen.path for screen in screens if screen.method == "GET"}
-        self.places = tuple(place for place in rendering.PLACES if place.path in paths)
+        self.places = {place: screen for place in rendering.PLACES if (screen := self.screens.get(f"GET {place.path}"))}
+        gates = (extra.gate(api) for extra in always_on() if extra.gate is not None)
+        self.gate = next(gates, None)
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}
 
     def query_of(self, run: Run) -> Any:
@@ -95,6 +104,9 @@ class Dashboard:
         speak(spoken_to(g.preferences, request.accept_languages))
         _check_host(self)
         g.browser = await self.sessions.of(request.cookies)
+        way = await self.gate(request, g.browser.session) if self.gate is not None else None
+        if way is not None:
+            g.browser = g.browser._replace(session=None)
         _take_token(self, g.browser)
         if request.path.startswith(f"{rendering.ASSETS}/"):
             return _asset(request.path)
@@ -110,7 +122,7 @@ class Dashboard:
         if screen.access != "session":
             return None
         if g.browser.session is None:
-            return _to_sign_in(screen)
+            return _to_sign_in(screen, way or SIGN_IN)
         if not g.browser.session.may(screen.needs):
             raise Refusal("forbidden", say("Your role does not include this. Ask an owner of this service."))
         self.api.seen.mark(g.browser.session.id, self.context.world.now())
@@ -162,7 +174,7 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
         )
 
 
-def _to_sign_in(screen: Screen) -> Response:
+def _to_sign_in(screen: Screen, page: str) -> Response:
     """Redirect a stranger to the sign-in page, and from there back.
 
     Following a link from another site sends no cookie (SameSite=Strict), even if the reader is signed in. So answer
@@ -173,7 +185,7 @@ def _to_sign_in(screen: Screen) -> Response:
     back = _target() if screen.method == "GET" else "/"
     if screen.method == "GET" and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
         return Response(rendering.plain("detour.html", g.preferences, back=back), content_type=HTML)
-    where = SIGN_IN if back == "/" else f"{SIGN_IN}?{urlencode({'next': back})}"
+    where = page if back == "/" else f"{page}?{urlencode({'next': back})}"
     return Response("", 303, {"Location": where})
 
 
@@ -226,7 +238,8 @@ async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
     assert screen.form is not None
     try:
         visit.form = read_form(given, screen.form)
-        return await screen.run(visit)
+        reply: Reply = await app.api.recorder(screen, visit, partial(screen.run, visit))
+        return reply
     except (InvalidForm, Refusal, DomainError) as error:
         wrong = _wrong(error, screen.form)
         if wrong is None:
@@ -290,7 +303,10 @@ async def _body(screen: Screen) -> bytes:
 def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
     match reply:
         case Page():
-            body = rendering.rendered(reply, visit, app.places, app.notes.take(visit.who))
+            places = [place for place, screen in app.places.items() if visit.may(screen.needs)]
+            body = rendering.rendered(reply, visit, places, app.notes.take(visit.who))
+            if visit.session is not None and visit.session.role != "owner":
+                body = for_role(body.decode(), partial(_may, app, visit.session)).encode()
             response = Response(body, reply.status, content_type=HTML)
             for cookie in (*reply.cookies, *([app.sessions.greeting(g.browser)] if g.browser.new else ())):
                 response.headers.add("Set-Cookie", cookie)
@@ -314,6 +330,20 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             return _fed(visit, reply.opened.file, reply.opened.media, reply.opened.headers)
         case _:
             assert_never(reply)
+
+
+def _may(app: Dashboard, session: Session, method: str, path: str) -> bool:
+    """Return whether a session's role includes a form or a page of ours. A page that only holds a form goes with it."""
+    adapter = app.api.url_map.bind("")
+    for way in (method, "POST")[: 1 + (path.rpartition("/")[2] in _FORM_PAGES)]:
+        try:
+            label, _ = adapter.match(path, way)
+        except HTTPException:
+            continue
+        screen = app.screens.get(label)
+        if screen is not None and screen.access == "session" and not session.may(screen.needs):
+            return False
+    return True
 
 
 def _fed(visit: Visit, source: Reader | Export, media: str, headers: Mapping[str, str]) -> Response:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from actors.errors import NotFound
 from actors.extras import always_on
 from actors.language.speaking import noted, say
 from api.dashboard.account.passwords import check_password
 from api.dashboard.forms import Form, InvalidForm
-from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
+from api.dashboard.screen import Go, Page, Reply, Run, Screen, Visit, post
 from api.dashboard.sessions import Sessions, hashed, own_path
 from api.nouns import destinations
 from storage.records.identity import Millis
-from storage.records.key import Password, SetUpLink
+from storage.records.key import Password, Session, SetUpLink
 
 LINK_LIFE = 3_600_000
 """Milliseconds until a set-up link expires."""
@@ -47,10 +47,12 @@ class SetUp(Form, frozen=True):
 
 
 class SignIn(Form, frozen=True):
-    """The password, and the next page."""
+    """The password, and the next page. email: a person's, "" for the service's own password. code: of an app."""
 
     verbatim: ClassVar[tuple[str, ...]] = ("password",)
     password: str
+    email: Annotated[str, Meta(max_length=254)] = ""
+    code: Annotated[str, Meta(max_length=40)] = ""
     next: str = "/"
 
 
@@ -104,14 +106,20 @@ async def show_sign_in(visit: Visit) -> Reply:
     back = own_path(visit.query.next if not visit.draft.given else visit.draft.value("next"))
     if visit.session is not None:
         return Go(back)
-    ready = await visit.context.storage.people.password() is not None
+    storage = visit.context.storage
+    people = _by_email() is not None and bool(await storage.accounts.all())
+    ready = people or await storage.people.password() is not None
     panels = [await extra.panels()["/sign-in"](visit) for extra in always_on() if "/sign-in" in extra.panels()]
-    shows = {"back": back, "ready": ready, "out": visit.query.out, "link": _link(visit), "panels": panels}
+    shows = {"back": back, "ready": ready, "people": people, "out": visit.query.out, "link": _link(visit)}
+    shows["panels"] = panels
     return Page("entry/sign_in.html", say("Sign in"), shows)
 
 
 async def sign_in(visit: Visit) -> Reply:
     form: SignIn = visit.form
+    by_email = _by_email()
+    if form.email and by_email is not None:
+        return await by_email(visit)
     people, world, sessions = visit.context.storage.people, visit.context.world, Sessions.of_context(visit.context)
     password = await people.password()
     async with visit.attempts.one(visit.address, sessions.known(visit.headers, password)):
@@ -129,6 +137,10 @@ async def sign_in(visit: Visit) -> Reply:
     return Go(own_path(form.next), cookies=(cookie, sessions.remember(password)))
 
 
+def _by_email() -> Run | None:
+    return next((extra.sign_in for extra in always_on() if extra.sign_in is not None), None)
+
+
 async def sign_out(visit: Visit) -> Reply:
     assert visit.session is not None
     await visit.context.storage.people.sign_out(visit.session.id)
@@ -142,11 +154,19 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
     """
     assert visit.session is not None
     visit.attempts.in_session(visit.session.id)
-    present = await visit.context.storage.people.password()
+    present = await _password_of(visit, visit.session)
     if present is None or not await visit.context.world.passwords.fits(given, present.hashed):
         visit.context.world.log("dashboard.password_refused", level="warning", address=visit.address)
         raise InvalidForm(**{field: say("Wrong password.")})
     return present
+
+
+async def _password_of(visit: Visit, session: Session) -> Password | None:
+    """Return the password of a session: the person's, or the service's own."""
+    if not session.person:
+        return await visit.context.storage.people.password()
+    person = await visit.context.storage.accounts.get(session.person)
+    return Password(person.hashed, person.created_at) if person is not None and person.hashed else None
 
 
 MAIL_PATH = "/mail/{id}/{secret}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 from zoneinfo import available_timezones
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header, parse_cookie
 
@@ -18,7 +20,7 @@ from api.dashboard.drawing.figures import is_zone, zone_of
 from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.dashboard.sessions import Density, Preferences, Sessions, Theme, spoken_to
-from storage.records.key import Password
+from storage.records.key import Password, Session
 
 
 class NewPassword(Form, frozen=True):
@@ -74,11 +76,12 @@ class SettingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def show(visit: Visit) -> Page:
-    sessions = [
-        (one, in_words(one.agent)) for one in await visit.context.storage.people.sessions() if one.ends_at > visit.now
-    ]
+    own = await _own(visit)
+    sessions = [(one, in_words(one.agent)) for one in own if one.ends_at > visit.now]
+    person = None if not own[0].person else await visit.context.storage.accounts.get(own[0].person)
     shows = {
         "sessions": sessions,
+        "person": person,
         "languages": [("", say("Same as the browser")), *((one.code, one.name) for one in languages().values())],
         "themes": each_said(_THEMES),
         "densities": each_said(_DENSITIES),
@@ -101,11 +104,20 @@ async def wish(visit: Visit) -> Reply:
     return Go("/settings", say("Saved."), cookies=tuple(sessions.keep(*one) for one in kept._asdict().items()))
 
 
+async def _own(visit: Visit) -> Sequence[Session]:
+    """Return the reader's sessions, last used first."""
+    assert visit.session is not None
+    found = await visit.context.storage.people.sessions()
+    return [one for one in found if one.person == visit.session.person] or [visit.session]
+
+
 async def change(visit: Visit) -> Reply:
     form: NewPassword = visit.form
     check_password(form.password, form.again)
     await check_again(visit, "present", form.present)
     people, world = visit.context.storage.people, visit.context.world
+    if visit.session is not None and visit.session.person:
+        return await _change_own(visit, form.password, visit.session)
     password = Password(await world.passwords.hash(form.password), visit.now)
     sessions = Sessions.of_context(visit.context)
     session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
@@ -115,8 +127,25 @@ async def change(visit: Visit) -> Reply:
     return Go("/settings", says, cookies=(cookie, sessions.remember(password)), who=session.id)
 
 
+async def _change_own(visit: Visit, password: str, was: Session) -> Reply:
+    """Change the password of a person, which ends all of their sessions, and begin another one."""
+    storage, world = visit.context.storage, visit.context.world
+    hashed = await world.passwords.hash(password)
+    person = await storage.accounts.get(was.person)
+    if person is None or not await storage.accounts.change(replace(person, hashed=hashed), password_set=True):
+        return Go("/sign-in?out=1")
+    sessions = Sessions.of_context(visit.context)
+    session, cookie = sessions.begin(visit.headers.get("User-Agent", ""), visit.address)
+    await storage.people.open(replace(session, person=was.person))
+    world.log("dashboard.password_changed", address=visit.address, person=was.person)
+    says = say("Password changed. All other browsers are signed out.")
+    remembered = sessions.remember(Password(hashed, person.created_at))
+    return Go("/settings", says, cookies=(cookie, remembered), who=session.id)
+
+
 async def end(visit: Visit) -> Reply:
-    ended = await visit.context.storage.people.sign_out(visit.path["id"])
+    own = visit.path["id"] in {one.id for one in await _own(visit)}
+    ended = own and await visit.context.storage.people.sign_out(visit.path["id"])
     if visit.session is not None and visit.path["id"] == visit.session.id:
         return Go("/sign-in?out=1")
     return Go("/settings", say("Session ended.") if ended else say("The session had already ended."))
@@ -125,7 +154,7 @@ async def end(visit: Visit) -> Reply:
 async def end_others(visit: Visit) -> Reply:
     assert visit.session is not None
     people = visit.context.storage.people
-    for one in await people.sessions():
+    for one in await _own(visit):
         if one.id != visit.session.id:
             await people.sign_out(one.id)
     return Go("/settings", say("All other browsers are signed out."))

@@ -1,0 +1,118 @@
+"""`sanderling people`: who has access, with which role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from sanderling.client.lines import short_ids
+from sanderling.client.terminal import Listing, print_json
+from sanderling.commands.service import Sort, agree, record_flag, records_flag, sent, with_client, yes_flag
+from storage.records.secrecy import plain
+
+if TYPE_CHECKING:
+    from sanderling.client.api import Client
+
+PEOPLE: Final = Sort("/v1/people", "person", "people", ("name", "email"), "people")
+ROLE: Final = click.Choice(("reader", "editor", "owner"))
+
+
+@click.group()
+def people() -> None:
+    """List people, invite them, and change what they may do.
+
+    PERSON is an id, a name or a part of it, or a part of an e-mail address.
+    """
+
+
+@people.command("list")
+@records_flag
+@with_client
+async def listed(client: Client, *, as_json: bool) -> None:
+    """List the people with access, oldest first: id, name, e-mail address, role."""
+    await PEOPLE_LIST.show_each(client.every(PEOPLE.path), as_json=as_json)
+
+
+def person_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
+    ids = short_ids([one["id"] for one in found])
+    return [(ids[one["id"]], one["name"], one["email"], _role(one)) for one in found]
+
+
+def person_line(one: Mapping[str, Any]) -> str:
+    return f"{one['id']}  {plain(one['name'])}  {plain(one['email'])}  {_role(one)}"
+
+
+def _role(one: Mapping[str, Any]) -> str:
+    return f"{one['role']}{', disabled' if one['disabled'] else ''}"
+
+
+PEOPLE_LIST = Listing(
+    ("id", "name", "e-mail", "role"),
+    person_rows,
+    person_line,
+    "Nobody but the service's own password: `sanderling people invite`.",
+)
+
+
+@people.command("invite")
+@click.option("--role", type=ROLE, default="reader", show_default=True, help="What the person may do.")
+@click.option("--email", default="", help="Only this address may use the link.")
+@record_flag
+@with_client
+async def invite(client: Client, *, role: str, email: str, as_json: bool) -> None:
+    """Make a link that lets one person join. It is shown once, and works once, for 7 days. Nothing is sent.
+
+    \b
+    sanderling people invite --role editor --email anna@example.com
+    """
+    made = await sent(client, "POST", "/v1/invitations", json={"role": role, "email": email})
+    if as_json:
+        print_json(made)
+        return
+    click.echo(f"Send this link to the person. It makes one {role}, and ends {made['expires_at']}:", err=True)
+    click.echo(made["url"])
+
+
+@people.command("role")
+@click.argument("name", metavar="PERSON")
+@click.argument("role", type=ROLE)
+@with_client
+async def give_role(client: Client, *, name: str, role: str) -> None:
+    """Give a person another role. Sessions end; keys keep only the scopes that the role has, too."""
+    await _change(client, name, {"role": role})
+
+
+@people.command("disable")
+@click.argument("name", metavar="PERSON")
+@with_client
+async def disable(client: Client, *, name: str) -> None:
+    """Keep a person out: sessions end, keys stop working. `enable` undoes it."""
+    await _change(client, name, {"disabled": True})
+
+
+@people.command("enable")
+@click.argument("name", metavar="PERSON")
+@with_client
+async def enable(client: Client, *, name: str) -> None:
+    """Let a disabled person sign in again. Keys work again."""
+    await _change(client, name, {"disabled": False})
+
+
+async def _change(client: Client, name: str, change: Mapping[str, Any]) -> None:
+    one = await PEOPLE.record_of(client, name)
+    changed = await sent(client, "PATCH", f"{PEOPLE.path}/{one['id']}", json=change)
+    click.echo(person_line(changed))
+
+
+@people.command("remove")
+@click.argument("name", metavar="PERSON")
+@yes_flag
+@with_client
+async def remove(client: Client, *, name: str, sure: bool) -> None:
+    """Remove a person, with all sessions and keys."""
+    one = await PEOPLE.record_of(client, name)
+    agree(f"Remove {plain(one['name'])}, with all sessions and keys?", sure=sure)
+    await client.ask("DELETE", f"{PEOPLE.path}/{one['id']}")
+    click.echo(f"Removed {one['id']}.", err=True)
