@@ -72,7 +72,7 @@ _RUN = (
     *_run(BESIDE_ONE_SERVICE, "sh", "coverage", "feeds-out", "jobs", "security-access", "watching"),
     *_run(BESIDE_ONE_SERVICE, "http", "jobs"),
     *_run(BESIDE_ONE_SERVICE, "json", "agents"),
-    *_run(PRINTED, "toml", "operating", "proxies", "rendered-pages", "standby", "traces"),
+    *_run(PRINTED, "toml", "operating", "people", "proxies", "rendered-pages", "standby", "traces"),
     *_run(PRINTED, "ini", "install", "mail", "rendered-pages", "standby"),
     *_run(PRINTED, "json", "testing-receivers", "watching-values"),
     *_run(PRINTED, "yaml", "metrics", "traces"),
@@ -103,6 +103,8 @@ _ONE_BY_ONE = (
         "it asks another machine; tests/e2e/test_postgres.py moves an instance to and fro",
     ),
     Row("docs/console.md", "console", "", "it takes the whole terminal: tests/sanderling/console/test_terminal.py"),
+    Row("docs/people.md", "caddy", "", "it needs Authelia: tests/extras/people/test_proxy.py sends its headers"),
+    Row("docs/people.md", "sh", "", "its people must have joined: tests/extras/people/test_commands.py"),
     Row("docs/install.md", "sh", "openssl", "tests/release/test_by_hand.py"),
     Row(
         "docs/install.md",

@@ -13,7 +13,6 @@ import msgspec
 from storage.records.identity import Millis
 from storage.records.person import ACTIVITY_LIFE, INVITATION_LIFE, Activity, Invitation, Person
 from storage.secrets.sealing import TOTP, Connection
-from storage.sql.stores.keys import ALWAYS
 from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
 
 _PERSON = """SELECT p.id, p.name, p.email, m.role, p.created_at, p.issuer, p.subject, p.hashed, p.totp IS NOT NULL,
@@ -36,6 +35,7 @@ _STALE_INVITATIONS = "DELETE FROM invitation WHERE created_at<=?"
 _ACT = """INSERT INTO activity(id, at, person, by, operation, object, before, after) VALUES(?,?,?,?,?,?,?,?)"""
 _ACTED = """SELECT id, at, person, by, operation, object, before, after FROM activity
     WHERE id<? AND at>=? AND (?='' OR person=?) AND (?='' OR object=?) ORDER BY id DESC LIMIT ?"""
+_ALWAYS = Millis(0)
 _FORGET = "DELETE FROM activity WHERE id IN (SELECT id FROM activity WHERE at<=? LIMIT ?)"
 
 
@@ -165,7 +165,7 @@ class Accounts(Store):
         await self._writer.submit(lambda transaction: insert_activity(transaction.connection, one))
 
     async def activity(
-        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
+        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = _ALWAYS
     ) -> Sequence[Activity]:
         """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
         rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)
