@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from api.dashboard.face import Gate
     from api.dashboard.screen import Panel, Reply, Screen, Visit
     from api.endpoint import Endpoint
-    from api.recording import Recorder
-    from api.route import Route
+    from api.route import Recorder, Route
     from sanderling.client.api import Client
     from sanderling.engines import Engine
     from sanderling.operations.doctor.checks import Question

@@ -20,9 +20,8 @@ from api.idempotency import Repeats
 from api.peers import only_https
 from api.problems import Refusal
 from api.ratelimit import Limiter
-from api.recording import Recorder, unrecorded
 from api.refusals import RefusedCalls
-from api.route import Route
+from api.route import Recorder, Route, unrecorded
 from api.streams.streams import Streams
 from api.unsent import Unsent
 from storage.records.key import ApiKey

@@ -23,9 +23,8 @@ from nacl.secret import SecretBox
 from actors.app_context import AppContext
 from api.auth import credential
 from api.problems import FieldError, Refusal, invalid
-from api.recording import READS, Recorder, unrecorded
 from api.refusals import refusal_of
-from api.route import Answer, Call, Route
+from api.route import READS, Answer, Call, Recorder, Route, unrecorded
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.key import KEPT_CALL_LIFE as LIFE

@@ -193,7 +193,7 @@ async def forged(client: httpx.AsyncClient, screen: Screen, token: str) -> list[
 
 async def admin_socket(house: House, only: str = "/") -> list[str]:
     """Call every operation of the admin socket as its owner, and as a proxy or a browser would."""
-    owner = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), NOW)
+    owner = ApiKey("socket", "this machine", "socket", "", tuple(SCOPES), NOW, 600_000, 10_000)
     client, leaks = make_admin_app(house.context, owner).test_client(), []
     for route in CLOSED:
         if not route.path.startswith(only) or route.media == "text/event-stream" or route.method != "GET":
