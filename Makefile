@@ -182,7 +182,7 @@ cldr:
 
 lock:
 	@bin/setup check
-	$(COMPILE) $(ARGS) requirements/uv.in -o requirements/uv.txt
+	for name in uv canaille; do $(COMPILE) $(ARGS) requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 	$(COMPILE) $(ARGS) pyproject.toml -o requirements/run.txt
 	for name in test check; do \
 	  $(COMPILE) $(ARGS) --extra test --extra postgres pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import count
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, quote_plus, urlencode, urlsplit
 
 import jwt
 import trio
@@ -48,6 +48,7 @@ class Provider:
     """
 
     wall: Callable[[], float]
+    issuer: str = ISSUER
     alg: str = "RS256"
     kid: str = "one"
     claims: Claims = field(default_factory=lambda: {"sub": "ada-1", "name": "Ada", "groups": ["gulls"]})
@@ -67,8 +68,8 @@ class Provider:
         self.keys = self.keys or [public(ALGORITHMS[self.alg], self.kid)]
         names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint", "end_session_endpoint")
         self.metadata = {
-            "issuer": ISSUER,
-            **{name: f"{ISSUER}/{name.partition('_')[0]}" for name in names},
+            "issuer": self.issuer,
+            **{name: f"{self.issuer}/{name.partition('_')[0]}" for name in names},
             "authorization_response_iss_parameter_supported": True,
             **self.metadata,
         }
@@ -80,14 +81,13 @@ class Provider:
         """Return where a browser comes back to that went to this address and signed in there."""
         url = urlsplit(address)
         given = dict(parse_qsl(url.query, strict_parsing=True))
-        assert f"{url.scheme}://{url.netloc}{url.path}" == f"{ISSUER}/authorization"
+        assert f"{url.scheme}://{url.netloc}{url.path}" == f"{self.issuer}/authorization"
         assert given["response_type"] == "code" and given["code_challenge_method"] == "S256"
         assert given["client_id"] == CLIENT and "openid" in given["scope"].split()
         code = f"code-{next(self.numbers)}"
         self.codes[code] = given
-        answer = {"code": code, "state": given["state"], "iss": ISSUER, "session_state": "x.y"}
+        answer = {"code": code, "state": given["state"], "iss": self.issuer, "session_state": "x.y"}
         self.bend(answer)
-        assert given["redirect_uri"].startswith(BASE_URL)
         return f"{given['redirect_uri'].removeprefix(BASE_URL)}?{urlencode(answer)}"
 
     def answer(self, request: ReceivedRequest) -> Answer:
@@ -109,11 +109,12 @@ class Provider:
         fits = started is not None and started["code_challenge"] == part(
             sha256(form["code_verifier"].encode()).digest()
         )
-        if not fits or basic.partition(":")[0] != CLIENT or started is None:
+        known = basic == f"{CLIENT}:{quote_plus(SECRET)}" or form.get("client_secret") == SECRET
+        if not fits or not known or started is None:
             self.refusals.append("invalid_grant" if basic else "invalid_client")
             return _json({"error": self.refusals[-1]}, 400)
         now = int(self.wall())
-        claims = {"iss": ISSUER, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": started["nonce"]}
+        claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": started["nonce"]}
         claims = {name: value for name, value in (claims | self.claims | self.more).items() if value is not ...}
         token = (self.sign or signed)(self, claims)
         return _json({"access_token": "access", "token_type": "Bearer", "id_token": token})
