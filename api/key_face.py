@@ -47,8 +47,7 @@ class KeyFace:
         route = self._app.routes.get(rule.endpoint) if rule is not None else None
         refusal: Refusal | StorageError | None = None
         try:
-            scope: Any = request.scope
-            now, path = self._app.context.world.now(), scope.get(THROUGH, request.path)
+            now, path = self._app.context.world.now(), str(request.scope.get(THROUGH, request.path))
             keys = self._app.context.storage.keys
             g.key = self._app.owner or await identify(request.headers, request.query_string, keys, now, path)
         except (Refusal, StorageError) as error:

@@ -84,8 +84,8 @@ async def answer(session: Session, message: Message, values: Values) -> tuple[in
         return _STATUS[wrong.code], {"jsonrpc": "2.0", "id": message["id"], "error": error}
     method = message["method"]
     if method == _DISCOVER:
-        result = {"supportedVersions": [VERSION, *VERSIONS], "capabilities": {"tools": {}, "resources": {}}}
-        answered: Message = {"jsonrpc": "2.0", "id": message["id"], "result": result | session.instructions()}
+        result: Message = {"supportedVersions": [VERSION, *VERSIONS], "capabilities": {"tools": {}, "resources": {}}}
+        answered: Message = {"jsonrpc": "2.0", "id": message["id"], "result": {**result, **session.instructions()}}
     else:
         answered = await session.answer(message) or {}
     if "error" in answered:

@@ -72,7 +72,7 @@ async def _valid(visit: Visit, asked: Asked | Consent) -> Request:
     try:
         client = await clients.named(visit.context, asked.client_id)
     except clients.ClientRefused as refused:
-        raise Refusal("invalid-request", say(str(refused))) from None
+        raise Refusal("not-found", say(str(refused))) from None
     redirect = asked.redirect_uri or (client.redirects[0] if len(client.redirects) == 1 else "")
     if not clients.matches(redirect, client.redirects):
         raise Refusal("invalid-request", say("The app asks to be answered at an address that it has not registered."))

@@ -117,6 +117,7 @@ def test_the_official_sdk_connects_with_one_click(service: Service, allow: Allow
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
     from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+    from pydantic import AnyUrl
 
     class Kept:
         """Tokens and registration, in memory."""
@@ -144,7 +145,7 @@ def test_the_official_sdk_connects_with_one_click(service: Service, allow: Allow
             came = fields_of(await anyio.to_thread.run_sync(lambda: arrived.get(timeout=HANG)))
             return AuthorizationCodeResult(code=came["code"], state=came["state"], iss=came["iss"])
 
-        metadata = OAuthClientMetadata(client_name="The SDK", redirect_uris=[back])
+        metadata = OAuthClientMetadata(client_name="The SDK", redirect_uris=[AnyUrl(back)])
         oauth = OAuthClientProvider(f"{service.url}/mcp", metadata, Kept(), open_browser, wait_for_code)
         async with create_mcp_http_client(auth=oauth) as http:
             transport = streamable_http_client(f"{service.url}/mcp", http_client=http)
