@@ -89,7 +89,9 @@ class Dashboard:
             api.declare(self, screen.label, screen.path, screen.method, _view(self, screen))
         for section in (rendering.ASSETS, *rendering.BY_NAME):
             api.claim(section.strip("/"), self)
-        self.places = {place: screen for place in rendering.PLACES if (screen := self.screens.get(f"GET {place.path}"))}
+        self.places = {
+            place: self.screens[label] for place in rendering.PLACES if (label := f"GET {place.path}") in self.screens
+        }
         gates = (extra.gate(api) for extra in always_on() if extra.gate is not None)
         self.gate = next(gates, None)
         self._queries: dict[Run, Any] = {screen.run: screen.query for screen in screens if screen.method == "GET"}

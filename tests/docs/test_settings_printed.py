@@ -20,7 +20,7 @@ from tests.docs.blocks import Block, of, the
 
 SETTINGS = [
     block
-    for page in ("operating", "proxies", "rendered-pages", "standby", "traces")
+    for page in ("operating", "people", "proxies", "rendered-pages", "standby", "traces")
     for block in of(f"docs/{page}.md", "toml")
 ]
 

@@ -15,6 +15,8 @@ from storage.records.person import ACTIVITY_LIFE, INVITATION_LIFE, Activity, Inv
 from storage.secrets.sealing import TOTP, Connection
 from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
 
+ALWAYS = Millis(0)
+"""Before every change."""
 _PERSON = """SELECT p.id, p.name, p.email, m.role, p.created_at, p.issuer, p.subject, p.hashed, p.totp IS NOT NULL,
     p.disabled FROM person p JOIN membership m ON m.person=p.id AND m.space_id=1"""
 _ALL = _PERSON + " ORDER BY p.created_at, p.id"
@@ -35,7 +37,6 @@ _STALE_INVITATIONS = "DELETE FROM invitation WHERE created_at<=?"
 _ACT = """INSERT INTO activity(id, at, person, by, operation, object, before, after) VALUES(?,?,?,?,?,?,?,?)"""
 _ACTED = """SELECT id, at, person, by, operation, object, before, after FROM activity
     WHERE id<? AND at>=? AND (?='' OR person=?) AND (?='' OR object=?) ORDER BY id DESC LIMIT ?"""
-_ALWAYS = Millis(0)
 _FORGET = "DELETE FROM activity WHERE id IN (SELECT id FROM activity WHERE at<=? LIMIT ?)"
 
 
@@ -165,7 +166,7 @@ class Accounts(Store):
         await self._writer.submit(lambda transaction: insert_activity(transaction.connection, one))
 
     async def activity(
-        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = _ALWAYS
+        self, before: str, limit: int, *, person: str = "", object: str = "", since: Millis = ALWAYS
     ) -> Sequence[Activity]:
         """Return the newest changes with a smaller id than `before`, newest first; of one person or object if named."""
         rows = await every_row(self._readers, _ACTED, before, since, person, person, object, object, limit)

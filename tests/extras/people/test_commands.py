@@ -12,7 +12,7 @@ from msgspec import json, to_builtins
 
 from actors.settings import Settings
 from extras.people import commands
-from extras.people.fields import InvitationRecord, PersonRecord
+from extras.people.fields import PersonRecord
 from sanderling import keyring
 from sanderling.exits import CommandFailed
 from storage.sql.stores import accounts
@@ -40,7 +40,6 @@ def test_people_are_listed_invited_changed_and_removed(capsys: pytest.CaptureFix
         (f"DELETE {path}", None),
     ]
     assert PERSON["email"] in capsys.readouterr().out
-    assert record_of(InvitationRecord).role == "reader"
 
 
 def opened(folder: Path) -> Any:

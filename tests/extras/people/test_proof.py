@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 import api.app
+import api.auth
 import api.dashboard.face
 import api.key_face
+import api.openapi.nouns
 import api.route
 import extras.people.entry
 import extras.people.factor
@@ -85,7 +87,7 @@ def keys_of_removed_people_work(patch: pytest.MonkeyPatch) -> None:
 
 @plant(probes.operations, only="/v1/tags")
 def expired_keys_work(patch: pytest.MonkeyPatch) -> None:
-    identify = api.key_face.identify
+    identify = api.auth.identify
     patch.setattr(api.key_face, "identify", lambda headers, query, keys, now: identify(headers, query, keys, Millis(0)))
 
 
@@ -93,7 +95,8 @@ def expired_keys_work(patch: pytest.MonkeyPatch) -> None:
 def a_route_asks_for_less(patch: pytest.MonkeyPatch) -> None:
     (route,) = [one for one in probes.CLOSED if one.path == "/v1/activity"]
     weaker = dataclasses.replace(route, scope="stream:read")
-    patch.setattr(api.app, "ROUTES", tuple(weaker if one is route else one for one in api.app.ROUTES))
+    routes = api.openapi.nouns.ROUTES
+    patch.setattr(api.app, "ROUTES", tuple(weaker if one.label == route.label else one for one in routes))
     patch.setattr(probes, "CLOSED", [weaker])
 
 
