@@ -16,7 +16,7 @@ from storage.secrets.sealing import TOTP, Connection
 from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
 
 ALWAYS = Millis(0)
-"""Before every change."""
+"""A time before all changes, and at which no key has expired."""
 _PERSON = """SELECT p.id, p.name, p.email, m.role, p.created_at, p.issuer, p.subject, p.hashed, p.totp IS NOT NULL,
     p.disabled FROM person p JOIN membership m ON m.person=p.id AND m.space_id=1"""
 _ALL = _PERSON + " ORDER BY p.created_at, p.id"

@@ -17,13 +17,11 @@ from storage.records.key import ApiKey, Password, PublicKey, SetUpLink, SigningK
 from storage.records.person import Activity, Person, Role, allowed
 from storage.secrets.sealing import SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
-from storage.sql.stores.accounts import find_person, insert_activity
+from storage.sql.stores.accounts import ALWAYS, find_person, insert_activity
 from storage.sql.stores.people import insert_link, read_password
 from storage.sql.transaction import Store, Transaction, write_each
 
 T = TypeVar("T")
-ALWAYS = Millis(0)
-"""A time at which no key has expired."""
 _decode = msgspec.json.Decoder(ApiKey).decode
 _BY_HASH = """SELECT k.body, k.last_used_at, m.role FROM api_key k
     LEFT JOIN person p ON p.id=k.person AND p.disabled=0 LEFT JOIN membership m ON m.person=p.id AND m.space_id=1
