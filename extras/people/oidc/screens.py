@@ -181,6 +181,8 @@ async def _admitted(visit: Visit, given: Claimed) -> Person:
     password_set = await visit.context.storage.people.password() is not None
     if changed != known and not await accounts.change(changed, password_set=password_set):
         raise SignInFailed(say(_LAST, name=name_of(visit)), f"the last owner {known.id} has lost the role")
+    if changed != known:
+        visit.context.world.log("people.changed", person=known.id, role=changed.role, disabled=changed.disabled)
     if role is None:
         raise SignInFailed(say(_NO_ROLE, name=name_of(visit)), f"{known.id} has no group with a role")
     return changed
@@ -207,6 +209,8 @@ async def _joined(visit: Visit, given: Claimed) -> Person:
         subject=given.subject,
     )
     if not await accounts.add(person, invitation=invited[-1].sha256 if invited else ""):
+        if (added := await accounts.by_subject(person.issuer, person.subject)) is not None:
+            return added  # at the same moment, another tab added it
         raise SignInFailed(say(_TAKEN), f"the e-mail address of {given.subject!r} is taken", 409)
     world.log("people.joined", person=person.id, role=role)
     return person

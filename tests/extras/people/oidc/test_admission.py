@@ -5,12 +5,15 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
+import trio
+from msgspec.structs import replace
 
 from actors.settings import Settings
 from extras.people.oidc.admission import claimed, role_of
 from storage.records.identity import Millis
 from storage.records.key import Password
 from storage.records.person import Invitation, Person, Role
+from tests.api.dashboard.browser import Browser
 from tests.extras.people.oidc.conftest import Harbour, MakeHarbour
 from tests.support.build import NOW
 from tests.support.disks import set_password
@@ -156,8 +159,6 @@ async def test_groups_decide_the_role_of_an_invited_person_too(harbours: MakeHar
 
 async def test_an_owners_choice_stays_when_no_groups_are_set(harbour: Harbour) -> None:
     await harbour.sign_in()
-    from msgspec.structs import replace
-
     assert await harbour.house.storage.accounts.change(
         replace(await the_only_one(harbour), role="owner"), password_set=True
     )
@@ -174,3 +175,16 @@ async def test_claims_that_only_userinfo_has_are_asked_for(harbours: MakeHarbour
         assert (person.name, person.role) == ("Ada", "editor")
         (asked,) = [one for one in harbour.provider.seen if one.target == "/userinfo"]
         assert asked.headers["authorization"] == "Bearer access"
+
+
+async def test_two_tabs_that_sign_in_at_the_same_moment_make_one_person(harbour: Harbour) -> None:
+    other = Browser(harbour.house)
+    async with other.client:
+        backs = []
+        for browser in (harbour.browser, other):
+            await browser.get("/sign-in/oidc", follow=False)
+            backs.append(harbour.provider.back(browser.answer.headers["Location"]))
+        async with trio.open_nursery() as nursery:
+            for browser, back in zip((harbour.browser, other), backs, strict=True):
+                nursery.start_soon(browser.get, back)
+    assert await harbour.sessions() == 2 and (await the_only_one(harbour)).subject == "ada-1"
