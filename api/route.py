@@ -18,7 +18,6 @@ from storage.records.key import ApiKey
 
 if TYPE_CHECKING:
     from actors.app_context import AppContext
-    from api.dashboard.screen import Screen, Visit
     from api.ratelimit import Limiter
     from api.streams.export import Export
     from api.streams.feed import Feed
@@ -212,12 +211,12 @@ def _unread(body: Any) -> Any:
 Run = TypeVar("Run", bound=Callable[[Call], Awaitable[Answer]])
 
 
-Recorder = Callable[["Route | Screen", "Call | Visit", Callable[[], Awaitable[Any]]], Awaitable[Any]]
-"""Runs a change by the API or the dashboard, and returns its result."""
+Recorder = Callable[[Any, Any, Callable[[], Awaitable[Any]]], Awaitable[Any]]
+"""Runs a change by a route or a screen (with its Call or Visit), and returns its result."""
 READS = ("GET", "HEAD")
 
 
-async def unrecorded(of: Route | Screen, by: Call | Visit, act: Callable[[], Awaitable[Any]]) -> Any:
+async def unrecorded(of: Any, by: Any, act: Callable[[], Awaitable[Any]]) -> Any:
     """Run a change without a record of it."""
     return await act()
 

@@ -71,7 +71,7 @@ class ActivityQuery(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     person: Annotated[str, Meta(max_length=100)] = ""
     object: Annotated[str, Meta(max_length=500)] = ""
-    since: Time | None = None
+    since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] | None = None
     limit: Limit = 100
     cursor: Cursor | None = None
 

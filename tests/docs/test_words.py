@@ -31,6 +31,7 @@ REFUSED = (
 """Refused words of docs/words.md with no other meaning here."""
 SAID_OF_OTHERS = {
     "api/dashboard/templates/sources/options.html": ("such as a subscription",),  # WebSocket term
+    "docs/agents.md": ("`subscriptions/listen`",),  # MCP's own method
     "docs/feeds-out.md": ("20,000 subscriptions are",),  # WebSub's own term
     "docs/moving.md": ("`filter_text_replaced` switched off",),  # a setting of another program
     "docs/words.md": (

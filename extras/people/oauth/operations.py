@@ -62,7 +62,7 @@ def shown_to(key: ApiKey, grant: OAuthGrant) -> bool:
 ROUTES = Routes("/v1/apps", "stream")
 
 
-@ROUTES("GET", "", {200: tuple[AppRecord, ...]})
+@ROUTES("GET", "", {200: list[AppRecord]})
 async def show_all(call: Call) -> Answer:
     """List connected apps."""
     assert call.key is not None

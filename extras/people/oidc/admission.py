@@ -1,4 +1,4 @@
-"""Who a person is and what they may do, from an issuer's claims. Pure.
+"""The identity and the role of a person, from an issuer's claims.
 
 Issuer and subject are the identity: names and e-mail addresses change hands. With groups in the settings, the issuer
 decides the role at each sign-in; without, an invitation or the default decides it once, and owners change it later.

@@ -1,4 +1,4 @@
-"""One sign-in, from our redirect to the issuer's. Pure.
+"""One sign-in, from our redirect to the issuer's.
 
 A cookie holds a random seed; state, nonce and PKCE verifier are derived from it, so the addresses that carry them
 reveal none of the others. The cookie is `SameSite=Lax`, because the callback comes from another site. It is sealed with
