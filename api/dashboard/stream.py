@@ -1,4 +1,4 @@
-"""Stream: the newest events and then all events live, with the API's filters; and the reader, a list beside a text.
+"""Stream: the newest events and then all events live, with the API's filters; and the reader, a list and the open text.
 
 The live streams are the API's, opened by a session instead of a key, and ended with it.
 """
@@ -221,12 +221,11 @@ async def not_read(visit: Visit) -> Go:
 
 
 READER: Final = "/stream/read"
-# The browser's cookies say what is read: all events up to the one that *Mark all as read* stored, and of later ones
-# those that were opened.
+# Cookies mark read events: all up to the one that *Mark all as read* stored, and the opened ones after it.
 COOKIE: Final = "read_entries"
 MOST_MARKS: Final = 150
 COUNTED: Final = 300
-"""The newest events, of which the unread are counted by tag."""
+"""The newest events, for the counts of unread ones by tag."""
 MOST_TAGS: Final = 30
 
 

@@ -108,7 +108,7 @@ async def values(call: OperationContext, id: str) -> SourceValues:
     source = (await sources.view(call, id)).source
     page = await sources.reported_page(call, source.id, values=True)
     standing = StandingValues() if page is None else page.standing
-    # In a partial page no arrival can be told.
+    # A partial page shows no arrivals.
     arrivals = Arrivals(() if page is None or page.more else [block.text for block in page.blocks])
 
     def see(at: int, delta: Raw) -> None:

@@ -148,7 +148,7 @@ def fault_of(query: str, language: str) -> Fault | None:
         place = min(error.position, len(query))
         return Fault(query[:place], query[place : place + 1] or " ", query[place + 1 :], error.reason)
     except UnknownLanguage:
-        pass  # a fault of its own field
+        pass  # the language's own field reports it
     return None
 
 

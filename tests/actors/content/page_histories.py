@@ -449,7 +449,7 @@ def day_of_the_clock(c: random.Random) -> Story:
 
 
 def day_moves(c: random.Random) -> Story:
-    """A date that somebody moved: by some days, or by one if it is not near."""
+    """A moved date: by some days, or by one if it is not near."""
     shown, today = _dated(c), datetime.fromtimestamp(START / 1000, UTC).date()
     ahead, step = c.choice(((c.randrange(-10, 60), c.choice((-7, -3, 3, 4, 7, 14, 30))), (c.randrange(30, 90), 1)))
     one, other = today + timedelta(days=ahead), today + timedelta(days=ahead + step)

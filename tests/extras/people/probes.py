@@ -35,7 +35,7 @@ OWN = "019db0a4-a060-7000-8000-0000000000d1"
 """The id of a person, an invitation, a publication."""
 UNKNOWN = "019db0a4-a060-7000-8000-0000000000ff"
 OWNERS_ONLY = ("/v1/people", "/v1/invitations", "/v1/activity", "/v1/admin", "/people", "/activity", "/keys", "/system")
-"""These need `admin`, whatever they declare."""
+"""These need `admin` in all cases."""
 _COUNT = iter(range(1, 10**9))
 
 
@@ -67,7 +67,7 @@ async def key_of(house: House, scopes: Sequence[str], **more: Any) -> str:
 
 
 async def keys(house: House) -> dict[str, tuple[str, Sequence[str] | None]]:
-    """Return keys by what they are: the text, and the scopes that must count; None: it must open nothing."""
+    """Return keys by name: the text, and the scopes that must count; None: it must open nothing."""
     every = sorted(SCOPES - {PUBLIC})
     found: dict[str, tuple[str, Sequence[str] | None]] = {}
     for role in ROLES:
@@ -140,7 +140,7 @@ async def visit(client: httpx.AsyncClient, screen: Screen, id: str, token: str, 
 
 
 async def screens(house: House, only: str = "/") -> list[str]:
-    """Visit every screen as nobody and as each role, with a known and an unknown id; with forged forms, too."""
+    """Visit every screen without a session and with each role, with a known and an unknown id; with forged forms, too."""
     leaks = []
     await house.publish("one")
     await records(house)
