@@ -1,4 +1,4 @@
-"""`sanderling people`: who has access, with which role."""
+"""`sanderling people`: people with access, and their roles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLE: Final = click.Choice(("reader", "editor", "owner"))
 
 @click.group()
 def people() -> None:
-    """List people, invite them, and change what they may do.
+    """List people, invite them, and change their roles.
 
     PERSON is an id, a name or a part of it, or a part of an e-mail address.
     """

@@ -1,6 +1,6 @@
 """The second factor: time-based codes (RFC 6238) and recovery codes. Pure.
 
-A person's secret and what is left of the recovery codes are one sealed value. Each code works once: the value keeps the
+A person's secret and the unused recovery codes are one sealed value. Each code works once: the value keeps the
 step of the last one (RFC 6238, 5.2).
 """
 

@@ -1,6 +1,6 @@
 """People, invitations, activity: the operations and their routes.
 
-A call that gives a role needs every scope of that role, so nobody gives away more than their own. Storage decides who
+A call that gives a role needs every scope of that role, so it never gives more than the caller has. Storage decides who
 is the last owner in the transaction of the change.
 """
 

@@ -45,7 +45,7 @@ NO_CHANGES: Final = frozenset(
 )
 """Operations that change nothing, or only the reader's own view."""
 _NAMED: Final = ("ids", "act", "tag")
-"""Fields of a form without an object of its own that say what it changes."""
+"""Fields that name the changed records of a form about several."""
 KEY: Final = "/v1/keys/{id}"
 _READER: Final = ApiKey("", "activity", "", "", tuple(SCOPES), Millis(0))
 Record = dict[str, Any] | None

@@ -28,7 +28,7 @@ PAGE = 50
 
 
 class Invite(Form, frozen=True):
-    """The role, and the address of the only person who may join."""
+    """The role, and the only address that may join."""
 
     role: Role = "reader"
     email: Annotated[str, Meta(max_length=254, pattern=r"^$|^[^@\s]+@[^@\s]+$")] = ""
