@@ -140,7 +140,7 @@ async def visit(client: httpx.AsyncClient, screen: Screen, id: str, token: str, 
 
 
 async def screens(house: House, only: str = "/") -> list[str]:
-    """Visit every screen without a session and with each role, with a known and an unknown id; with forged forms, too."""
+    """Visit every screen without a session and with each role, with known and unknown ids and forged forms."""
     leaks = []
     await house.publish("one")
     await records(house)
