@@ -1,4 +1,4 @@
-"""Canaille, an identity provider, in an environment of its own outside of the project."""
+"""Canaille, an identity provider, in a separate environment outside of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The identity and the role of a person, from an issuer's claims.
+"""A person and their role, from the claims of an issuer.
 
 Issuer and subject are the identity: names and e-mail addresses change hands. With groups in the settings, the issuer
 decides the role at each sign-in; without, an invitation or the default decides it once, and owners change it later.

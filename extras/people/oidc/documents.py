@@ -26,7 +26,7 @@ class BadDocument(Exception):
 
 
 class Metadata(Struct, frozen=True):
-    """An issuer's documents (OpenID Connect Discovery, 3; RFC 8414). "" for missing endpoints."""
+    """The metadata of an issuer (OpenID Connect Discovery, 3; RFC 8414). "" for missing endpoints."""
 
     issuer: str
     authorization_endpoint: str

@@ -1,6 +1,6 @@
 """Asks an issuer: its metadata and keys, which are kept for ten minutes, and the exchange of a code for claims.
 
-All of it goes through the address guard with separate networks (`oidc_networks`), without redirects, within a bound
+Every request goes through the address guard with the networks of `oidc_networks`, follows no redirect, and has a bound
 and a deadline. A key that is unknown leads to one more request for the keys, at most once a minute: strangers can't
 make the service ask more often.
 """
@@ -44,7 +44,7 @@ class IssuerFailed(Exception):
 
 
 class Issuer:
-    """The issuer of the settings, with its documents. used: the states that came back."""
+    """The issuer in the settings, with its metadata and keys. used: the states that came back."""
 
     def __init__(self, context: AppContext) -> None:
         self._world, self._settings = context.world, context.settings

@@ -16,8 +16,6 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import urlencode
 
-from api.dashboard.sessions import own_path
-
 LIFE: Final = 600.0
 """Seconds."""
 MOST_USED = 10_000
@@ -69,7 +67,7 @@ def opened(cookie: str, secret: str, issuer: str, now: float) -> Journey | None:
     if len(cookie) > _LONGEST or not hmac.compare_digest(seal.encode(), _seal(text, secret, issuer).encode()):
         return None
     seed, at, back = text.split(".")
-    journey = Journey(_decoded(seed), int(at), own_path(_decoded(back).decode()))
+    journey = Journey(_decoded(seed), int(at), _decoded(back).decode())
     return journey if abs(now - journey.at) < LIFE else None
 
 

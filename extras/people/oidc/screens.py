@@ -132,7 +132,7 @@ async def _signed_in(visit: Visit) -> Go:
     except BadToken as error:
         raise SignInFailed(say(_REFUSED, name=name), f"ID token: {error}") from None
     person = await _admitted(visit, claimed(claims, visit.context.settings.oidc_groups_claim))
-    went = await begin(visit, person, journey.next)
+    went = await begin(visit, person, own_path(journey.next))
     used = _cookie(visit, "used", "1", 30 * 86_400)
     return Go(went.to, cookies=(*went.cookies, _cookie(visit, "journey", "", 0), used), who=went.who)
 

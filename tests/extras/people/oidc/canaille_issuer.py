@@ -1,6 +1,6 @@
 """An issuer of OpenID Connect from PyPI, on loopback. Arguments: its port, and the address of our callback.
 
-It runs in an environment of its own: Canaille and its packages are not among ours.
+A separate environment runs it: Canaille and its packages are not among ours.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A hostile issuer, and hostile people between it and us: none of 200 tries gets a session.
 
-Each try is drawn from a seed: one of the false documents below, with other values. After each, an honest sign-in works.
+Each try is drawn from a seed: a function below, and its values.
 """
 
 from __future__ import annotations
@@ -379,7 +379,7 @@ async def test_a_code_works_once(harbour: Harbour) -> None:
 
 
 async def test_the_session_is_new_whatever_cookie_the_browser_brings(harbour: Harbour) -> None:
-    """Session fixation: a cookie planted by an attacker opens no session."""
+    """Session fixation: a cookie that an attacker planted never becomes a session."""
     harbour.browser.client.cookies.set("session", "A" * 43, domain="sanderling.test")
     await harbour.sign_in()
     (session,) = await harbour.house.storage.people.sessions()
