@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 from urllib.parse import urlencode, urlsplit
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, json
 
 from actors.errors import NotFound
 from actors.keys import CHANNEL_SCOPE, SCOPES
@@ -17,7 +17,7 @@ from api.problems import Refusal
 from extras.people.oauth import clients, operations, tokens
 from extras.people.oauth.endpoint import AUTHORIZE
 from storage.records.grant import OAuthClient, OAuthCode, OAuthGrant
-from storage.records.person import allowed
+from storage.records.person import Activity, allowed
 
 _Text = Annotated[str, Meta(max_length=2_048)]
 _CHANNEL = noted("read the channel %(name)s")
@@ -139,7 +139,22 @@ async def answer(visit: Visit) -> Page:
         )
     )
     world.log("oauth.consented", grant=grant.id, app=grant.app, host=grant.host, person=grant.person, scopes=scopes)
+    await visit.context.storage.accounts.record(_consented(visit, grant))
     return _back(visit, request, code=code)
+
+
+def _consented(visit: Visit, grant: OAuthGrant) -> Activity:
+    """Return the record of a consent: the recorder of changes sees a page, not the grant."""
+    after = {"app": grant.app, "host": grant.host, "scopes": grant.scopes, "resource": grant.resource}
+    return Activity(
+        id=visit.context.world.new_id(),
+        at=visit.now,
+        person=grant.person,
+        by=visit.by,
+        operation=visit.screen.label,
+        object=f"/v1/apps/{grant.id}",
+        after=json.encode(after),
+    )
 
 
 def _grant(visit: Visit, request: Request, scopes: Sequence[str]) -> OAuthGrant:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+import trio
+
 from storage.records.key import ApiKey
 from tests.api.house import BASE_URL, House
 from tests.extras.people.oauth.app import App, person, signed_in
@@ -61,9 +63,9 @@ async def test_access_tokens_are_no_keys_on_the_page_of_keys(house: House) -> No
 async def test_a_key_sees_the_apps_of_its_person_and_an_app_itself(house: House) -> None:
     anna, eva = await person(house, "anna"), await person(house, "eva")
     apps = [App(house, name=name, resource=BASE_URL) for name in ("First", "Second", "Third")]
-    await apps[0].connect(anna)
-    await apps[1].connect(anna)
-    await apps[2].connect(eva)
+    for app, browser in zip(apps, (anna, anna, eva), strict=True):
+        await app.connect(browser)
+        await trio.sleep(1)  # ids within a millisecond have no order
     text = "svc_" + "a" * 43
     key = ApiKey("of anna", "Key", text[:12], sha256(text.encode()).hexdigest(), ("stream:read",), NOW, person="anna")
     await house.storage.keys.add(key)

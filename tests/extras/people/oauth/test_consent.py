@@ -171,3 +171,14 @@ async def test_a_forgotten_app_is_told_to_connect_again(house: House) -> None:
     assert fresh.answer.status_code == 404
     assert "is not registered here" in fresh.text
     await browser.client.aclose()
+
+
+async def test_a_consent_is_in_the_activity_without_its_code(house: House) -> None:
+    app, browser = App(house), await person(house, "anna")
+    await app.register()
+    back = await app.consent(browser)
+    (one,) = await house.storage.accounts.activity("z", 10)
+    assert (one.person, one.by, one.operation) == ("anna", "Anna", "POST /oauth/authorize")
+    assert one.after is not None
+    assert b"Assistant" in one.after
+    assert back["code"].encode() not in one.after
