@@ -7,16 +7,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
-import pytest
 
 from tests.api.browser import axe
-from tests.api.browser.conftest import NewTab, chromium, cookies, new_tab, origin, service
+from tests.api.browser.conftest import NewTab
 from tests.api.browser.origin import Answer, Origin
 from tests.api.browser.service import Service
 from tests.extras.people.oauth.app import VERIFIER, challenge_of
-
-__all__ = ["chromium", "cookies", "new_tab", "origin", "service"]
-pytestmark = pytest.mark.real
 
 
 def an_app(service: Service, **more: Any) -> tuple[str, dict[str, str]]:

@@ -17,20 +17,19 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
 
 from sanderling.environment import environ
-from tests.api.browser.conftest import chromium, cookies, service
 from tests.api.browser.service import Service
 from tests.support.waiting import HANG
 
-__all__ = ["chromium", "cookies", "service"]
-pytestmark = pytest.mark.real
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 Allow = Callable[[str], None]
 
 
