@@ -1,4 +1,4 @@
-"""Opens the session of a person after a password, a proxy or an issuer has identified them."""
+"""Opening a session for a person after a password, a proxy or an issuer has identified them."""
 
 from __future__ import annotations
 

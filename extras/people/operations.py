@@ -1,7 +1,7 @@
 """People, invitations, activity: the operations and their routes.
 
-A call that gives a role needs every scope of that role, so it never gives more than the caller has. Storage decides who
-is the last owner in the transaction of the change.
+A call that gives a role needs every scope of that role, so no key gives away more than it has. Storage
+protects the last owner in the transaction of the change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Sign-in by a proxy's header: its permitted senders, its person, and the role of its groups.
+"""Sign-in by a proxy's header: trusted senders, the person, and the role of the groups.
 
 Only the settings' headers count, and only on a connection from one of `trusted_proxies`; on any other they are removed
 before anything reads them. A header that arrives twice is refused: one of the two may be the client's. A session of
-such a person needs the header, so a person removed at the proxy is out at the next request.
+such a person counts only together with the header, and ends with it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def gate(app: Application) -> Gate | None:
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Sign in the person in the proxy's header. Makes the person at the first visit, and follows role and name."""
+    """Sign in the person in the header. Makes the person at the first visit, and follows role and name."""
     settings, storage = visit.context.settings, visit.context.storage
     named = sent(visit.headers, settings) if settings.auth_header else None
     if named is None:

@@ -45,7 +45,7 @@ NO_CHANGES: Final = frozenset(
 )
 """Operations that change nothing, or only the reader's own view."""
 _NAMED: Final = ("ids", "act", "tag")
-"""Fields that name the changed records of a form about several."""
+"""Fields that name the changed records in a form without an object in its path."""
 KEY: Final = "/v1/keys/{id}"
 _READER: Final = ApiKey("", "activity", "", "", tuple(SCOPES), Millis(0))
 Record = dict[str, Any] | None

@@ -35,7 +35,7 @@ OWN = "019db0a4-a060-7000-8000-0000000000d1"
 """The id of a person, an invitation, a publication."""
 UNKNOWN = "019db0a4-a060-7000-8000-0000000000ff"
 OWNERS_ONLY = ("/v1/people", "/v1/invitations", "/v1/activity", "/v1/admin", "/people", "/activity", "/keys", "/system")
-"""These need `admin` in all cases."""
+"""These need `admin`, even if they declare less."""
 _COUNT = iter(range(1, 10**9))
 
 
@@ -140,7 +140,7 @@ async def visit(client: httpx.AsyncClient, screen: Screen, id: str, token: str, 
 
 
 async def screens(house: House, only: str = "/") -> list[str]:
-    """Visit every screen without a session and with each role, with known and unknown ids and forged forms."""
+    """Visit every screen without a session and as each role, with a known and an unknown id; with forged forms, too."""
     leaks = []
     await house.publish("one")
     await records(house)

@@ -1,4 +1,4 @@
-"""People over the API: invite, list, change, remove; the right to give a role; the last owner; the activity list."""
+"""People over the API: invite, list, change, remove; giving a role; the last owner; the activity list."""
 
 from __future__ import annotations
 

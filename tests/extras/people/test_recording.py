@@ -1,4 +1,4 @@
-"""The activity of every change: the person, the record, before and after; never a secret."""
+"""The activity of every change: author, record, before and after; never a secret."""
 
 from __future__ import annotations
 
