@@ -88,7 +88,11 @@ def keys_of_removed_people_work(patch: pytest.MonkeyPatch) -> None:
 @plant(probes.operations, only="/v1/tags")
 def expired_keys_work(patch: pytest.MonkeyPatch) -> None:
     identify = api.auth.identify
-    patch.setattr(api.key_face, "identify", lambda *given: identify(*given[:3], Millis(0), given[4]))
+    patch.setattr(
+        api.key_face,
+        "identify",
+        lambda headers, query, keys, now, path: identify(headers, query, keys, Millis(0), path),
+    )
 
 
 @plant(probes.operations, only="/v1/activity")
