@@ -66,12 +66,23 @@ class ActivityRecord(Struct, frozen=True, kw_only=True):
     after: Any = None
 
 
+Since = Annotated[
+    str,
+    Meta(
+        max_length=40,
+        description="Only changes from this time on",
+        extra_json_schema={"format": "date-time"},
+        examples=["2026-04-21T10:00:00Z"],
+    ),
+]
+
+
 class ActivityQuery(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The part of the activity to return."""
 
     person: Annotated[str, Meta(max_length=100)] = ""
     object: Annotated[str, Meta(max_length=500)] = ""
-    since: Annotated[str, Meta(max_length=40, extra_json_schema={"format": "date-time"})] | None = None
+    since: Since | None = None
     limit: Limit = 100
     cursor: Cursor | None = None
 
