@@ -68,7 +68,10 @@ Asked = TypeVar("Asked")
 
 
 def task_of(type: type[Asked], answer: Callable[[Asked], object]) -> Callable[[bytes], bytes]:
-    return lambda request: _encode(answer(msgspec.msgpack.decode(request, type=type)))
+    def run(request: bytes) -> bytes:
+        return _encode(answer(msgspec.msgpack.decode(request, type=type)))
+
+    return run
 
 
 def _preview_page(asked: PageRequest) -> PagePreviewAnswer:

@@ -125,6 +125,8 @@ async def sign_in(visit: Visit) -> Reply:
     """Sign in the person in the header. Makes the person at the first visit, and follows role and name."""
     settings, storage = visit.context.settings, visit.context.storage
     named = sent(visit.headers, settings) if settings.auth_header else None
+    if not settings.auth_header:
+        raise Refusal("not-found", say("There is no such page."))
     if named is None:
         raise Refusal("forbidden", say("No proxy has named you. Open the service through its proxy."))
     person = await storage.accounts.by_subject(ISSUER, named.subject)

@@ -6,7 +6,6 @@ exists. A code is asked for only after the right password.
 
 from __future__ import annotations
 
-import binascii
 from base64 import b32decode, b32encode
 from typing import Annotated, ClassVar
 
@@ -162,7 +161,7 @@ async def set_factor(visit: Visit) -> Reply:
     person = await _own(visit)
     try:
         secret = b32decode(form.secret)
-    except binascii.Error:
+    except ValueError:  # also for letters outside ASCII
         secret = b""
     if person is None or len(secret) != codes.SECRET_BYTES:
         raise InvalidForm(say("Open the page again."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import trio
@@ -79,6 +80,7 @@ Job = Callable[[Transaction], T]
 def fenced(lease: Lease, job: Job[T]) -> Job[T]:
     """Return a job that first refuses a writer of an earlier start. It raises Fenced."""
 
+    @wraps(job)
     def run(transaction: Transaction) -> T:
         transaction.fence(lease)
         return job(transaction)

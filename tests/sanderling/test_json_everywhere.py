@@ -28,6 +28,7 @@ WITHOUT = {
     "uninstall": ACTS,
     **{f"alerts {act}": ACTS for act in ("delete", "disable", "enable", "pause", "resume")},
     **{f"{what} delete": ACTS for what in ("bins", "publications")},
+    **{f"people {act}": ACTS for act in ("disable", "enable", "remove", "role")},
     **{
         f"sources {act}": ACTS
         for act in ("delete", "disable", "enable", "pause", "rename", "restore", "resume", "tag", "untag")

@@ -23,6 +23,20 @@ MODULES = sorted(
 )
 SAYS = frozenset({"say", "say_many", "message", "say_as", "noted", "noted_as", "translated", "gettext", "ngettext"})
 QUIET = frozenset({"ValueError", "log", "compile"})
+OF_THE_LOG = (
+    "ID token: ",
+    "no sign-in of this browser has this state",
+    "its state has been used",
+    "answered by ",
+    "the issuer answered ",
+    "the last owner ",
+    " has lost the role",
+    " has no group with a role",
+    "no role for the subject ",
+    "the e-mail address of ",
+    " is taken",
+)
+"""Reasons of refused sign-ins; the page tells strangers none of them."""
 UNSAID = frozenset(
     {
         "notifying/alerts.py: matches of alerts",  # names of limits
@@ -43,6 +57,8 @@ UNSAID = frozenset(
         "lists.py: there are no views of this list",
         "screen.py: <Undos of ",
         "account/settings.py: Mac OS",
+        "extras/people/signing_in.py: code of ",  # the name of a limit
+        *(f"extras/people/oidc/screens.py: {text}" for text in OF_THE_LOG),
         "screen.py: the dashboard",  # the author, as records store it
     }
 )

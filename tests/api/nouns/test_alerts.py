@@ -154,10 +154,11 @@ async def test_alerts_are_listed_oldest_first_in_pages_with_their_figures(
     assert (seen[1]["match_count"], seen[1]["last_match_at"]) == (7, "2026-05-28T20:26:40.000Z")
 
 
-async def test_the_alert_shows_its_first_destinations_mode(client: httpx.AsyncClient) -> None:
+async def test_the_alert_shows_its_first_destinations_mode(client: httpx.AsyncClient, autojump_clock: object) -> None:
     record = await made(client)
     path = f"/v1/alerts/{record['id']}"
     for mode in ("hourly", "daily"):
+        await trio.sleep(1)  # two of one millisecond have no order
         await client.post(f"{path}/destinations", json={"url": "https://hook.test/in", "delivery_mode": mode})
     assert (await client.get(path)).json()["delivery_mode"] == "hourly"
     assert (await client.get("/v1/alerts")).json()[0]["delivery_mode"] == "hourly"

@@ -59,7 +59,15 @@ COLUMNS = {
     "sources sizes": "size share events source",
 }
 """Lists that need no service, with their first heads."""
-BY_SERVICE = {"sources list", "tags list", "alerts list", "bins list", "publications list", "sources versions"}
+BY_SERVICE = {
+    "sources list",
+    "tags list",
+    "alerts list",
+    "bins list",
+    "publications list",
+    "people list",
+    "sources versions",
+}
 
 
 @pytest.mark.parametrize("line", list(COLUMNS))
@@ -142,4 +150,6 @@ def test_times_are_ages() -> None:
         created_at=Millis(int(NOW.timestamp() * 1000) - 3_600_000),
         last_used_at=None,
     )
-    assert key_rows([key], NOW) == [("svc_abc...", SOURCE.id[-6:], "me", "600", "1h ago", "never", "stream:read")]
+    assert key_rows([key], NOW) == [
+        ("svc_abc...", SOURCE.id[-6:], "me", "600", "1h ago", "never", "never", "stream:read")
+    ]
