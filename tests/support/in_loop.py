@@ -280,6 +280,7 @@ class LoopReaders:
 
 def _writes(job: Job[Any]) -> str:
     """Return the name of the submitting method; a job is its partial, or a function inside it."""
+    job = getattr(job, "__wrapped__", job)
     function = job.func if isinstance(job, partial) else job
     names = function.__qualname__.split(".<locals>")[0]
     return names.rpartition(".")[2].lstrip("_")
