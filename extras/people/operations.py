@@ -219,7 +219,7 @@ async def delete(call: Call) -> Answer:
 async def read_activity(call: OperationContext, query: ActivityQuery, before: str) -> Sequence[Activity]:
     """Return the newest changes before an id, one more than the limit if there are more. Raises Refusal (400)."""
     try:
-        since = parse_rfc3339(query.since) if query.since else Millis(START)
+        since = Millis(START) if query.since is None else parse_rfc3339(query.since)
     except ValueError:
         raise invalid("query.since", "not a time (RFC 3339)", query.since) from None
     accounts = call.context.storage.accounts

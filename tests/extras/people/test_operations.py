@@ -125,3 +125,4 @@ async def test_activity_is_listed_in_pages_and_by_filters(house: House, client: 
     since = (await client.get("/v1/activity?limit=2")).json()[-1]["at"]
     assert (await numbers(f"/v1/activity?since={since}"))[0] == [4, 3]
     assert (await client.get("/v1/activity?since=yesterday")).status_code == 400
+    assert (await client.get("/v1/activity?since=")).status_code == 400
