@@ -25,6 +25,7 @@ import pytest
 
 from sanderling.environment import environ
 from tests.api.browser.service import Service
+from tests.support import node
 from tests.support.waiting import HANG
 
 if TYPE_CHECKING:
@@ -165,10 +166,8 @@ def test_the_official_sdk_connects_with_one_click(service: Service, allow: Allow
 
 
 def test_mcp_remote_connects_with_one_click(service: Service, allow: Allow, tmp_path: Path) -> None:
-    program = Path(__file__).parents[3] / "support/npm/node_modules/mcp-remote/dist/proxy.js"
-    if not program.exists() or shutil.which("node") is None:
-        pytest.skip("mcp-remote is not installed in tests/support/npm")
-    command = ["node", str(program), f"{service.url}/mcp", "--allow-http"]
+    program = node.modules() / "node_modules/mcp-remote/dist/proxy.js"
+    command = [str(shutil.which("node")), str(program), f"{service.url}/mcp", "--allow-http"]
     settings = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(tmp_path),
