@@ -127,7 +127,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "edits_lose": (draw_edits, "1", "T3"),
     "disabling_unreported": (GONE, "1", "D6"),
     "debts_paid_late": (GONE, "1", "D6"),
-    "acts_end_with_their_request": (draw_hasty, "6", "D7"),
+    "acts_end_with_their_request": (draw_hasty, "24", "D7"),
     "answered_before_all_heard": (draw_hasty, "1", "D7"),
     "claims_lapse_by_the_wall_clock": (mixed, "1", "D5"),
     "digests_frozen_by_two": (draw_windows, "1", "D5"),

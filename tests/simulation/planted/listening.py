@@ -86,9 +86,9 @@ def lookups_cached() -> AbstractContextManager[Any]:
     right = Keys.by_hash
     found: dict[str, ApiKey | None] = {}
 
-    async def wrong(self: Keys, sha256: str) -> ApiKey | None:
+    async def wrong(self: Keys, sha256: str, *now: Any) -> ApiKey | None:
         if sha256 not in found:
-            found[sha256] = await right(self, sha256)
+            found[sha256] = await right(self, sha256, *now)
         return found[sha256]
 
     return patch.object(Keys, "by_hash", wrong)

@@ -106,9 +106,9 @@ def keys_kept_by_each() -> AbstractContextManager[Any]:
     right = Keys.by_hash
     found: dict[tuple[int, str], Any] = {}
 
-    async def wrong(self: Keys, sha256: str) -> Any:
+    async def wrong(self: Keys, sha256: str, *now: Any) -> Any:
         if (id(self), sha256) not in found:
-            found[id(self), sha256] = await right(self, sha256)
+            found[id(self), sha256] = await right(self, sha256, *now)
         return found[id(self), sha256]
 
     return patch.object(Keys, "by_hash", wrong)

@@ -105,9 +105,9 @@ def cut_off(seed: str) -> Program:
 
 FOUND_BY: dict[str, tuple[World, str, str]] = {
     "acknowledged_before_the_commit": (ill, "5", "T3"),
-    "minted_before_the_commit": (crashing, "8", "L1"),
+    "minted_before_the_commit": (crashing, "15", "L1"),
     "state_and_events_in_two_commits": (ill, "4", "T3"),
-    "ids_by_the_wall_clock": (crashing, "8", "L1"),
+    "ids_by_the_wall_clock": (crashing, "15", "L1"),
     "unseen_stays_unseen": (ill, "4", "R1"),
     "resumes_with_the_last_event": (restless, "1", "R1"),
     "live_without_replay": (restless, "1/1/1", "R1"),
@@ -157,7 +157,7 @@ FOUND_BY: dict[str, tuple[World, str, str]] = {
     "unanswered_not_read_back": (mute, "3", "T3"),
     "recorder_crashes_at_a_lock": (ill, "4", "T3"),
     "failed_sweeps_count_as_stored": (draw_swept, "1", "A1"),
-    "failed_commits_take_back_checks": (draw_swept, "4", "A1"),
+    "failed_commits_take_back_checks": (draw_swept, "13", "A1"),
     "deleted_from_the_table_only": (draw_meddled, "1/1", "L5"),
     "frames_lost_at_a_stop": (draw_meddled, "1/1", "T3"),
     "harvests_of_any_version": (draw_meddled, "1/1", "L3"),
