@@ -9,18 +9,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
 
 __version__ = "0.1.0"
 ADMIN_SOCKET = "admin.sock"
 UNUSED = ("_elementtree", "anyio", "greenlet", "httpx._main", "pyexpat", "pygments", "rich", "typing_extensions")
 """Optional imports of libraries that the service never uses: 6 MB."""
+EMPTY = ("pdb",)
+"""Modules that a library imports in any case, and uses only in tests (click.testing)."""
 
 
 @contextmanager
 def without_unused() -> Iterator[None]:
-    """Let `UNUSED` look absent to the modules that are imported meanwhile."""
-    hidden = [name for name in UNUSED if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: not to be imported
+    """Let `UNUSED` look absent, and `EMPTY` empty, to the modules that the block imports."""
+    hidden: dict[str, Any] = dict.fromkeys(UNUSED) | {name: ModuleType(name) for name in EMPTY}
+    hidden = {name: module for name, module in hidden.items() if name not in sys.modules}
+    sys.modules.update(hidden)  # None: not to be imported
     try:
         yield
     finally:

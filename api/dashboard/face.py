@@ -24,7 +24,6 @@ from api.application import Application
 from api.dashboard import rendering
 from api.dashboard.drawing.figures import zone_of
 from api.dashboard.forms import TOKEN, Draft, Form, Given, InvalidForm, fields_of, read_form, wrong_of
-from api.dashboard.role_view import for_role
 from api.dashboard.screen import (
     Download,
     ExportedFile,
@@ -308,6 +307,8 @@ def _response(app: Dashboard, visit: Visit, reply: Reply) -> Response:
             places = [place for place, screen in app.places.items() if visit.may(screen.needs)]
             body = rendering.rendered(reply, visit, places, app.notes.take(visit.who))
             if visit.session is not None and visit.session.role != "owner":
+                from api.dashboard.role_view import for_role  # noqa: PLC0415  (most services have one owner)
+
                 body = for_role(body.decode(), partial(_may, app, visit.session)).encode()
             response = Response(body, reply.status, content_type=HTML)
             for cookie in (*reply.cookies, *([app.sessions.greeting(g.browser)] if g.browser.new else ())):
