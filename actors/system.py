@@ -23,7 +23,7 @@ from actors.extras import always_on, switched_on
 from actors.overseer.journal import Journal
 from actors.parts import Parts
 from actors.settings import Settings
-from actors.sources.importing import Importer
+from actors.sources.importer import Importer
 from actors.templates.template import Template, built_in
 from actors.world import World
 from storage.errors import StorageError

@@ -60,7 +60,7 @@ class SourceView(Struct, frozen=True):
     headers_from: SourceId | None = None
     """The lender of its headers, if they are not its own."""
     inheriting: Source | None = None
-    """The source with settings inherited from tags; see `actors/inheriting.py`. None: nothing."""
+    """The source with settings inherited from tags; see `actors/inheritance.py`. None: nothing."""
     private: bool = False
     """Its events are for its owner: it is checked with headers, or in an opened network."""
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from actors.content.wording.words import holds
 from actors.hours import open_from
-from actors.inheriting import origins_of
+from actors.inheritance import origins_of
 from actors.messages.views import HealthPart, Reason, SourceExamination, SourceView
 from actors.sources.health.score import FAILURES, defective, in_a_row, reach, silent, span, stuck
 from actors.sources.schedule import cadence, silence

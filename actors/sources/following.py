@@ -1,8 +1,8 @@
 """Sources that follow: each new item is reported once, with the text of its page, which is fetched once. Pure.
 
 A check stores a new item here in the transaction that marks it as seen. Its event is committed together with the
-memory that no longer has it waiting. So a crash at any point neither loses nor repeats it. `polling/hops.py` fetches
-and reads the pages.
+memory that no longer has it waiting. So a crash at any point neither loses nor repeats it. `polling/item_pages.py`
+fetches and reads the pages.
 
 Each page gets three attempts: at once, after one minute and after ten; a permanent refusal (404, robots.txt, a login)
 gets one. Then the item is reported as the list has it, with the reason (`unread`). So are items that arrive while too
@@ -29,7 +29,7 @@ from actors.content.messages.requests import ListLook, item_form
 from actors.content.wording.fingerprint import content_hash, simhash
 from actors.egress.url import read_host
 from actors.notices import draft as notice_draft
-from actors.sources.looks.drafts import draft_of
+from actors.sources.checks.drafts import draft_of
 from storage.records.event import NEW, UPDATED, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source

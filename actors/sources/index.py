@@ -21,10 +21,10 @@ from actors.egress.url import parse_url
 from actors.errors import NotFound, TooSoon
 from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourceExamination, SourcePage, SourceSelection, SourceSort, SourceView, picks
+from actors.sources.checks import progress
+from actors.sources.checks.access import SHUT_OUT
+from actors.sources.checks.fetch import host_of
 from actors.sources.explanation import examined
-from actors.sources.looks import progress
-from actors.sources.looks.access import SHUT_OUT
-from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking, StateCounts, TagCounts
 from actors.sources.schedule.budgets import RENDERED, Price, cost_of, first_guess

@@ -21,7 +21,7 @@ from storage.records.identity import SourceId
 from storage.records.source import Source
 
 if TYPE_CHECKING:  # an actor stores them; pure code also reads places
-    from actors.sources.kept_cookies import KeptCookies
+    from actors.sources.session_cookies import KeptCookies
 
 BELOW: Final = "*."
 _OWN: Final = 1 << 16

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from actors.coverage.shifts import Shifts
 from actors.egress.traffic import Egress
 from actors.hours import read_hours
-from actors.inheriting import TagTable
+from actors.inheritance import TagTable
 from actors.messages.sources import SourceMessage
 from actors.messages.views import PushView
 from actors.messages.workers import RecorderMessage
@@ -21,13 +21,13 @@ from actors.settings import Settings
 from actors.sources.admission import Admission
 from actors.sources.body_cache import BodyCache
 from actors.sources.dedup_window import DedupWindow
-from actors.sources.kept_cookies import KeptCookies, TriedCookies
 from actors.sources.lending import Lenders
 from actors.sources.ranking import Ranking, StateCounts
 from actors.sources.schedule.budgets import HopBudget, Price
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
+from actors.sources.session_cookies import KeptCookies, TriedCookies
 from actors.world import World
 from storage.records import tally
 from storage.records.alert import Alert

@@ -11,10 +11,10 @@ from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.settings import Settings
+from actors.sources.checks.body_reader import BodyReader
 from actors.sources.detection.classify import Classification
 from actors.sources.feed import preview as feed
 from actors.sources.feed.reader import FeedReader
-from actors.sources.looks.reading import BodyReader
 from actors.sources.page import preview as page
 from actors.sources.page.reader import PageReader
 from actors.sources.polling.actor import PolledSource

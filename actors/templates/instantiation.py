@@ -22,7 +22,7 @@ from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.ordering import KeyedLocks, in_turns
-from actors.sources.importing import words_of
+from actors.sources.importer import words_of
 from actors.templates.template import (
     BadParameters,
     ParameterError,

@@ -13,7 +13,7 @@ import trio
 from msgspec import structs
 
 from actors.errors import Conflict, DomainError, NotFound, Unprocessable
-from actors.inheriting import defaults_of
+from actors.inheritance import defaults_of
 from actors.messages.declaring import made_of
 from actors.messages.views import SourceSelection
 from actors.query import AnalysedText, QueryError, UnknownLanguage, matches, parse

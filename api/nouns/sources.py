@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from actors.egress.url import parse_url
 from actors.errors import DomainError, Stale, Unprocessable, UrlRefused
-from actors.inheriting import origins_of
+from actors.inheritance import origins_of
 from actors.messages import sources as messages
 from actors.messages import views
 from actors.messages.declaring import made_of

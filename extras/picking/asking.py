@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
-from actors.inheriting import part_shown
+from actors.inheritance import part_shown
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import SourceQuestion, UrlQuestion
+from actors.sources.checks.body_reader import in_jail, page_patience
 from actors.sources.detection.classify import refused
-from actors.sources.looks.reading import in_jail, page_patience
 from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.previewer import Previewer

@@ -265,7 +265,7 @@ def _where(press: PressedBlock, marks: Sequence[str]) -> int | None:
 
 
 def _inheriting(wish: PickWish, selector: str | None, ignore: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-    """Add the settings of tags to a choice, as `actors/inheriting.py` does."""
+    """Add the settings of tags to a choice, as `actors/inheritance.py` does."""
     chosen = wish.inherited_selector if selector is None else selector
     return chosen, tuple(dict.fromkeys((*ignore, *wish.inherited_ignore)))
 

@@ -155,7 +155,7 @@ class Source(Struct, frozen=True, gc=False):
     """Headers that each check or handshake adds to ours, to the origin of `url` only: `Name: value`, one per line. They
     may contain a secret: never show or log them."""
     render: Render = "never"
-    """Whether a browser renders the page; see `actors/sources/looks/rendering.py`."""
+    """Whether a browser renders the page; see `actors/sources/checks/rendering.py`."""
     wait_for: str | None = None
     """A CSS selector that must match before a rendered page is read."""
 
@@ -272,7 +272,7 @@ class SourceRuntime(Struct, frozen=True, gc=False):
     rendered: bool = False
     """The baseline is a rendered page; compare it with rendered pages only."""
     part: bytes = b""
-    """A mark of the page part in the baseline, if tags chose the part; see `actors/inheriting.py`."""
+    """A mark of the page part in the baseline, if tags chose the part; see `actors/inheritance.py`."""
     lent: bool = False
     """The baseline was fetched with borrowed headers; compare it only with pages fetched so."""
     cookies: str = ""

@@ -47,7 +47,7 @@ from actors.messages.views import (
     picks,
 )
 from actors.practice import DOCUMENTS, WHATS, What, address
-from actors.sources.registry.inheriting import changed
+from actors.sources.registry.tag_defaults import changed
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import Picked, PickPage
 from storage.errors import StorageError

@@ -28,7 +28,7 @@ from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMes
 from actors.recorder.event_builder import build
 from actors.settings import Settings
 from actors.signatures.event import Signer, new_signing_key
-from actors.sources.importing import Importer
+from actors.sources.importer import Importer
 from actors.sources.schedule.budgets import LookRate
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template, built_in

@@ -25,7 +25,7 @@ OTHERS = {"worker", "breaker", "_client", "_filter"}
 """Asked, but no mailbox: a worker process, a circuit breaker, a service over HTTP, a filter."""
 OF_REGISTRY = ("index", "registry/", "schedule/overdue")
 SENDERS = {
-    "actors/sources/importing": "importer",
+    "actors/sources/importer": "importer",
     "actors/sources": "sources",
     "actors/templates": "web",
     "actors/recorder": "recorder",

@@ -15,13 +15,13 @@ LISTED = {
     "storage/records/tiers.py": "the table",
     "actors/sources/tiers.py": "what each does",
     "actors/content/messages/readings.py": "what a body can be found to be",
-    "actors/sources/looks/reading.py": "a page that became a feed, and back",
+    "actors/sources/checks/body_reader.py": "a page that became a feed, and back",
 }
 
 
 DECIDES = {
     "actors/sources/detection/classify.py": "what a URL is",
-    "actors/sources/looks/reading.py": "a page that became a feed, and back",
+    "actors/sources/checks/body_reader.py": "a page that became a feed, and back",
     "actors/sources/registry/practice.py": "what the practice page is",
 }
 """Modules that may compare with a tier's name, because they choose it. All others ask for a property of the tier."""

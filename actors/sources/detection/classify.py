@@ -30,12 +30,12 @@ from actors.egress.stream_lines import SPOKEN, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
+from actors.sources.checks.access import SHUT_OUT, Access, Renewal, RequestAccess, access_to, asks_password, shelved_as
+from actors.sources.checks.body_reader import in_jail, patience
+from actors.sources.checks.fetch import fetch
+from actors.sources.checks.rendering import show, without_picture
+from actors.sources.checks.source_fetch import RECENT, shown_as
 from actors.sources.detection.handshake import Greeting, shake_hands
-from actors.sources.looks.access import SHUT_OUT, Access, Renewal, RequestAccess, access_to, asks_password, shelved_as
-from actors.sources.looks.fetch import fetch
-from actors.sources.looks.looking import RECENT, shown_as
-from actors.sources.looks.reading import in_jail, patience
-from actors.sources.looks.rendering import show, without_picture
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.schedule.budgets import RENDERED
 from storage.errors import StorageError

@@ -14,8 +14,8 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import MOST_REDIRECTS, RedirectElsewhere
 from actors.egress.websocket import Frames, open_websocket
-from actors.sources.looks.access import RequestAccess
-from actors.sources.looks.fetch import at_host
+from actors.sources.checks.access import RequestAccess
+from actors.sources.checks.fetch import at_host
 from actors.sources.ports import Ports
 from storage.records.tiers import SOCKETS
 

@@ -15,10 +15,10 @@ from actors.messages.previews import EXCERPT, DraftEvent, FeedPreview, Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
+from actors.sources.checks.source_fetch import pace_of
 from actors.sources.detection.classify import Classification, refused
 from actors.sources.feed.reader import FeedReader, hints_of, mark_of, oldest_first, times_of, without_reports
 from actors.sources.feed.seen import compare
-from actors.sources.looks.looking import pace_of
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.event import NEW

@@ -22,6 +22,8 @@ from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import draft
+from actors.sources.checks.body_reader import BodyCheck, BodyReading, in_jail, loss, patience
+from actors.sources.checks.drafts import draft_of
 from actors.sources.explanation import THERE
 from actors.sources.feed.seen import (
     Comparison,
@@ -33,8 +35,6 @@ from actors.sources.feed.seen import (
     with_emptiness,
     with_manner,
 )
-from actors.sources.looks.drafts import draft_of
-from actors.sources.looks.reading import BodyCheck, BodyReading, in_jail, loss, patience
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail
 from storage.records.event import NEW as NEW_ENTRY

@@ -23,9 +23,9 @@ from actors.messages.previews import PagePreview, Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
+from actors.sources.checks.body_reader import body_hints, in_jail, page_patience
+from actors.sources.checks.source_fetch import pace_of
 from actors.sources.detection.classify import Classification, refused
-from actors.sources.looks.looking import pace_of
-from actors.sources.looks.reading import body_hints, in_jail, page_patience
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.identity import Millis, seq_at

@@ -25,8 +25,7 @@ from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded
 from actors.messages.views import ToldBlock, ToldPage
-from actors.sources.following import drafts_of, note_of
-from actors.sources.looks.reading import (
+from actors.sources.checks.body_reader import (
     BodyCheck,
     BodyReading,
     body_hints,
@@ -36,6 +35,7 @@ from actors.sources.looks.reading import (
     page_patience,
     patience,
 )
+from actors.sources.following import drafts_of, note_of
 from actors.world import Jail
 from storage.records.event import REVERTED, UPDATED, Draft, StandingValues
 from storage.records.identity import Millis, SourceId

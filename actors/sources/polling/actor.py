@@ -21,21 +21,21 @@ from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.inheriting import part_of
+from actors.inheritance import part_of
 from actors.messages.sources import SettingsChanged, SourceMessage
 from actors.messages.workers import Record, SaveStates
 from actors.observer import CheckSteps
-from actors.sources.detection import classify, newcomer
+from actors.sources.checks import progress
+from actors.sources.checks.access import Renewal, renewal_of
+from actors.sources.checks.body_reader import BodyCheck, BodyReader, BodyReading
+from actors.sources.checks.fetch import NO_VALIDATORS, host_of, refusal
+from actors.sources.checks.progress import LookResult
+from actors.sources.checks.rendering import picture_to_keep
+from actors.sources.checks.source_fetch import look_at
+from actors.sources.detection import classify, pending
 from actors.sources.health.notices import TroubleTimer
 from actors.sources.lending import EffectiveSource
-from actors.sources.looks import progress
-from actors.sources.looks.access import Renewal, renewal_of
-from actors.sources.looks.fetch import NO_VALIDATORS, host_of, refusal
-from actors.sources.looks.looking import look_at
-from actors.sources.looks.progress import LookResult
-from actors.sources.looks.reading import BodyCheck, BodyReader, BodyReading
-from actors.sources.looks.rendering import picture_to_keep
-from actors.sources.polling.hops import Hops, stored_of
+from actors.sources.polling.item_pages import Hops, stored_of
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from storage.errors import StorageError, Unavailable
 from storage.records import trail
@@ -263,9 +263,9 @@ class PolledSource:
         """
         ports, live = self._ports, self._live
         asked = replace(live.source, headers=seen.source.headers)
-        found = await newcomer.find_out(ports, asked, claim, renewal)
+        found = await pending.find_out(ports, asked, claim, renewal)
         if found.fetched is None:
-            await newcomer.answered(ports, live, found)
+            await pending.answered(ports, live, found)
             raise NotPolled
         own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(own)
@@ -274,7 +274,7 @@ class PolledSource:
         reading = await reader.first(ports.world.jail, check, found.feed)
         stored = await ports.storage.sources.get(source.id)
         kept = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
-        await newcomer.answered(ports, live, found)
+        await pending.answered(ports, live, found)
         base = stored_of(source, kept, reading, found.at, first=True).base
         reading = replace(reading, base=base, changed=False)
         return found.fetched, found.at, reading
@@ -315,7 +315,7 @@ class PolledSource:
         """Save a check's changes: in a harvest if there are drafts or a new base, else lazily."""
         source = self._live.source
         if source.detection.pending:
-            after = newcomer.waiting(after, at)
+            after = pending.waiting(after, at)
         health, said = self._bell.news(self._live.hot.health, after.health, at)
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:

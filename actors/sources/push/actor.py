@@ -28,15 +28,15 @@ from actors.egress.url import Url, parse_url
 from actors.egress.websocket import Frames, SessionOver
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
-from actors.sources.detection import newcomer
+from actors.sources.checks import progress
+from actors.sources.checks.access import SHUT_OUT, RequestAccess, access_of, renewal_of
+from actors.sources.checks.fetch import host_of, refusal
+from actors.sources.checks.source_fetch import REFUSED
+from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, found_by_handshake, found_stream
 from actors.sources.detection.handshake import join
 from actors.sources.health.notices import TroubleTimer
 from actors.sources.lending import EffectiveSource
-from actors.sources.looks import progress
-from actors.sources.looks.access import SHUT_OUT, RequestAccess, access_of, renewal_of
-from actors.sources.looks.fetch import host_of, refusal
-from actors.sources.looks.looking import REFUSED
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection
 from actors.sources.push.committer import Committer
@@ -189,7 +189,7 @@ class PushSource:
                 chosen = found_stream(url.text, frames.says)
             else:
                 chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
-            await newcomer.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
+            await pending.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
         private = seen.source.headers is not None or ports.egress.hosts.is_inside(url.host)
         self._live.hot = connection.opened(self._live.hot, now, ms, self._status, private=private)
@@ -299,7 +299,7 @@ class PushSource:
             draw = self._chance.random()
             hot = connection.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
         if source.detection.pending:
-            hot = newcomer.waiting(hot, now)
+            hot = pending.waiting(hot, now)
         await self._keeper.settle(hot)
         ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
         if isinstance(self._frames, EventStream) and self._frames.lines.retry is not None:

@@ -19,8 +19,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
+from actors.sources.checks import progress
 from actors.sources.health import score
-from actors.sources.looks import progress
 from actors.sources.schedule import silence
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis, day_of

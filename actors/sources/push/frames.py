@@ -21,9 +21,9 @@ from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import LookFailed
 from actors.egress.stream_lines import name_of
 from actors.messages.views import PushView
+from actors.sources.checks.body_reader import in_jail
+from actors.sources.checks.drafts import draft_of
 from actors.sources.dedup_window import DedupWindow, decode
-from actors.sources.looks.drafts import draft_of
-from actors.sources.looks.reading import in_jail
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
 from storage.records.event import NEW, Draft

@@ -14,10 +14,10 @@ from actors.messages.previews import EXCERPT, DraftEvent, Preview, PushPreview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
+from actors.sources.checks.body_reader import in_jail
 from actors.sources.detection.classify import Classification
 from actors.sources.detection.handshake import MOST_FRAMES
 from actors.sources.explanation import counts_of
-from actors.sources.looks.reading import in_jail
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.event import NEW

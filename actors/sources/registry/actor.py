@@ -45,14 +45,14 @@ from actors.messages.sources import (
 )
 from actors.messages.workers import Record, SaveStates
 from actors.notices import draft
+from actors.sources.checks.fetch import host_of
 from actors.sources.index import SourceIndex
-from actors.sources.looks.fetch import host_of
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.registry.explainer import Explainer
-from actors.sources.registry.inheriting import Inheriting
 from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.previewer import Previewer
 from actors.sources.registry.service import SourceService
+from actors.sources.registry.tag_defaults import Inheriting
 from actors.sources.schedule.budgets import RENDERED, Spending, moved
 from actors.sources.schedule.overdue import EVERY, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError

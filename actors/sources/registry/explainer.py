@@ -18,9 +18,9 @@ from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources import explanation as sentences
+from actors.sources.checks.fetch import refusal
+from actors.sources.checks.source_fetch import look_for_user
 from actors.sources.index import SourceIndex
-from actors.sources.looks.fetch import refusal
-from actors.sources.looks.looking import look_for_user
 from actors.sources.page.reader import reported_page, standing_values
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.tiers import BEHAVIOURS

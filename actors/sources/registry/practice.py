@@ -19,9 +19,9 @@ from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
+from actors.sources.checks.fetch import NO_VALIDATORS, practised
 from actors.sources.detection.classify import Classification, detection_of, found_in, refused
 from actors.sources.index import SourceIndex
-from actors.sources.looks.fetch import NO_VALIDATORS, practised
 from actors.sources.ports import LiveSource, Ports, drawn
 from actors.sources.registry.service import SourceService
 from storage.records.identity import Millis

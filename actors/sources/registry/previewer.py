@@ -11,20 +11,20 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import TooSoon, Unprocessable
-from actors.inheriting import part_shown
+from actors.inheritance import part_shown
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl, PreviewSource
 from actors.ordering import KeyedLocks
+from actors.sources.checks.access import Renewal, shelved_as
+from actors.sources.checks.source_fetch import look_for_user, shelf_name
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
-from actors.sources.looks.access import Renewal, shelved_as
-from actors.sources.looks.looking import look_for_user, shelf_name
 from actors.sources.page.preview import Narrowing, check_selectors, preview_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.preview import LISTEN
-from actors.sources.registry.checks import blaming_tags, check_filter, check_headers, check_rendering
+from actors.sources.registry.validation import blaming_tags, check_filter, check_headers, check_rendering
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source

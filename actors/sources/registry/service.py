@@ -13,24 +13,24 @@ from actors.destination_kinds.values import check_named, of_source
 from actors.egress.failures import LookFailed
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, Unprocessable
-from actors.inheriting import OTHER_PART
+from actors.inheritance import OTHER_PART
 from actors.messages.requests import NewSource, SourcePatch
 from actors.messages.sources import AddSource, Teach
 from actors.messages.views import AddedSource, SourceView, TeachResult
 from actors.messages.workers import Record
 from actors.ordering import KeyedLocks
-from actors.sources.detection import newcomer
+from actors.sources.checks import progress
+from actors.sources.checks.body_reader import BodyCheck, in_jail
+from actors.sources.checks.fetch import host_of
+from actors.sources.checks.rendering import picture_to_keep
+from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
 from actors.sources.index import SourceIndex, as_stored, renewed
-from actors.sources.looks import progress
-from actors.sources.looks.fetch import host_of
-from actors.sources.looks.reading import BodyCheck, in_jail
-from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, drawn
-from actors.sources.registry.checks import blaming_tags, check_hours, check_rendering, check_settings, requested
 from actors.sources.registry.previewer import opening, tried_as
+from actors.sources.registry.validation import blaming_tags, check_hours, check_rendering, check_settings, requested
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import trail
@@ -143,12 +143,12 @@ class SourceService:
 
     async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
         """Add an unreachable URL; its actor classifies it when it answers."""
-        await newcomer.check_addable(self._ports, url, message.new.type, error)
+        await pending.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
-        found = newcomer.guess(url, message.new.type, error)
+        found = pending.guess(url, message.new.type, error)
         kept = Classification(found.type, found, url.text, None, self._ports.world.now())
         live = self.make(url.text, message.new, kept, message.mark, message.by)
-        live.hot = newcomer.first_state(self._ports, live.effective, error)
+        live.hot = pending.first_state(self._ports, live.effective, error)
         (row,) = trail.read(live.hot.trail)
         live.count(row.first_at, row.verdict)
         return await self._begun(live, kept)

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, defstruct
 from msgspec.structs import fields
 
 from actors.errors import NotFound, Stale, Unprocessable
-from actors.inheriting import INHERITABLE, origins_of
+from actors.inheritance import INHERITABLE, origins_of
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
 from actors.messages import requests as ask

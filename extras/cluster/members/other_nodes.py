@@ -19,7 +19,7 @@ from actors.messages.workers import SaveStates
 from actors.ordering import KeyedLocks
 from actors.sources.index import SourceIndex, as_stored
 from actors.sources.ports import LiveSource, Ports, drawn
-from actors.sources.registry.inheriting import Inheriting
+from actors.sources.registry.tag_defaults import Inheriting
 from actors.world import World
 from storage.errors import STANDSTILL, StateMoved
 from storage.ownership import NOBODY

@@ -15,7 +15,7 @@ from actors.sources.schedule.cadence import Hints, Limits, Pace, Rhythm
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
 from storage.records.states import BreakerState
-from tests.actors.sources.looks.test_progress import MINUTE, NOW, after_failures
+from tests.actors.sources.checks.test_progress import MINUTE, NOW, after_failures
 from tests.support.build import a_source
 
 LIMITS = Limits()

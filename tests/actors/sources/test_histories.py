@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.egress.http import FetchedResponse
+from actors.sources.checks.body_reader import BodyCheck
 from actors.sources.feed.reader import FeedReader
-from actors.sources.looks.reading import BodyCheck
 from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

@@ -16,9 +16,9 @@ from extras.picking.asking import PickFromUrl
 from extras.picking.records import PickWish
 from storage.records.identity import SourceId
 from storage.records.source import SourceRuntime, Validators
+from tests.actors.sources.checks.test_access import SIGN_IN, TEXT, URL
+from tests.actors.sources.checks.test_source_fetch import Renewing
 from tests.actors.sources.harness import SITE, Watching, page, watching
-from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
-from tests.actors.sources.looks.test_looking import Renewing
 from tests.storage.contract.builders import a_source
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, ReceivedRequest, web

@@ -12,11 +12,11 @@ from actors.content.wording.words import folded
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
 from actors.messages.views import SourceView
+from actors.sources.checks.body_reader import BodyCheck
 from actors.sources.explanation import best_first, noted
 from actors.sources.feed.preview import in_a_feed
 from actors.sources.feed.reader import FeedReader, mark_of
 from actors.sources.feed.seen import compare
-from actors.sources.looks.reading import BodyCheck
 from actors.sources.page.preview import Past, on_a_page
 from actors.sources.page.reader import PageReader
 from storage.records import trail

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.sources.looks import progress
-from actors.sources.looks.progress import LookResult
+from actors.sources.checks import progress
+from actors.sources.checks.progress import LookResult
 from actors.sources.ranking import StateCounts
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis

@@ -13,7 +13,7 @@ import pytest
 from lxml.html import HtmlElement
 from msgspec.structs import replace
 
-from actors.inheriting import effective
+from actors.inheritance import effective
 from actors.language.catalogues import NATIVE, languages
 from actors.messages.views import SourceView
 from actors.notices import draft, of_damage

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from actors.inheriting import effective
+from actors.inheritance import effective
 from actors.messages.views import SourceView
 from api.nouns.sources import record_of
 from storage.records.source import SourceRuntime, TagDefaults

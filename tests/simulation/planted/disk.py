@@ -11,7 +11,7 @@ from unittest.mock import patch
 from msgspec.structs import replace
 
 from actors.recorder import actor as recording
-from actors.sources.looks import progress
+from actors.sources.checks import progress
 from actors.sources.polling.actor import PolledSource
 from actors.sources.ports import LiveSource
 from actors.sources.push.committer import Committer

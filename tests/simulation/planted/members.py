@@ -14,14 +14,14 @@ from actors.egress import cookies
 from actors.egress.cookies import Cookie, SetCookies
 from actors.egress.url import Url
 from actors.sources import following as items
+from actors.sources.checks import rendering
+from actors.sources.checks.access import Access, Renewal, RequestAccess
+from actors.sources.checks.body_reader import BodyCheck
+from actors.sources.checks.rendering import picture_to_keep
 from actors.sources.following import FollowQueue
-from actors.sources.looks import rendering
-from actors.sources.looks.access import Access, Renewal, RequestAccess
-from actors.sources.looks.reading import BodyCheck
-from actors.sources.looks.rendering import picture_to_keep
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
-from actors.sources.polling import hops
+from actors.sources.polling import item_pages
 from actors.sources.registry import service
 from storage.records.event import Draft
 from storage.records.identity import Millis, SourceId
@@ -39,13 +39,13 @@ def reported_and_waiting() -> Plant:
 
 def text_of_the_item_before() -> Plant:
     """An item is reported with the page fetched before its own."""
-    right, pages = hops._told, list[ItemPage]()
+    right, pages = item_pages._told, list[ItemPage]()
 
     def wrong(draft: Draft, page: ItemPage, ports: Any) -> Draft:
         pages.append(page)
         return right(draft, pages[-2:][0], ports)
 
-    return patch.object(hops, "_told", wrong)
+    return patch.object(item_pages, "_told", wrong)
 
 
 def hops_not_counted() -> Plant:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import FetchedResponse
-from actors.sources.looks import looking, progress, rendering
+from actors.sources.checks import progress, rendering, source_fetch
 from storage.records.source import SourceRuntime
 
 Plant = AbstractContextManager[Any]
@@ -23,7 +23,7 @@ def shells_read_as_they_are_sent() -> Plant:
     async def wrong(ports: Any, claim: Any, source: Any, plain: FetchedResponse, *_: Any, **__: Any) -> FetchedResponse:
         return plain
 
-    return patch.object(looking, "_unless_empty", wrong)
+    return patch.object(source_fetch, "_unless_empty", wrong)
 
 
 def browsers_blamed_on_pages() -> Plant:
@@ -39,12 +39,12 @@ def browsers_blamed_on_pages() -> Plant:
 
 def shells_stand_in_for_pages() -> Plant:
     """Without a browser, the raw page is compared with the rendered one."""
-    right = looking._unless_empty
+    right = source_fetch._unless_empty
 
     async def wrong(*args: Any, renewal: Any, rendered: bool) -> FetchedResponse:
         return await right(*args, renewal=renewal, rendered=False)
 
-    return patch.object(looking, "_unless_empty", wrong)
+    return patch.object(source_fetch, "_unless_empty", wrong)
 
 
 def hung_browsers_waited_for() -> Plant:
@@ -54,7 +54,7 @@ def hung_browsers_waited_for() -> Plant:
 
 def validators_of_shells_kept() -> Plant:
     """The validators of an empty page, which never changes, are kept."""
-    right = looking._unless_empty
+    right = source_fetch._unless_empty
 
     async def wrong(
         ports: Any, claim: Any, source: Any, plain: FetchedResponse, *args: Any, **named: Any
@@ -62,7 +62,7 @@ def validators_of_shells_kept() -> Plant:
         fetched = await right(ports, claim, source, plain, *args, **named)
         return replace(fetched, etag=plain.etag, last_modified=plain.last_modified)
 
-    return patch.object(looking, "_unless_empty", wrong)
+    return patch.object(source_fetch, "_unless_empty", wrong)
 
 
 def robots_not_asked() -> Plant:

@@ -25,9 +25,9 @@ from actors.egress.failures import PLAIN_HOLD, Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
+from actors.sources.checks import progress
 from actors.sources.feed import seen
 from actors.sources.feed.reader import NewEntriesDecision
-from actors.sources.looks import progress
 from actors.sources.polling import actor
 from actors.sources.polling.actor import PolledSource
 from storage.records.identity import Millis

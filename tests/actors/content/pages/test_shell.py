@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.content.detection import detect
-from actors.sources.looks.rendering import may_be_shell
+from actors.sources.checks.rendering import may_be_shell
 from tests.data.shells import BY_HAND, Labelled, drawn
 
 HELD_OUT = 7

@@ -8,8 +8,8 @@ from actors.egress.failures import Blame, LookFailed
 from actors.errors import Overloaded, UrlRefused
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
+from actors.sources.checks.fetch import refusal
 from actors.sources.detection.classify import refused
-from actors.sources.looks.fetch import refusal
 from storage.records.tiers import SourceType
 from tests.actors.sources.harness import SITE, page, rss, watching
 

@@ -15,8 +15,8 @@ from html import escape
 
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
+from actors.sources.checks.body_reader import BodyCheck
 from actors.sources.feed.reader import FeedReader
-from actors.sources.looks.reading import BodyCheck
 from storage.records.event import NEW, RESET
 from storage.records.identity import Millis
 from tests.support.build import NOW, a_source

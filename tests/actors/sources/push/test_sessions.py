@@ -13,8 +13,8 @@ from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from storage.records.identity import SourceId
 from storage.records.source import SourceRuntime
+from tests.actors.sources.checks.test_access import OTHER, OTHER_ADDRESS, TEXT
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, watching
-from tests.actors.sources.looks.test_access import OTHER, OTHER_ADDRESS, TEXT
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, ReceivedRequest, web
 

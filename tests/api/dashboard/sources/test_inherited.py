@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from actors.inheriting import effective
+from actors.inheritance import effective
 from actors.messages.views import SourceView
 from storage.records.source import SourceRuntime, TagDefaults
 from tests.api.dashboard.browser import Browser

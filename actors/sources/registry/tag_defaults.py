@@ -11,7 +11,7 @@ from actors.messages.sources import SetTagDefaults
 from actors.sources.index import SourceIndex
 from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
-from actors.sources.registry.checks import check_hours
+from actors.sources.registry.validation import check_hours
 from storage.records.identity import Millis
 from storage.records.revision import NOTHING, is_expected
 from storage.records.source import MOST_TAGGED, TagDefaults

@@ -14,13 +14,13 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.messages.previews import PacePreview
 from actors.sources.body_cache import CachedBody
+from actors.sources.checks import progress
+from actors.sources.checks.access import SHUT_OUT, Access, Renewal, access_of, asks_password, renewal_of, shelved_as
+from actors.sources.checks.body_reader import BodyReader
+from actors.sources.checks.fetch import NO_VALIDATORS, fetch, practised
+from actors.sources.checks.progress import LookResult
+from actors.sources.checks.rendering import emptiness, lacks, show, without_picture, without_validators
 from actors.sources.lending import EffectiveSource
-from actors.sources.looks import progress
-from actors.sources.looks.access import SHUT_OUT, Access, Renewal, access_of, asks_password, renewal_of, shelved_as
-from actors.sources.looks.fetch import NO_VALIDATORS, fetch, practised
-from actors.sources.looks.progress import LookResult
-from actors.sources.looks.reading import BodyReader
-from actors.sources.looks.rendering import emptiness, lacks, show, without_picture, without_validators
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits
 from storage.records.identity import Millis, rfc3339

@@ -10,7 +10,7 @@ from actors.egress.headers import HANDSHAKES_OWN, LOOKS_OWN, given_request, wron
 from actors.egress.url import parse_url
 from actors.errors import Unprocessable, UrlRefused
 from actors.hours import read_hours
-from actors.inheriting import origins_of
+from actors.inheritance import origins_of
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
 from actors.query import QueryError, parse
 from actors.sources.following import read_hosts

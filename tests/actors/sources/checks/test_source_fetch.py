@@ -8,8 +8,8 @@ from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource
 from storage.records.identity import SourceId
 from storage.records.source import Age, SourceRuntime, parted
+from tests.actors.sources.checks.test_access import OTHER, OTHER_ADDRESS, SIGN_IN, TEXT, URL
 from tests.actors.sources.harness import ADDRESS, Watching, page, watching
-from tests.actors.sources.looks.test_access import OTHER, OTHER_ADDRESS, SIGN_IN, TEXT, URL
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, ReceivedRequest, web
 from tests.support.scripted_browser import ScriptedBrowser, rendered

@@ -7,8 +7,8 @@ import pytest
 from actors.errors import Unprocessable
 from storage.records.identity import START, SourceId, seq_of
 from storage.records.picture import KeptPicture
+from tests.actors.sources.checks.test_rendering import AFTER, BEFORE, SHELL, URL, a_browser, edited, look
 from tests.actors.sources.harness import Watching, watching
-from tests.actors.sources.looks.test_rendering import AFTER, BEFORE, SHELL, URL, a_browser, edited, look
 from tests.support.pictures import PNG, WEBP
 from tests.support.scripted_browser import ScriptedBrowser, rendered
 

@@ -25,9 +25,9 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.sources.looks.access import Access, Renewal, RequestAccess
-from actors.sources.looks.fetch import ask_robots, at_host
-from actors.sources.looks.reading import BodyReading, in_jail, page_patience
+from actors.sources.checks.access import Access, Renewal, RequestAccess
+from actors.sources.checks.body_reader import BodyReading, in_jail, page_patience
+from actors.sources.checks.fetch import ask_robots, at_host
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
 from storage.records.event import Draft

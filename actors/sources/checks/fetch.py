@@ -13,7 +13,7 @@ from actors.egress.http import FetchedResponse, FetchRequest, RedirectElsewhere
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.practice import DOCUMENTS, named
-from actors.sources.looks.access import Access, Renewal, RequestAccess
+from actors.sources.checks.access import Access, Renewal, RequestAccess
 from actors.sources.ports import Ports
 from storage.records.source import Validators
 

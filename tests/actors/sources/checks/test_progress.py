@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed, NotRendered
-from actors.sources.looks.progress import LookResult, failed, settle, succeeded, unreached, urgent
+from actors.sources.checks.progress import LookResult, failed, settle, succeeded, unreached, urgent
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.cadence import Hints, Limits

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.errors import Busy, Conflict, LibraryFull, UrlRefused
 from actors.messages.outline import FeedLine
 from actors.messages.workers import BeginImport, Importing, ShowImport, StopImport
-from actors.sources import importing
+from actors.sources import importer
 from tests.api.house import House, make_house
 
 
@@ -57,7 +57,7 @@ async def test_hosts_take_turns_and_few_are_under_way_at_once(house: House) -> N
     await begin(house, lines(*slow, "https://b.test/"))
     await wait_all_tasks_blocked()
     asked = [message.new.url for message in house.registry.seen]
-    assert asked[:2] == ["https://a.test/0", "https://b.test/"] and len(asked) == importing.AT_ONCE + 1
+    assert asked[:2] == ["https://a.test/0", "https://b.test/"] and len(asked) == importer.AT_ONCE + 1
 
 
 async def test_one_list_at_a_time_and_a_stop_ends_it(house: House) -> None:
@@ -69,7 +69,7 @@ async def test_one_list_at_a_time_and_a_stop_ends_it(house: House) -> None:
     await wait_all_tasks_blocked()
     done = await show(house)
     assert done.ended_at is not None and done.counts()["waiting"] == 0
-    assert done.rows[0].says == importing.STOPPED
+    assert done.rows[0].says == importer.STOPPED
     await begin(house, lines("https://b.test/"))
     await wait_all_tasks_blocked()
     assert (await show(house)).counts()["new"] == 1
@@ -82,7 +82,7 @@ async def test_a_full_library_ends_the_list(house: House) -> None:
     await wait_all_tasks_blocked()
     done = await show(house)
     assert done.ended_at is not None and done.rows[0].says.startswith("the library is full")
-    assert len(house.registry.seen) <= importing.AT_ONCE and done.rows[-1].says == importing.STOPPED
+    assert len(house.registry.seen) <= importer.AT_ONCE and done.rows[-1].says == importer.STOPPED
 
 
 async def test_r5_a_url_refused_for_a_full_lane_is_retried(house: House) -> None:

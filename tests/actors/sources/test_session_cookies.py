@@ -14,8 +14,8 @@ import trio
 from actors.egress.cookies import SetCookies
 from actors.egress.url import parse_url
 from actors.messages.workers import RecorderMessage, SaveStates
-from actors.sources.kept_cookies import LONGEST, MOST_TRIED, KeptCookies, TriedCookies
-from actors.sources.looks.access import Renewal, access_to
+from actors.sources.checks.access import Renewal, access_to
+from actors.sources.session_cookies import LONGEST, MOST_TRIED, KeptCookies, TriedCookies
 from storage.records import source
 from storage.records.identity import SourceId
 from supervision import Mailbox

@@ -12,11 +12,11 @@ from actors.egress.url import parse_url
 from actors.errors import Unprocessable
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExplainSource, PreviewSource
-from actors.sources.looks.access import access_of, renewal_of
+from actors.sources.checks.access import access_of, renewal_of
 from storage.records.identity import SourceId
+from tests.actors.sources.checks.test_access import SIGN_IN, TEXT, URL
+from tests.actors.sources.checks.test_source_fetch import Renewing, hot_of, stored
 from tests.actors.sources.harness import SITE, Watching, page, watching
-from tests.actors.sources.looks.test_access import SIGN_IN, TEXT, URL
-from tests.actors.sources.looks.test_looking import Renewing, hot_of, stored
 from tests.support.in_loop import Disk
 from tests.support.memory_network import Answer, ReceivedRequest
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from actors.inheriting import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_of, part_shown
+from actors.inheritance import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_of, part_shown
 from actors.messages.previews import ShownPart
 from storage.records.source import Inheritable, Source, TagDefaults
 from tests.storage.contract.builders import NOW, a_source

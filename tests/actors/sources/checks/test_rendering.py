@@ -13,7 +13,7 @@ from actors.messages.previews import Previewed
 from actors.messages.requests import DetectRequest, SourcePatch
 from actors.messages.sources import DetectUrl, EditSource, ExamineSource
 from actors.messages.views import SourceView
-from actors.sources.looks.rendering import may_be_shell
+from actors.sources.checks.rendering import may_be_shell
 from actors.world import FilledBy, RenderFailed
 from storage.records import trail
 from storage.records.identity import SourceId

@@ -9,8 +9,8 @@ import trio
 
 from actors.egress.hosts import ASKED
 from actors.errors import Unprocessable, UrlRefused
-from actors.sources.looks.access import NO_ACCESS, Renewal
-from actors.sources.looks.fetch import fetch
+from actors.sources.checks.access import NO_ACCESS, Renewal
+from actors.sources.checks.fetch import fetch
 from storage.records.source import Validators
 from tests.actors.sources.harness import ADDRESS, SITE, rss, watching
 from tests.support.memory_network import Answer, ReceivedRequest, web

@@ -14,10 +14,10 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable
+from actors.sources.checks import progress
+from actors.sources.checks.access import Renewal
 from actors.sources.detection.classify import Classification, ClassifyRequest, found_out
 from actors.sources.health.score import flag_of
-from actors.sources.looks import progress
-from actors.sources.looks.access import Renewal
 from actors.sources.ports import LiveSource, Ports, drawn, limits_of
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.identity import Millis

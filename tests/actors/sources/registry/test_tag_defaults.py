@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from actors.errors import Conflict, Stale, Unprocessable
-from actors.inheriting import effective, origins_of
+from actors.inheritance import effective, origins_of
 from actors.messages.previews import Preview, ShownPart
 from actors.messages.requests import DetectRequest, SourcePatch, TagSettings
 from actors.messages.sources import (
@@ -23,7 +23,7 @@ from actors.messages.sources import (
 )
 from actors.messages.views import SourceView
 from actors.sources import index as table
-from actors.sources.registry import inheriting
+from actors.sources.registry import tag_defaults
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import ActName, KeptBlocks, Picked, PickWish, PressedBlock
 from storage.records.identity import Managed, Millis, SourceId
@@ -229,7 +229,7 @@ async def test_a_failing_source_is_not_checked_sooner(autojump_clock: object) ->
 async def test_bad_defaults_are_refused_as_on_a_source_and_leave_all_as_it_was(
     monkeypatch: pytest.MonkeyPatch, autojump_clock: object
 ) -> None:
-    monkeypatch.setattr(inheriting, "MOST_TAGGED", 1)
+    monkeypatch.setattr(tag_defaults, "MOST_TAGGED", 1)
     async with watching() as (service, _):
         await put(service, bar=0.4)
         for settings, where in (
@@ -318,20 +318,20 @@ def wish(settings: TagSettings | None, expected: frozenset[str] | None = None) -
 def test_a_change_names_its_author_and_keeps_the_mark_of_files() -> None:
     old = TagDefaults(TAG, NOW, bar=0.4, updated_by="guide", managed=MARK)
     later = Millis(NOW + 1)
-    made = inheriting.changed(old, wish(TagSettings(bar=0.5)), later)
+    made = tag_defaults.changed(old, wish(TagSettings(bar=0.5)), later)
     assert made == TagDefaults(TAG, later, bar=0.5, updated_by="ops", managed=MARK)
-    assert inheriting.changed(old, wish(TagSettings(bar=0.4)), later) is old
-    taken = inheriting.changed(old, wish(TagSettings(bar=0.4, managed=None)), later)
+    assert tag_defaults.changed(old, wish(TagSettings(bar=0.4)), later) is old
+    taken = tag_defaults.changed(old, wish(TagSettings(bar=0.4, managed=None)), later)
     assert taken == TagDefaults(TAG, later, bar=0.4, updated_by="ops")
 
 
 def test_a_new_tag_setting_never_replaces_one() -> None:
     old, settings = TagDefaults(TAG, NOW, bar=0.4), TagSettings(bar=0.5)
-    assert inheriting.changed(None, wish(settings, NOTHING), NOW) is not None
+    assert tag_defaults.changed(None, wish(settings, NOTHING), NOW) is not None
     with pytest.raises(Stale):
-        inheriting.changed(old, wish(settings, NOTHING), NOW)
+        tag_defaults.changed(old, wish(settings, NOTHING), NOW)
     with pytest.raises(Stale):
-        inheriting.changed(None, wish(settings, frozenset((ANY,))), NOW)
+        tag_defaults.changed(None, wish(settings, frozenset((ANY,))), NOW)
 
 
 async def test_tags_in_another_order_with_the_same_part_keep_the_baseline(autojump_clock: object) -> None:

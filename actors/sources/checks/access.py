@@ -26,9 +26,9 @@ from actors.egress.cookies import Jar, SetCookies
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.headers import given_request
 from actors.egress.url import Url, parse_url
-from actors.sources.kept_cookies import KeptCookies
 from actors.sources.lending import EffectiveSource
 from actors.sources.ports import Ports
+from actors.sources.session_cookies import KeptCookies
 from storage.records.source import Source
 
 _PASSWORD = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)

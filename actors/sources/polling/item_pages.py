@@ -24,10 +24,10 @@ from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.observer import CheckSteps
 from actors.sources import following as items
+from actors.sources.checks.access import SHUT_OUT, access_of, asks_password, renewal_of
+from actors.sources.checks.body_reader import BodyReading, in_jail, page_patience, patience
+from actors.sources.checks.fetch import fetch, refusal
 from actors.sources.following import FollowQueue, WaitingItem, drafts_of, in_words, note_of
-from actors.sources.looks.access import SHUT_OUT, access_of, asks_password, renewal_of
-from actors.sources.looks.fetch import fetch, refusal
-from actors.sources.looks.reading import BodyReading, in_jail, page_patience, patience
 from actors.sources.ports import LiveSource, Ports
 from storage.records import trail
 from storage.records.event import Draft
