@@ -11,7 +11,7 @@ from actors.coverage.shifts import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent
 from actors.destination_kinds.table import Kinds
-from actors.egress.traffic import SendingOutlet
+from actors.egress.traffic import NetworkTransport
 from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
@@ -75,7 +75,7 @@ class AppContext:
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
-    callbacks: SendingOutlet
+    callbacks: NetworkTransport
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
     clock_doubt: Callable[[], str] = str

@@ -66,9 +66,9 @@ class Attempt:
 
     __slots__ = ()
 
-    def outlet(self, outlet: Any) -> Any:
+    def transport(self, transport: Any) -> Any:
         """Return the way out for a receiving program."""
-        return outlet
+        return transport
 
     def ended(self, destination: Destination, answer: Any) -> None:
         """Report the answer."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Consent, Outlet, Parcel
+from actors.destination_kinds.kind import Consent, DeliveryTransport, Parcel
 from actors.destination_kinds.table import Kinds
 from actors.destination_kinds.values import masked
 from actors.egress.failures import Blame, LookFailed
@@ -38,8 +38,8 @@ _CONNECT_TIMEOUT = 5.0
 class Sender:
     """Sends to destinations of any kind, through an outlet. alerts: for the names of alerts in messages to people."""
 
-    def __init__(self, kinds: Kinds, outlet: Outlet, world: World, alerts: Alerts | None = None) -> None:
-        self._kinds, self._outlet, self._world, self._alerts = kinds, outlet, world, alerts
+    def __init__(self, kinds: Kinds, transport: DeliveryTransport, world: World, alerts: Alerts | None = None) -> None:
+        self._kinds, self._transport, self._world, self._alerts = kinds, transport, world, alerts
 
     async def attempt(self, destination: Destination, id: str, body: bytes, attempt: Attempt = NO_ATTEMPT) -> Answer:
         """Send a body once. Every failure is an answer; if cancelled, it may or may not have arrived.
@@ -49,7 +49,7 @@ class Sender:
         return masked(await self._sent(destination, id, body, attempt), destination)
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        sent = partial(consent.invite, self._outlet, destination, about, self._world)
+        sent = partial(consent.invite, self._transport, destination, about, self._world)
         return masked(await self._answered(sent), destination)
 
     async def _sent(self, destination: Destination, id: str, body: bytes, attempt: Attempt) -> Answer:
@@ -57,14 +57,14 @@ class Sender:
         if kind is None:
             says = f"there is no kind {destination.kind} here: its file is missing or invalid"
             return Answer(None, 0, says, ours=True)
-        outlet = attempt.outlet(self._outlet) if kind.id == WEBHOOK else self._outlet
+        transport = attempt.transport(self._transport) if kind.id == WEBHOOK else self._transport
         known = self._alerts if kind.limits is not None else None
         try:
             alert = await known.get(destination.alert_id) if known is not None else None
         except StorageError as error:  # not without its name: a repeated message has the same words
             return Answer(None, 0, f"its alert could not be read: {error}", ours=True)
         parcel = Parcel(id, body, alert)
-        return await self._answered(partial(kind.send, outlet, destination, parcel, self._world))
+        return await self._answered(partial(kind.send, transport, destination, parcel, self._world))
 
     async def _answered(self, sent: Callable[[], Awaitable[Answer]]) -> Answer:
         start = trio.current_time()

@@ -12,7 +12,7 @@ from actors.delivery.actor import DestinationActor, result_of
 from actors.delivery.attempt import Sender, sample
 from actors.delivery.concurrency import ConcurrencyLimiter
 from actors.delivery.status import NoticePublisher
-from actors.destination_kinds.kind import Outlet
+from actors.destination_kinds.kind import DeliveryTransport
 from actors.destination_kinds.table import Kinds
 from actors.messages.views import TestResult
 from actors.messages.workers import DestinationMessage, OutboxGrew, Record
@@ -40,7 +40,7 @@ class DeliveryRegistry:
         *,
         world: World,
         storage: Storage,
-        egress: Outlet,
+        egress: DeliveryTransport,
         kinds: Kinds,
         destinations: DynamicSupervisor,
         record: Callable[[Record], None],
@@ -54,7 +54,7 @@ class DeliveryRegistry:
         self._supervisor = destinations
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
-        self._room = ConcurrencyLimiter(egress.whereabouts)
+        self._room = ConcurrencyLimiter(egress.last_address)
         self._crier = NoticePublisher(world, storage, record, base_url)
         self._refreshing = trio.Lock()
         self._released = False

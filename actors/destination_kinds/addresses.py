@@ -17,7 +17,7 @@ from actors.destination_kinds.bins import Bins
 from actors.destination_kinds.kind import Admitted
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
-from actors.egress.traffic import tell_refusal
+from actors.egress.traffic import log_refusal
 from actors.egress.url import Url, parse_url
 from actors.errors import Overloaded, UrlRefused
 from actors.settings import Settings
@@ -42,8 +42,8 @@ async def admit(text: str, world: World, storage: Storage, settings: Settings) -
     if bins.is_own(url):
         raise _loop(url)
     networks = settings.deliver_networks()
-    refused = partial(tell_refusal, world)
-    guard = Guard(world.resolver, world.connector, networks, refused=refused)
+    on_refused = partial(log_refusal, world)
+    guard = Guard(world.resolver, world.connector, networks, on_refused=on_refused)
     addresses = await _addresses(url, guard)
     if url.port == settings.port:
         for address in addresses:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import trio
 
-from actors.destination_kinds.kind import Outlet, Poster
+from actors.destination_kinds.kind import DeliveryTransport, Poster
 from actors.destination_kinds.values import HIDDEN
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.headers import delivery_headers, user_agent
@@ -130,18 +130,18 @@ class Bins:
 _OURS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding", "traceparent"))
 
 
-class LoopbackOutlet:
+class LoopbackTransport:
     """Wraps another Outlet. `contact` as in the setting."""
 
-    def __init__(self, outlet: Outlet, bins: Bins, contact: str) -> None:
+    def __init__(self, transport: DeliveryTransport, bins: Bins, contact: str) -> None:
         agent = user_agent(contact)
-        self.deliver: Poster = _LoopbackConnect(bins, agent, outlet.deliver)
-        self.deliver_plain: Poster = _LoopbackConnect(bins, agent, outlet.deliver_plain)
-        self.dial, self.dial_plain = outlet.dial, outlet.dial_plain
-        self._outlet = outlet
+        self.deliver: Poster = _LoopbackConnect(bins, agent, transport.deliver)
+        self.deliver_plain: Poster = _LoopbackConnect(bins, agent, transport.deliver_plain)
+        self.dial, self.dial_plain = transport.dial, transport.dial_plain
+        self._transport = transport
 
-    def whereabouts(self, host: str) -> str:
-        return self._outlet.whereabouts(host)
+    def last_address(self, host: str) -> str:
+        return self._transport.last_address(host)
 
 
 class _LoopbackConnect:

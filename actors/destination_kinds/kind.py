@@ -37,7 +37,7 @@ class Dialer(Protocol):
         """Return the stream inside TLS. Raises LookFailed; then, and when cancelled, the stream is closed."""
 
 
-class Outlet(Protocol):
+class DeliveryTransport(Protocol):
     """The part of egress for deliveries."""
 
     @property
@@ -56,7 +56,7 @@ class Outlet(Protocol):
     def dial_plain(self) -> Dialer:
         """Connections to networks opened for deliveries only."""
 
-    def whereabouts(self, host: str) -> str:
+    def last_address(self, host: str) -> str:
         """Return the address that a host was last delivered to, or the host itself."""
 
 
@@ -76,7 +76,7 @@ class Consent(NamedTuple):
 
     name: str
     token: Callable[[World], str]
-    invite: Callable[[Outlet, Destination, str, World], Awaitable[Answer]]
+    invite: Callable[[DeliveryTransport, Destination, str, World], Awaitable[Answer]]
 
 
 class Service(NamedTuple):
@@ -117,7 +117,7 @@ class DestinationKind(NamedTuple):
     fields: Sequence[KindField]
     admit: Callable[[str, World, Storage, Settings], Awaitable[Admitted]]
     new_secret: Callable[[World], str] | None
-    send: Callable[[Outlet, Destination, Parcel, World], Awaitable[Answer]]
+    send: Callable[[DeliveryTransport, Destination, Parcel, World], Awaitable[Answer]]
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
     consent: Consent | None = None
     limits: TextLimits | None = None

@@ -17,7 +17,7 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import WEBHOOK_ADDRESS, WEBHOOK_FIELDS
-from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel
+from actors.destination_kinds.kind import DeliveryTransport, DestinationKind, Parcel
 from actors.egress.headers import header_pairs, wrong_headers
 from actors.egress.url import parse_url
 from actors.signatures import webhook
@@ -124,14 +124,14 @@ def signed_headers(destination: Destination, webhook_id: str, body: bytes, world
     }
 
 
-async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
+async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
     """Post a body once, signed now. Raises LookFailed, UrlRefused."""
     webhook_id, body, _ = parcel
     url = parse_url(destination.url, schemes=("http", "https"))
     if destination.format == "cloudevents":
         body = enveloped(webhook_id, body)
     headers = access_headers(destination.values) | signed_headers(destination, webhook_id, body, world)
-    poster = outlet.deliver if url.secure else outlet.deliver_plain
+    poster = transport.deliver if url.secure else transport.deliver_plain
     posted = await poster.post(url, headers, body)
     said = escaped(posted.body)
     if 200 <= posted.status < 300:

@@ -130,7 +130,7 @@ class HostAliases:
     def __repr__(self) -> str:
         return f"<HostAliases {len(self._shared)} pairs among {len(self._addresses)} names>"
 
-    def met(self, host: str, addresses: Sequence[str]) -> str | None:
+    def record(self, host: str, addresses: Sequence[str]) -> str | None:
         """Record a name's addresses. Return the name that has just turned out to be another's twin."""
         self._addresses[host] = found = frozenset(addresses)
         self._addresses.move_to_end(host)
@@ -146,11 +146,11 @@ class HostAliases:
             self._shared.discard(gone.removeprefix(_PREFIX))
         return _PREFIX + bare if bare in self._shared and not were else None
 
-    def of(self, host: str) -> str:
+    def address_of(self, host: str) -> str:
         """Return one address of a name, always the same of several; the name itself if unknown."""
         return min(self._addresses.get(host, (host,)))
 
-    def one(self, host: str) -> str:
+    def canonical(self, host: str) -> str:
         """Return the name that a host is known under: its own, or without a `www.` that makes no difference."""
         bare = host.removeprefix(_PREFIX)
         return bare if bare in self._shared else host

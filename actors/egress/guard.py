@@ -43,8 +43,9 @@ class ZoneSilent(ResolveFailed):
 class Guard:
     """Resolves, checks and connects. allowed: non-public networks that may be reached, by `setting`.
 
-    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. inside: only those
-    networks. met: called with a name's checked addresses. refused: called with a name and the refusal of its address.
+    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. private_only: only those
+    networks. on_resolved: called with a name and its checked addresses. on_refused: with a name and the refusal of an
+    address.
     """
 
     def __init__(
@@ -54,17 +55,17 @@ class Guard:
         allowed: Sequence[Network],
         *,
         connect_timeout: float = 10.0,
-        inside: bool = False,
+        private_only: bool = False,
         setting: str = "ALLOW_NETWORKS",
-        met: Callable[[str, Sequence[str]], object] = lambda host, addresses: None,
-        refused: Callable[[str, UrlRefused], None] = lambda host, refusal: None,
+        on_resolved: Callable[[str, Sequence[str]], object] = lambda host, addresses: None,
+        on_refused: Callable[[str, UrlRefused], None] = lambda host, refusal: None,
     ) -> None:
         self._resolver = resolver
         self._connector = connector
         self._allowed = tuple(allowed)
-        self._connect_timeout, self._inside, self._setting = connect_timeout, inside, setting
-        self._met = met
-        self._refused = refused
+        self._connect_timeout, self._private_only, self._setting = connect_timeout, private_only, setting
+        self._on_resolved = on_resolved
+        self._on_refused = on_refused
 
     async def check(self, url: Url) -> tuple[str, ...]:
         """Return the addresses of a URL's host, all checked, in the order of trying. Makes no connection.
@@ -140,12 +141,12 @@ class Guard:
                 detail = f"{host} is not public; the operator finds the setting that permits it in the service's log"
                 # Only the operator may see the address.
                 hidden = UrlRefused(refusal.rule, detail, f"{host}: {refusal.detail}")
-                self._refused(host, hidden)
+                self._on_refused(host, hidden)
                 raise hidden from None
-            if self._inside and not any(ip_address(address) in network for network in self._allowed):
+            if self._private_only and not any(ip_address(address) in network for network in self._allowed):
                 detail = f"{address} is public: plain http deliveries go to opened networks only, all others by https"
                 raise UrlRefused("url-insecure", detail)
-        self._met(host, found)
+        self._on_resolved(host, found)
         # Families alternate (RFC 8305, 4): a broken IPv6 must not use up all attempts.
         first = ":" in found[0]
         same = [a for a in found if (":" in a) == first]

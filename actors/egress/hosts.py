@@ -217,7 +217,7 @@ class Hosts:
         self._chance = world.chance("hosts")
         self._known: OrderedDict[str, _Host] = OrderedDict()  # least recently used first
         self._twins = HostAliases()
-        self._inside: set[str] = set()
+        self._internal: set[str] = set()
         """Names in opened networks. Bound: their number."""
         self._asking: dict[str, trio.Event | None] = {}
         """Sources whose actors have requests under way, and the event set at their end, if a task waits for it."""
@@ -242,7 +242,7 @@ class Hosts:
         """
         began = trio.current_time()
         state = self._of(host)
-        self._known.move_to_end(self._twins.one(host))
+        self._known.move_to_end(self._twins.canonical(host))
         now = trio.current_time()
         state.breaker, permit = breaker.ask(state.breaker, self._rule, now, self._chance.random())
         if isinstance(permit, Wait):
@@ -270,7 +270,7 @@ class Hosts:
 
     def hurry(self, host: str, source: str) -> bool:
         """Move a waiting source ahead of all unrequested checks; return whether it waits."""
-        state = self._known.get(self._twins.one(host))
+        state = self._known.get(self._twins.canonical(host))
         return state is not None and state.queue.hurry(source)
 
     async def wait_heard(self, source: str) -> None:
@@ -282,20 +282,22 @@ class Hosts:
 
     def before(self, host: str, source: str) -> int:
         """Return how many wait for a host before a source; 0 if it does not wait. Loops over the queue."""
-        state = self._known.get(self._twins.one(host))
+        state = self._known.get(self._twins.canonical(host))
         return 0 if state is None else state.queue.before(source)
 
-    def is_inside(self, host: str) -> bool:
+    def is_internal(self, host: str) -> bool:
         """Return whether a host was last seen in a network that the operator has opened."""
-        return host in self._inside
+        return host in self._internal
 
-    def met(self, host: str, addresses: Sequence[str]) -> None:
+    def record_addresses(self, host: str, addresses: Sequence[str]) -> None:
         """Record a name's addresses. If it shares one with its twin, merge the two."""
         if all(map(is_public, addresses)):
-            self._inside.discard(host)
+            self._internal.discard(host)
         else:
-            self._inside.add(host)
-        if (gone := self._twins.met(host, addresses)) is not None and (old := self._known.pop(gone, None)) is not None:
+            self._internal.add(host)
+        if (gone := self._twins.record(host, addresses)) is not None and (
+            old := self._known.pop(gone, None)
+        ) is not None:
             self._merge(old, self._of(gone))
 
     def crawl_delay(self, host: str, seconds: float | None, origin: str = "") -> None:
@@ -325,7 +327,7 @@ class Hosts:
         self._fail(state)
 
     def succeeded(self, host: str) -> None:
-        state = self._known.get(self._twins.one(host))
+        state = self._known.get(self._twins.canonical(host))
         if state is not None and (state.breaker.failures or state.breaker.phase is not breaker.Phase.CLOSED):
             state.breaker = Breaker(held=state.breaker.held)
         if state is not None:
@@ -338,7 +340,7 @@ class Hosts:
 
     def resting(self, host: str) -> float:
         """Return the remaining seconds of a host's rest; 0 without one."""
-        state = self._known.get(self._twins.one(host))
+        state = self._known.get(self._twins.canonical(host))
         return 0.0 if state is None else _rest(state.breaker, trio.current_time())
 
     def _fail(self, state: _Host) -> None:
@@ -390,7 +392,7 @@ class Hosts:
         self._call(into)
 
     def _of(self, name: str) -> _Host:
-        host = self._twins.one(name)
+        host = self._twins.canonical(name)
         state = self._known.get(host)
         if state is None:
             self._forget()

@@ -77,10 +77,10 @@ class _Site:
 class Robots:
     """The verdicts, with a bounded cache."""
 
-    def __init__(self, http: HttpClient, world: World, hosts: Hosts, line: UplinkMonitor | None = None) -> None:
+    def __init__(self, http: HttpClient, world: World, hosts: Hosts, uplink: UplinkMonitor | None = None) -> None:
         self._http = http
         self._hosts = hosts
-        self._line = line or UplinkMonitor(world.log)
+        self._uplink = uplink or UplinkMonitor(world.log)
         self._log, self._jail, self._wall = world.log, world.jail, world.wall
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
@@ -141,7 +141,7 @@ class Robots:
             wish = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, steps=claim.steps)
             found = await self._http.get(wish, hops)
         except LookFailed as failure:
-            error = self._line.failed(url.host, failure, asked=claim.asked)
+            error = self._uplink.failed(url.host, failure, asked=claim.asked)
             if error.blame is Blame.THROTTLED:
                 self._hosts.hold(url.host, error.hold)
             elif error.status is not None and error.blame is not Blame.REMOTE_TRANSIENT:
@@ -154,7 +154,7 @@ class Robots:
         return found
 
     def _answered(self, url: Url) -> None:
-        self._line.answered(url.host)
+        self._uplink.answered(url.host)
         self._hosts.succeeded(url.host)
 
     async def _take_failure(self, site: _Site, url: Url, error: LookFailed) -> None:

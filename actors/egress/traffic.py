@@ -23,19 +23,19 @@ _CLOSE_GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SendingOutlet:
+class NetworkTransport:
     """An Outlet with separate private networks. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
-    networks only. machines: the addresses of recent destinations.
+    networks only. aliases: the addresses of recent destinations.
     """
 
     dial: Guard
     dial_plain: Guard
     deliver: HttpClient
     deliver_plain: HttpClient
-    machines: HostAliases
+    aliases: HostAliases
 
-    def whereabouts(self, host: str) -> str:
-        return self.machines.of(host)
+    def last_address(self, host: str) -> str:
+        return self.aliases.address_of(host)
 
     async def aclose(self) -> None:
         await self.deliver.aclose()
@@ -43,17 +43,17 @@ class SendingOutlet:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Egress(SendingOutlet):
+class Egress(NetworkTransport):
     """The outlet of deliveries, and more. http, guard: for watching. callbacks: for the hub's subscribers, all
-    strangers. line: the state of our uplink from all checks; each consults it first and reports to it afterwards.
+    strangers. uplink: the state of our uplink from all checks; each consults it first and reports to it afterwards.
     """
 
     guard: Guard
     http: HttpClient
-    callbacks: SendingOutlet
+    callbacks: NetworkTransport
     hosts: Hosts
     robots: Robots
-    line: UplinkMonitor
+    uplink: UplinkMonitor
 
     async def run(self, child: Child) -> None:
         child.ready()
@@ -67,51 +67,57 @@ class Egress(SendingOutlet):
         """Close all connections, within 5 seconds even when cancelled."""
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             await self.http.aclose()
-            await SendingOutlet.aclose(self)  # super() does not know the class that slots recreated
+            await NetworkTransport.aclose(self)  # super() does not know the class that slots recreated
             await self.callbacks.aclose()
 
 
-def tell_refusal(world: World, host: str, refusal: UrlRefused) -> None:
+def log_refusal(world: World, host: str, refusal: UrlRefused) -> None:
     """Log the internal address of a refused name; the caller only learns the rule."""
     world.log("egress.refused", host=host, rule=refusal.rule, says=refusal.inside)
 
 
 def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> Egress:
     hosts = Hosts(world, settings)
-    refused = partial(tell_refusal, world)
-    guard = Guard(world.resolver, world.connector, settings.watch_networks(), met=hosts.met, refused=refused)
+    on_refused = partial(log_refusal, world)
+    guard = Guard(
+        world.resolver,
+        world.connector,
+        settings.watch_networks(),
+        on_resolved=hosts.record_addresses,
+        on_refused=on_refused,
+    )
     http = HttpClient(world, settings, guard, sign)
-    line = UplinkMonitor(world.log, on_return=hosts.forgive)
-    deliveries = outlet(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
+    uplink = UplinkMonitor(world.log, on_recovery=hosts.forgive)
+    deliveries = network_transport(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
     return Egress(
         dial=deliveries.dial,
         dial_plain=deliveries.dial_plain,
         deliver=deliveries.deliver,
         deliver_plain=deliveries.deliver_plain,
-        machines=deliveries.machines,
+        aliases=deliveries.aliases,
         guard=guard,
         http=http,
-        callbacks=outlet(world, settings, settings.callback_networks(), "HUB_NETWORKS"),
+        callbacks=network_transport(world, settings, settings.callback_networks(), "HUB_NETWORKS"),
         hosts=hosts,
-        robots=Robots(http, world, hosts, line),
-        line=line,
+        robots=Robots(http, world, hosts, uplink),
+        uplink=uplink,
     )
 
 
-def outlet(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> SendingOutlet:
+def network_transport(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> NetworkTransport:
     """Return a way out to public addresses and to networks that a setting opens."""
-    machines = HostAliases()
+    aliases = HostAliases()
     dial, plain = (
         Guard(
             world.resolver,
             world.connector,
             networks,
             connect_timeout=5.0,
-            inside=inside,
+            private_only=private_only,
             setting=setting,
-            met=machines.met,
-            refused=partial(tell_refusal, world),
+            on_resolved=aliases.record,
+            on_refused=partial(log_refusal, world),
         )
-        for inside in (False, True)
+        for private_only in (False, True)
     )
-    return SendingOutlet(dial, plain, HttpClient(world, settings, dial), HttpClient(world, settings, plain), machines)
+    return NetworkTransport(dial, plain, HttpClient(world, settings, dial), HttpClient(world, settings, plain), aliases)

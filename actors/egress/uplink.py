@@ -34,11 +34,11 @@ MOST_HOSTS = 4096
 HOSTS_TO_JUDGE = 20
 FAILING_SHARE = 0.5
 LOCAL_HOSTS = 5
-HOSTS_TO_RETURN = 3
+HOSTS_TO_RECOVER = 3
 PATIENCE = 300.0
 
 
-class Word(Enum):
+class HostResult(Enum):
     """The result of the last request to a host."""
 
     ANSWERED = "answered"
@@ -50,15 +50,15 @@ class Outage:
     """The last result of each host within the window, and the verdict. The cost of a result is constant."""
 
     def __init__(self) -> None:
-        self._words: OrderedDict[str, tuple[float, Word]] = OrderedDict()  # oldest first
-        self._counts = dict.fromkeys(Word, 0)
+        self._results: OrderedDict[str, tuple[float, HostResult]] = OrderedDict()  # oldest first
+        self._counts = dict.fromkeys(HostResult, 0)
         self._failed: dict[str, None] = {}  # while down: hosts that did not answer
         self._dead: dict[str, None] = {}  # hosts that have not answered since an outage
         self.down_since: float | None = None
 
     def __repr__(self) -> str:
         state = "up" if self.down_since is None else f"down since {self.down_since:g}"
-        counts = ", ".join(f"{count} {word.value}" for word, count in self._counts.items())
+        counts = ", ".join(f"{count} {result.value}" for result, count in self._counts.items())
         return f"<Outage {state}; hosts: {counts}>"
 
     @property
@@ -66,40 +66,40 @@ class Outage:
         """Whether our uplink is considered down: breakers and scores are then frozen."""
         return self.down_since is not None
 
-    def heard(self, host: str, word: Word, now: float) -> bool:
+    def record(self, host: str, result: HostResult, now: float) -> bool:
         """Take a host's result; return whether that changes the verdict. `now`: seconds of a monotonic clock."""
         self._forget(host)
-        if word is Word.ANSWERED:
+        if result is HostResult.ANSWERED:
             self._dead.pop(host, None)
             self._failed.pop(host, None)
-        if word is Word.FAILED and host in self._dead:
+        if result is HostResult.FAILED and host in self._dead:
             return False
-        if word is Word.FAILED and self.down and len(self._failed) < MOST_HOSTS:
+        if result is HostResult.FAILED and self.down and len(self._failed) < MOST_HOSTS:
             self._failed[host] = None
-        self._words[host] = (now, word)
-        self._counts[word] += 1
-        while len(self._words) > MOST_HOSTS or now - next(iter(self._words.values()))[0] > WINDOW:
-            self._forget(next(iter(self._words)))
+        self._results[host] = (now, result)
+        self._counts[result] += 1
+        while len(self._results) > MOST_HOSTS or now - next(iter(self._results.values()))[0] > WINDOW:
+            self._forget(next(iter(self._results)))
         if not self.down and self._is_outage():
             self.down_since = now
-            self._failed = {host: None for host, (_, said) in self._words.items() if said is Word.FAILED}
+            self._failed = {host: None for host, (_, result) in self._results.items() if result is HostResult.FAILED}
             return True
         if self.down_since is None or self._is_outage():
             return False
-        if self._counts[Word.ANSWERED] >= (HOSTS_TO_RETURN if now - self.down_since < PATIENCE else 1):
+        if self._counts[HostResult.ANSWERED] >= (HOSTS_TO_RECOVER if now - self.down_since < PATIENCE else 1):
             self.down_since = None
             self._dead, self._failed = self._failed, {}
             return True
         return False
 
     def _forget(self, host: str) -> None:
-        said = self._words.pop(host, None)
-        if said is not None:
-            self._counts[said[1]] -= 1
+        result = self._results.pop(host, None)
+        if result is not None:
+            self._counts[result[1]] -= 1
 
     def _is_outage(self) -> bool:
-        answered, local = self._counts[Word.ANSWERED], self._counts[Word.LOCAL]
-        failing = local + self._counts[Word.FAILED]
+        answered, local = self._counts[HostResult.ANSWERED], self._counts[HostResult.LOCAL]
+        failing = local + self._counts[HostResult.FAILED]
         known = failing + answered
         if known >= HOSTS_TO_JUDGE and failing >= FAILING_SHARE * known:
             return True
@@ -115,17 +115,17 @@ _PATIENCE = 60.0
 
 
 class UplinkMonitor:
-    """The state of our uplink from all checks. log: as in `World`. on_return: called when it is up again."""
+    """The state of our uplink from all checks. log: as in `World`. on_recovery: called when it is up again."""
 
-    def __init__(self, log: Callable[..., None], on_return: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, log: Callable[..., None], on_recovery: Callable[[], None] = lambda: None) -> None:
         self._outage = Outage()
         self._log = log
-        self._on_return = on_return
-        self._back = trio.Event()
+        self._on_recovery = on_recovery
+        self._recovered = trio.Event()
         self._trials: dict[str, float] = {}  # by host: its next trial while the uplink is down
         self._next_trial = 0.0
         self._known: OrderedDict[str, None] = OrderedDict()  # hosts that have answered, the most recent last
-        self.returned_at = -math.inf
+        self.recovered_at = -math.inf
         """When it last recovered, by Trio's clock."""
 
     @property
@@ -137,24 +137,24 @@ class UplinkMonitor:
         """Since when it has been down, by Trio's clock; None while it is up."""
         return self._outage.down_since
 
-    def knows(self, host: str) -> None:
+    def add_known(self, host: str) -> None:
         self._known[host] = None
         self._known.move_to_end(host)
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
 
     def answered(self, host: str) -> None:
-        self.knows(host)
-        self._heard(host, Word.ANSWERED)
+        self.add_known(host)
+        self._record(host, HostResult.ANSWERED)
 
     def failed(self, host: str, failure: LookFailed, *, asked: bool = False) -> LookFailed:
         """Record a failure; return it, as a local one while the uplink is down. asked: a person waits for it."""
-        word = _word(failure)
-        if word is Word.ANSWERED:
+        result = _result_of(failure)
+        if result is HostResult.ANSWERED:
             self.answered(host)
-        elif word is not None and not asked and host in self._known:
-            self._heard(host, word)
-        if not self.down or word is not Word.FAILED:
+        elif result is not None and not asked and host in self._known:
+            self._record(host, result)
+        if not self.down or result is not HostResult.FAILED:
             return failure
         return LookFailed(Blame.LOCAL, f"while our own connection was down: {failure.reason}", status=failure.status)
 
@@ -165,36 +165,36 @@ class UplinkMonitor:
         """
         while self.down:
             now = trio.current_time()
-            mine = self._trials.get(host, now) <= now
-            if mine:
+            is_trial = self._trials.get(host, now) <= now
+            if is_trial:
                 self._trials[host] = self._next_trial = max(now, self._next_trial + PROBE_EVERY)
-            with trio.move_on_at(self._trials[host] + (0.0 if mine else _PATIENCE)):
-                await self._back.wait()
+            with trio.move_on_at(self._trials[host] + (0.0 if is_trial else _PATIENCE)):
+                await self._recovered.wait()
                 return draw * SPREAD
-            if mine:
+            if is_trial:
                 return 0.0
         return 0.0
 
-    def _heard(self, host: str, word: Word) -> None:
-        if not self._outage.heard(host, word, trio.current_time()):
+    def _record(self, host: str, result: HostResult) -> None:
+        if not self._outage.record(host, result, trio.current_time()):
             return
         if self.down:
-            self._back = trio.Event()
+            self._recovered = trio.Event()
             self._trials, self._next_trial = {}, trio.current_time()
             self._log("egress.down", level="warning", why=repr(self._outage))
         else:
-            self._back.set()
-            self.returned_at = trio.current_time()
-            self._on_return()
+            self._recovered.set()
+            self.recovered_at = trio.current_time()
+            self._on_recovery()
             self._log("egress.up", level="warning", why=repr(self._outage), spread_s=SPREAD)
 
 
-def _word(failure: LookFailed) -> Word | None:
+def _result_of(failure: LookFailed) -> HostResult | None:
     """Return what a failure says about the way to its host; None if no request was made."""
     if isinstance(failure, HostOpen | LookRefused):
         return None
     if failure.blame is Blame.LOCAL:
-        return Word.LOCAL
+        return HostResult.LOCAL
     if failure.status is not None or failure.blame in (Blame.CONTENT, Blame.THROTTLED):
-        return Word.ANSWERED
-    return Word.FAILED
+        return HostResult.ANSWERED
+    return HostResult.FAILED

@@ -97,7 +97,7 @@ class SourceIndex:
                 if live is None:
                     self._keep(live := LiveSource(watched.source, watched.hot, watched.version))
                     if watched.hot.last_success_at is not None and watched.hot.breaker.state == "closed":
-                        self._ports.egress.line.knows(host_of(live.source.watch_url))
+                        self._ports.egress.uplink.add_known(host_of(live.source.watch_url))
                     if self._ports.shifts is not None and watched.hot.last_look_at is not None:
                         self._ports.shifts.looked(watched.hot.last_look_at)
                 if self.idles(live):
@@ -250,7 +250,7 @@ class SourceIndex:
         hot = progress.settle(live.hot, now, limits_of(live.effective, self._ports.settings))
         # A time in the future is from a clock that was ahead, so it is ignored.
         last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
-        own = self._ports.egress.hosts.is_inside(host_of(live.source.watch_url))
+        own = self._ports.egress.hosts.is_internal(host_of(live.source.watch_url))
         earliest = last + (OWN_FLOOR if own else round(self._ports.settings.cadence_floor * 1000))
         if hot.breaker.state == "open" or hot.not_before is not None:
             earliest = max(earliest, hot.next_look_at or 0)
@@ -339,8 +339,8 @@ class SourceIndex:
             return None if source == SERVICE else self._ports.world.now()
         if live.source.headers is not None or live.hot.private or self._ports.lenders.of(live.source) is not None:
             return self._since(live)
-        is_inside = self._ports.egress.hosts.is_inside(parse_url(live.source.watch_url).host)
-        return self._since(live) if is_inside else None
+        is_internal = self._ports.egress.hosts.is_internal(parse_url(live.source.watch_url).host)
+        return self._since(live) if is_internal else None
 
     def is_private(self, source: str) -> bool:
         return self.private_since(source) is not None

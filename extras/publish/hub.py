@@ -223,7 +223,7 @@ class Hub:
     def _keys(self, callback: str, client: str = "") -> tuple[str, ...]:
         """Return the keys that a subscription counts under: its domain, its last known address, its client."""
         host = urlsplit(callback).hostname or callback
-        at = neighbourhood(self._context.callbacks.whereabouts(host))
+        at = neighbourhood(self._context.callbacks.last_address(host))
         return (domain_of(host), f"at {at}", *((f"for {client}",) if client else ()))
 
     async def _get(self, callback: str, asked: dict[str, str]) -> PostResult | None:
@@ -241,8 +241,8 @@ class Hub:
     async def _send(self, address: str, headers: dict[str, str], body: bytes, method: PostMethod) -> PostResult:
         """Raises LookFailed, UrlRefused."""
         url = parse_url(address, schemes=SCHEMES)
-        outlet = self._context.callbacks
-        return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
+        transport = self._context.callbacks
+        return await (transport.deliver if url.secure else transport.deliver_plain).post(url, headers, body, method)
 
     # --- subscribers ---------------------------------------------------------------------------------------------
 

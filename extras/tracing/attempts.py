@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import trio
 
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Outlet, Poster
+from actors.destination_kinds.kind import DeliveryTransport, Poster
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.observer import Attempt
@@ -26,17 +26,17 @@ from storage.records.destination import EMAIL, Delivery, Destination
 HEADER = "traceparent"
 
 
-class TracedOutlet:
+class TracedTransport:
     """Wraps another Outlet."""
 
-    def __init__(self, outlet: Outlet, traceparent: str) -> None:
-        self.deliver: Poster = _TracedPoster(outlet.deliver, traceparent)
-        self.deliver_plain: Poster = _TracedPoster(outlet.deliver_plain, traceparent)
-        self.dial, self.dial_plain = outlet.dial, outlet.dial_plain
-        self._outlet = outlet
+    def __init__(self, transport: DeliveryTransport, traceparent: str) -> None:
+        self.deliver: Poster = _TracedPoster(transport.deliver, traceparent)
+        self.deliver_plain: Poster = _TracedPoster(transport.deliver_plain, traceparent)
+        self.dial, self.dial_plain = transport.dial, transport.dial_plain
+        self._transport = transport
 
-    def whereabouts(self, host: str) -> str:
-        return self._outlet.whereabouts(host)
+    def last_address(self, host: str) -> str:
+        return self._transport.last_address(host)
 
 
 class _TracedPoster:
@@ -64,8 +64,8 @@ class TracedAttempt(Attempt):
     number: int
     known: Attributes
 
-    def outlet(self, outlet: Outlet) -> Outlet:
-        return TracedOutlet(outlet, traceparent(self.context, sampled=self.sampled))
+    def transport(self, transport: DeliveryTransport) -> DeliveryTransport:
+        return TracedTransport(transport, traceparent(self.context, sampled=self.sampled))
 
     def ended(self, destination: Destination, answer: Answer) -> None:
         """Record the end of an attempt, without the receiver's response, and with only the host of its address."""

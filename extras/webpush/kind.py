@@ -16,7 +16,7 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, for_people
-from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel, Service
+from actors.destination_kinds.kind import DeliveryTransport, DestinationKind, Parcel, Service
 from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.egress.url import parse_url
@@ -178,7 +178,7 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
     async def enrol() -> str:
         return (await push.key()).public
 
-    async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
+    async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
         chosen = destination.values.get(LANGUAGE, "")
         voice, code = speech.voice(chosen), chosen if chosen in speech.codes else speech.default
         told = await written(world, LIMITS, destination.values, parcel, voice)
@@ -188,7 +188,7 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
         headers, message = await _sealed(push, destination, url.origin, text, world)
         # A repeated delivery replaces the first, if the device has not received that yet.
         headers["Topic"] = hashlib.sha256(parcel.id.encode()).hexdigest()[:_TOPIC]
-        poster = outlet.deliver if url.secure else outlet.deliver_plain
+        poster = transport.deliver if url.secure else transport.deliver_plain
         return answer_of(await poster.post(url, headers, message))
 
     kind = DestinationKind(

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from actors.egress.guard import Guard
-from actors.egress.traffic import tell_refusal
+from actors.egress.traffic import log_refusal
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from api.problems import FieldError, Refusal, shown
@@ -43,12 +43,12 @@ async def test_s11_no_tier_reveals_the_address_of_a_name(house: House) -> None:
     """A failed check is stored in the source's health, which callers read."""
     house.resolver.names["inside.test"] = ("10.1.2.3",)
     heard: list[str] = []
-    guard = Guard(house.resolver, None, (), refused=lambda host, refusal: heard.append(refusal.inside))  # type: ignore[arg-type]
+    guard = Guard(house.resolver, None, (), on_refused=lambda host, refusal: heard.append(refusal.inside))  # type: ignore[arg-type]
     with pytest.raises(UrlRefused) as caught:
         await guard.check(parse_url("https://inside.test/"))
     assert "10.1.2.3" not in caught.value.words and "10.1.2.3" in caught.value.words_inside
     assert "10.1.2.3" in heard[0]
-    tell_refusal(house.context.world, "inside.test", caught.value)
+    log_refusal(house.context.world, "inside.test", caught.value)
     assert "10.1.2.3" in repr(house.logs)
 
 

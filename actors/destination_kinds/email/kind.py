@@ -28,7 +28,7 @@ from actors.destination_kinds.email.session import (
     recipient_of,
 )
 from actors.destination_kinds.fields import LANGUAGE, AddressField, for_people
-from actors.destination_kinds.kind import Admitted, Consent, DestinationKind, Outlet, Parcel
+from actors.destination_kinds.kind import Admitted, Consent, DeliveryTransport, DestinationKind, Parcel
 from actors.destination_kinds.writing import written
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
@@ -141,7 +141,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         recipient = recipient_of(text)
         return Admitted(MAILTO + recipient, recipient)
 
-    async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
+    async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
         server = _needed(mail)
         voice = voice_of(destination)
         told = await written(world, LIMITS, destination.values, parcel, voice)
@@ -149,9 +149,9 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
         letter = letter_of(told._replace(id=f"{parcel.id}.{destination.id}"), envelope, voice)
-        return await _handed_over(mail, server, outlet, letter, envelope)
+        return await _handed_over(mail, server, transport, letter, envelope)
 
-    async def invite(outlet: Outlet, destination: Destination, about: str, world: World) -> Answer:
+    async def invite(transport: DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
         id, server, voice = f"{destination.id}.{world.entropy(6).hex()}", _needed(mail), voice_of(destination)
         envelope = _envelope(mail, server, destination, world)
         words = LetterWords(*map(voice.say, LetterWords()))
@@ -159,7 +159,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         wish = words.wish % {"what": one_line(voice.say(about))}
         text = f"{wish}\n\n{words.agree}\n{envelope.stop}\n\n{words.otherwise}\n"
         question.set_content(text, cte="quoted-printable")
-        return await _handed_over(mail, server, outlet, question, envelope)
+        return await _handed_over(mail, server, transport, question, envelope)
 
     return DestinationKind(
         id=EMAIL,
@@ -192,11 +192,11 @@ def _envelope(mail: Mail, server: MailServer, destination: Destination, world: W
 
 
 async def _handed_over(
-    mail: Mail, server: MailServer, outlet: Outlet, letter: EmailMessage, envelope: Envelope
+    mail: Mail, server: MailServer, transport: DeliveryTransport, letter: EmailMessage, envelope: Envelope
 ) -> Answer:
     """Hand a mail to the server. Raises LookFailed."""
     login, start = await mail.login(), trio.current_time()
-    dialer = outlet.dial_plain if server.security == "none" else outlet.dial
+    dialer = transport.dial_plain if server.security == "none" else transport.dial
     with trio.move_on_after(WITHIN):
         stream = await dialer.connect(server.host, server.port)
         session = Session(stream, lambda stream: dialer.secure(stream, server.host, ()))

@@ -23,7 +23,7 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import LANGUAGE, for_people
-from actors.destination_kinds.kind import DestinationKind, Outlet, Parcel
+from actors.destination_kinds.kind import DeliveryTransport, DestinationKind, Parcel
 from actors.destination_kinds.messengers.messenger import PLACEHOLDER, AnswerRule, Messenger, Scheme
 from actors.destination_kinds.writing import written
 from actors.egress.failures import PostMethod, PostResult
@@ -217,12 +217,12 @@ def _at(tree: Any, path: str) -> Any:
 
 
 def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
-    async def send(outlet: Outlet, destination: Destination, parcel: Parcel, world: World) -> Answer:
+    async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
         voice = speech.voice(destination.values.get(LANGUAGE, ""))
         told = await written(world, messenger.limits, destination.values, parcel, voice)
         request = request_of(messenger, destination.address, destination.values, told, world.now())
         url = parse_url(request.url, schemes=("http", "https"))
-        poster = outlet.deliver if url.secure else outlet.deliver_plain
+        poster = transport.deliver if url.secure else transport.deliver_plain
         return answer_of(messenger, await poster.post(url, request.headers, request.body, request.method))
 
     return DestinationKind(

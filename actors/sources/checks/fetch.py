@@ -78,7 +78,7 @@ async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) ->
         try:
             yield
         except LookFailed as error:
-            failure = ports.egress.line.failed(url.host, error, asked=asked)
+            failure = ports.egress.uplink.failed(url.host, error, asked=asked)
             if failure.blame is Blame.REMOTE_TRANSIENT:
                 ports.egress.hosts.failed(url.host, claim.name)
             elif failure.blame is Blame.THROTTLED:
@@ -93,7 +93,7 @@ async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) ->
 
 
 def _answered(ports: Ports, url: Url) -> None:
-    ports.egress.line.answered(url.host)
+    ports.egress.uplink.answered(url.host)
     ports.egress.hosts.succeeded(url.host)
 
 

@@ -141,6 +141,6 @@ class TroubleTimer:
         return None if self._in_doubt() else self._ports.patience.reached(self._live.source, told, lasts)
 
     def _in_doubt(self) -> bool:
-        line, gate = self._ports.egress.line, self._ports.gate
-        self._live.doubted |= line.down or gate.closed or line.returned_at > self._looked_at
+        line, gate = self._ports.egress.uplink, self._ports.gate
+        self._live.doubted |= line.down or gate.closed or line.recovered_at > self._looked_at
         return self._live.doubted

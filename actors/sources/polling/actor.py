@@ -144,7 +144,7 @@ class PolledSource:
                 live.hot = replace(live.hot, next_look_at=Millis(due + round(1000 * step)))
 
     async def _hop(self, child: Child) -> None:
-        if self._ports.gate.closed or self._ports.egress.line.down:
+        if self._ports.gate.closed or self._ports.egress.uplink.down:
             self._hops.rest()
             return
         child.note("fetching the page of a new item")
@@ -159,7 +159,7 @@ class PolledSource:
 
     async def _may_look(self, child: Child) -> bool:
         """Pause while the gate is closed or our uplink is down. False: this check was spread to a new time."""
-        line, gate = self._ports.egress.line, self._ports.gate
+        line, gate = self._ports.egress.uplink, self._ports.gate
         if gate.closed:
             child.note("on hold: the service is drained", on_hold=True)
             wait = await gate.clearance(self._chance.random(), self._live.hot.interval)
@@ -465,7 +465,7 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
     hosts = ports.egress.hosts
-    met = any(hosts.is_inside(parse_url(url).host) for url in (source.watch_url, fetched.url))
+    met = any(hosts.is_internal(parse_url(url).host) for url in (source.watch_url, fetched.url))
     return met or source.headers is not None
 
 

@@ -118,7 +118,7 @@ class PushSource:
         self._live.hot = progress.settle(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
         await self._rest(((self._live.hot.next_look_at or now) - now) / 1000)
         while True:
-            line, gate = self._ports.egress.line, self._ports.gate
+            line, gate = self._ports.egress.uplink, self._ports.gate
             if gate.closed:
                 child.note("on hold: the service is drained", on_hold=True)
                 self._live.doubted = True
@@ -191,7 +191,7 @@ class PushSource:
                 chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
             await pending.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
-        private = seen.source.headers is not None or ports.egress.hosts.is_inside(url.host)
+        private = seen.source.headers is not None or ports.egress.hosts.is_internal(url.host)
         self._live.hot = connection.opened(self._live.hot, now, ms, self._status, private=private)
         self._live.unsaved = True
         before = self._live.push or PushView()
@@ -281,9 +281,9 @@ class PushSource:
         host, now = host_of(source.watch_url), ports.world.now()
         if isinstance(failure, SessionOver):
             if failure.answered:
-                ports.egress.line.answered(host)
+                ports.egress.uplink.answered(host)
             else:
-                failure = ports.egress.line.failed(host, failure)
+                failure = ports.egress.uplink.failed(host, failure)
         self._bell.looked(local=failure.blame is Blame.LOCAL)
         session = self._session_counts()
         hot, proved = self._live.hot, self._proved

@@ -337,7 +337,7 @@ class Registry:
         while True:
             found = await self.table.round()
             self._weigh(spending)
-            on_hold = self._ports.egress.line.down or self._ports.gate.closed
+            on_hold = self._ports.egress.uplink.down or self._ports.gate.closed
             if self.watchman.see(found, trio.current_time(), on_hold=on_hold):
                 news = "stalled" if self.watchman.stalled else "resumed"
                 self._ports.world.log(f"watching.{news}", level="error", overdue=found.overdue, worst=found.worst)

@@ -17,7 +17,7 @@ import trio
 from actors.app_context import AppContext
 from actors.egress.failures import LookFailed, LookRefused
 from actors.egress.http import FetchRequest, RedirectElsewhere
-from actors.egress.traffic import outlet
+from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from extras.people.oidc.admission import by_groups
@@ -152,7 +152,7 @@ class Issuer:
     ) -> bytes:
         """Return a document. Raises IssuerFailed."""
         settings = self._settings
-        way = outlet(self._world, settings, settings.issuer_networks(), "OIDC_NETWORKS")
+        way = network_transport(self._world, settings, settings.issuer_networks(), "OIDC_NETWORKS")
         try:
             url = parse_url(address, schemes=("http", "https"))
             client = way.deliver if url.secure else way.deliver_plain

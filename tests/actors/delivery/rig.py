@@ -67,7 +67,7 @@ class Rig:
         self.under_way = self.most_under_way = 0
         self.logged: list[str] = []
         self.records: list[Record] = []
-        self.machines = HostAliases()
+        self.aliases = HostAliases()
         self.recorder_full = False
         self.at_point: Callable[[str], None] = lambda name: None
         world: Any = SimpleNamespace(
@@ -84,7 +84,7 @@ class Rig:
             world=world,
             storage=self.storage,
             egress=SimpleNamespace(
-                deliver=self, deliver_plain=SimpleNamespace(post=self._post_plain), whereabouts=self.machines.of
+                deliver=self, deliver_plain=SimpleNamespace(post=self._post_plain), last_address=self.aliases.address_of
             ),
             kinds=built_in_kinds(),
             destinations=self.destinations,

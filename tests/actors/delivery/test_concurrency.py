@@ -40,7 +40,7 @@ async def test_x11_many_names_of_one_machine_have_no_more_than_five_destinations
     names = [f"n{number}" for number in range(30)]
     await rig.prepare(*names)
     for name in names:
-        rig.machines.met(f"{name}.example", ["93.184.216.34", "93.184.216.35"])
+        rig.aliases.record(f"{name}.example", ["93.184.216.34", "93.184.216.35"])
         rig.receivers[f"{name}.example"] = answers(200, takes=1.0)
     async with rig.running():
         for name in names:
@@ -109,7 +109,7 @@ async def test_d8_many_destinations_that_stall_at_once_delay_a_healthy_one_less_
 
 
 async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free(autojump_clock: MockClock) -> None:
-    room, arrived = ConcurrencyLimiter(HostAliases().of), list[float]()
+    room, arrived = ConcurrencyLimiter(HostAliases().address_of), list[float]()
 
     async def one(url: str, takes: float) -> None:
         async with room.place(url):
@@ -132,7 +132,7 @@ async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free
 
 
 async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock) -> None:
-    room, url = ConcurrencyLimiter(HostAliases().of), "https://a.example/"
+    room, url = ConcurrencyLimiter(HostAliases().address_of), "https://a.example/"
     for takes, shown in ((2.0, 0), (0.1, 1), (0.1, 0)):
         async with room.place(url):
             assert f"{shown} by slow ones" in repr(room)
@@ -140,7 +140,7 @@ async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock)
 
 
 async def test_empty_lanes_are_forgotten(autojump_clock: MockClock) -> None:
-    room, under_way = ConcurrencyLimiter(HostAliases().of), 0
+    room, under_way = ConcurrencyLimiter(HostAliases().address_of), 0
 
     async def one(number: int) -> None:
         nonlocal under_way

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import trio
 
-from actors.destination_kinds.bins import BODY, KEPT, LIFE, Bins, LoopbackOutlet
+from actors.destination_kinds.bins import BODY, KEPT, LIFE, Bins, LoopbackTransport
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from sanderling_client.receiver.checking import Means, check_all
@@ -168,7 +168,7 @@ async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.mint()
-        way = LoopbackOutlet(Nowhere(), bins, "")
+        way = LoopbackTransport(Nowhere(), bins, "")
         town.storage.disk.full = True
         with pytest.raises(LookFailed) as caught:
             await way.deliver.post(parse_url(bins.address(bin)), {}, b"{}")
@@ -180,7 +180,7 @@ async def test_x17_a_digest_that_is_too_long_for_a_bin_is_cut_there_too(autojump
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.mint()
-        posted = await LoopbackOutlet(Nowhere(), bins, "").deliver.post(
+        posted = await LoopbackTransport(Nowhere(), bins, "").deliver.post(
             parse_url(bins.address(bin)), {}, b"a" * (BODY + 1)
         )
         (kept,) = (await town.storage.bins.captures(bin.id, None, KEPT, 1)).captures
@@ -196,7 +196,7 @@ class Nowhere:
     dial: Any = None
     dial_plain: Any = None
 
-    def whereabouts(self, host: str) -> str:
+    def last_address(self, host: str) -> str:
         return host
 
 

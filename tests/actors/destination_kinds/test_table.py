@@ -22,8 +22,8 @@ async def _admit(*_: object) -> Admitted:
 
 
 def a_kind(outcome: Answer | Exception, sent: list[Any]) -> DestinationKind:
-    async def send(outlet: Any, destination: Destination, parcel: Parcel, world: Any) -> Answer:
-        sent.append((outlet, destination.url, parcel, world))
+    async def send(transport: Any, destination: Destination, parcel: Parcel, world: Any) -> Answer:
+        sent.append((transport, destination.url, parcel, world))
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -45,11 +45,11 @@ async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
     outcome: Answer | Exception, error: str | None, ours: bool
 ) -> None:
     sent: list[Any] = []
-    outlet, world = object(), object()
+    transport, world = object(), object()
     destination = a_destination(kind="bottle", url="sea://bottle")
-    sender = Sender({"bottle": a_kind(outcome, sent)}, outlet, world)  # type: ignore[arg-type]
+    sender = Sender({"bottle": a_kind(outcome, sent)}, transport, world)  # type: ignore[arg-type]
     answer = await sender.attempt(destination, "id", b"{}")
-    assert sent == [(outlet, "sea://bottle", Parcel("id", b"{}"), world)]
+    assert sent == [(transport, "sea://bottle", Parcel("id", b"{}"), world)]
     assert (answer.ours, error is None or error in (answer.error or "")) == (ours, True)
     assert answer.delivered is (error is None)
 

@@ -230,8 +230,8 @@ async def test_failures_are_remembered_for_an_hour(autojump_clock: Clock, hosts:
 async def test_www_and_bare_name_stand_in_one_queue_when_they_share_an_address(
     autojump_clock: Clock, hosts: Hosts
 ) -> None:
-    hosts.met("a.example", ["93.184.216.1"])
-    hosts.met("www.a.example", ["93.184.216.1"])
+    hosts.record_addresses("a.example", ["93.184.216.1"])
+    hosts.record_addresses("www.a.example", ["93.184.216.1"])
     times: list[float] = []
     for host in ("a.example", "www.a.example", "a.example"):
         await visit(hosts, host, times)
@@ -241,8 +241,8 @@ async def test_www_and_bare_name_stand_in_one_queue_when_they_share_an_address(
 
 
 def become_twins(hosts: Hosts) -> None:
-    hosts.met("www.a.example", ["93.184.216.1"])
-    hosts.met("a.example", ["93.184.216.1"])
+    hosts.record_addresses("www.a.example", ["93.184.216.1"])
+    hosts.record_addresses("a.example", ["93.184.216.1"])
 
 
 async def test_b2_merged_host_aliases_keep_the_limits_of_both(autojump_clock: Clock, hosts: Hosts) -> None:

@@ -39,7 +39,7 @@ async def test_d9_plain_http_is_delivered_to_opened_networks_only_even_if_the_na
             await egress.deliver_plain.post(url, {}, b"")
     assert (await egress.deliver_plain.post(url, {}, b"")).status == 200
     assert network.connected == [("10.1.0.1", 80)] * 2
-    assert egress.whereabouts("moves.example") == "10.1.0.1"
+    assert egress.last_address("moves.example") == "10.1.0.1"
     await egress.aclose()
 
 

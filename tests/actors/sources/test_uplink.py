@@ -139,11 +139,11 @@ async def test_b3_an_outage_on_all_hosts_is_our_uplinks(
         await trio.sleep(125)
         mend = deaf_uplink(service.network)
         await trio.sleep(OUTAGE)
-        assert service.ports.egress.line.down
+        assert service.ports.egress.uplink.down
         tried = len(library.looks)
         mend()
         await trio.sleep(90)
-        assert not service.ports.egress.line.down
+        assert not service.ports.egress.uplink.down
         assert len(library.looks) > tried
         await trio.sleep(SPREAD)
         views = [service.registry.table.describe(source) for source in library.disk.sources()]
@@ -218,12 +218,12 @@ async def test_s2_a_url_that_a_person_enters_says_nothing_about_the_uplink(
 ) -> None:
     async with watching(**MORE) as (service, _):
         for number in range(30):
-            service.ports.egress.line.answered(f"wild{number}.test")
+            service.ports.egress.uplink.answered(f"wild{number}.test")
         await trio.sleep(61)
         for number in range(30):
             service.network.names[f"wild{number}.test"] = [ResolveFailed("no such name", local=False)]
             await _named(service, f"https://wild{number}.test/feed", False)
-        assert not service.ports.egress.line.down
+        assert not service.ports.egress.uplink.down
 
 
 async def test_s2_redirects_that_the_guard_refuses_hold_nothing(autojump_clock: object) -> None:
@@ -246,7 +246,7 @@ async def test_s2_hijacked_names_are_refused_by_the_guard_and_heal_by_themselves
         await trio.sleep(125)
         mend = hijacked_names(service.network)
         await trio.sleep(OUTAGE)
-        assert not service.ports.egress.line.down
+        assert not service.ports.egress.uplink.down
         mend()
         await trio.sleep(4 * 3600)
         views = [service.registry.table.describe(source) for source in library.disk.sources()]
@@ -260,11 +260,11 @@ async def test_a1_a_refusal_by_the_guard_stays_one_with_any_uplink_state(autojum
         for number in range(40):
             with pytest.raises(UrlRefused):
                 await service.add(f"http://10.0.0.{number}/feed")
-        assert not service.ports.egress.line.down
+        assert not service.ports.egress.uplink.down
         await trio.sleep(60)
         silent_resolver(service.network)
         await trio.sleep(120)
-        assert service.ports.egress.line.down
+        assert service.ports.egress.uplink.down
         with pytest.raises(UrlRefused):
             await service.add("http://10.0.0.99/feed")
 

@@ -63,9 +63,9 @@ class Callbacks:
         await trio.lowlevel.checkpoint()
         if url.host in self.closed:
             raise self.closed[url.host]
-        return (self.whereabouts(url.host),)
+        return (self.last_address(url.host),)
 
-    def whereabouts(self, host: str) -> str:
+    def last_address(self, host: str) -> str:
         return self.addresses.get(host, host)
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
@@ -91,8 +91,8 @@ class Callbacks:
 async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callbacks]]:
     """Run a house with a hub that sends to scripted callbacks."""
     house, callbacks = house or make_house(), Callbacks()
-    outlet: Any = callbacks
-    house.context = replace(house.context, callbacks=outlet)
+    transport: Any = callbacks
+    house.context = replace(house.context, callbacks=transport)
     async with running(house), trio.open_nursery() as nursery:
         child: Any = FakeChild()
         nursery.start_soon(Hub(house.context).run, child)

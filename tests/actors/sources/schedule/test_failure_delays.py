@@ -168,9 +168,9 @@ async def test_while_our_own_line_is_down_no_trouble_is_the_sources(autojump_clo
     async with watching() as (service, origin):
         await waiting(service, an_alert(notice_after=600))
         _, down = await failing(service, origin)
-        line = service.ports.egress.line
+        line = service.ports.egress.uplink
         for number in range(20):
-            line.knows(f"h{number}.example")
+            line.add_known(f"h{number}.example")
             line.failed(f"h{number}.example", LookFailed(Blame.REMOTE_TRANSIENT, "no route"))
         assert line.down
         origin.status = None

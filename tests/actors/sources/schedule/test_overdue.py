@@ -148,7 +148,7 @@ async def test_an_outage_of_our_own_line_is_no_stall(autojump_clock: object) -> 
             await service.add(f"https://h{number}.example/{number}")
         mend = silent_resolver(service.network)
         await trio.sleep(3600)
-        assert service.ports.egress.line.down
+        assert service.ports.egress.uplink.down
         mend()
         await trio.sleep(1800)
         assert not [name for name, _ in service.logged if name.startswith("watching.")]
