@@ -79,7 +79,7 @@ class SetCookies(NamedTuple):
 
 
 NOTHING_SET: Final = SetCookies()
-Heard = Callable[[SetCookies, int], None]
+CookieCallback = Callable[[SetCookies, int], None]
 """Called with a response's cookies and status before the rest is read."""
 
 

@@ -21,7 +21,7 @@ _FLUSHED = b"\x00\x00\xff\xff"
 """The end of a message whose compressor continues."""
 
 
-class BadCoding(Exception):
+class DecodingError(Exception):
     """The body can't be decoded: a sentence. `cut`: only its end is missing."""
 
     def __init__(self, reason: str, *, cut: bool = False) -> None:
@@ -44,18 +44,21 @@ class Body:
     def __init__(self, coding: str, limit: int, *, cut: bool = False) -> None:
         names = [name for name in coding.lower().replace(",", " ").split() if name != "identity"]
         known = [name for name in names if name in ("gzip", "x-gzip", "deflate")]
-        odd = next((name for name in names if name not in known), "")
-        if len(known) > 1 or (known and odd) or not _UNREADABLE.isdisjoint(names):
-            raise BadCoding(f"content coding {coding.strip()[:40]!r} was not asked for")
-        self._inflate, self._odd = zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None, odd
+        unknown = next((name for name in names if name not in known), "")
+        if len(known) > 1 or (known and unknown) or not _UNREADABLE.isdisjoint(names):
+            raise DecodingError(f"content coding {coding.strip()[:40]!r} was not asked for")
+        self._decompressor, self._unknown = (
+            zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None,
+            unknown,
+        )
         self._start = b""
         self._limit = limit
         self._cut = cut
         self._parts: list[bytes] = []
         self._size = 0
         self._first = True
-        self._gzip = "gzip" in coding.lower()
-        self.wire = 0
+        self._is_gzip = "gzip" in coding.lower()
+        self.wire_bytes = 0
         self.full = False
 
     def wants(self, announced: int) -> bool:
@@ -63,8 +66,8 @@ class Body:
 
     def feed(self, data: bytes) -> None:
         """Take wire bytes. Raises BadCoding, TooLarge."""
-        self.wire += len(data)
-        if self.wire > self._limit and self._inflate is not None:
+        self.wire_bytes += len(data)
+        if self.wire_bytes > self._limit and self._decompressor is not None:
             self._stop()  # a stream of empty blocks would otherwise never end
         for part in self._decode(data):
             room = self._limit - self._size
@@ -77,59 +80,59 @@ class Body:
 
     def finish(self) -> bytes:
         """Return the decoded body. Raises BadCoding if the compressed stream is incomplete."""
-        if self._inflate is not None and self.wire and not self._inflate.eof and not self.full:
-            raise BadCoding("the compressed body ends too early", cut=True)
+        if self._decompressor is not None and self.wire_bytes and not self._decompressor.eof and not self.full:
+            raise DecodingError("the compressed body ends too early", cut=True)
         body = b"".join(self._parts)
-        if self._odd and _BINARY.search(body[:_SNIFFED]):
-            raise BadCoding(f"content coding {self._odd[:40]!r} was not asked for")
+        if self._unknown and _BINARY.search(body[:_SNIFFED]):
+            raise DecodingError(f"content coding {self._unknown[:40]!r} was not asked for")
         return body
 
     def _stop(self) -> None:
         if not self._cut:
-            raise TooLarge(f"larger than {self._limit} bytes ({self.wire} on the wire)")
+            raise TooLarge(f"larger than {self._limit} bytes ({self.wire_bytes} on the wire)")
         self.full = True
 
     def _decode(self, data: bytes) -> Iterator[bytes]:
         while data and not self.full:
-            if self._inflate is None:
+            if self._decompressor is None:
                 yield data
                 return
-            if self._first or self._inflate.eof:
+            if self._first or self._decompressor.eof:
                 data = self._start + data
                 self._start = data if len(data) < len(_MAGIC) else b""
                 if self._start:
                     return
-                if self._gzip and self._first and data[:2] != _MAGIC:
-                    self._inflate, self._odd = None, "gzip"
+                if self._is_gzip and self._first and data[:2] != _MAGIC:
+                    self._decompressor, self._unknown = None, "gzip"
                     continue
-                if self._inflate.eof:  # RFC 1952, 2.2: members follow each other; browsers ignore anything else
-                    self.full = not (self._gzip and data[:2] == _MAGIC)
-                    self._inflate = zlib.decompressobj(_GZIP) if not self.full else self._inflate
+                if self._decompressor.eof:  # RFC 1952, 2.2: members follow each other; browsers ignore anything else
+                    self.full = not (self._is_gzip and data[:2] == _MAGIC)
+                    self._decompressor = zlib.decompressobj(_GZIP) if not self.full else self._decompressor
                     continue
             try:
-                part = self._inflate.decompress(data, _STEP)
+                part = self._decompressor.decompress(data, _STEP)
             except zlib.error as error:
-                if not self._first or self._gzip:
-                    raise BadCoding(f"the compressed body is damaged: {error}") from None
+                if not self._first or self._is_gzip:
+                    raise DecodingError(f"the compressed body is damaged: {error}") from None
                 # RFC 9110, 8.4.1.2: some send "deflate" without its zlib wrapping.
-                self._inflate = zlib.decompressobj(_RAW)
+                self._decompressor = zlib.decompressobj(_RAW)
                 self._first = False
                 continue
             self._first = False
-            data = self._inflate.unused_data or self._inflate.unconsumed_tail
+            data = self._decompressor.unused_data or self._decompressor.unconsumed_tail
             yield part
 
 
 def inflated(data: bytes, limit: int) -> bytes | None:
     """Decompress gzip, zlib or raw deflate; return None for anything else. Raises TooLarge."""
     for bits in (_GZIP,) if data[:2] == b"\x1f\x8b" else (_ZLIB, _RAW):
-        inflate = zlib.decompressobj(bits)
+        decompressor = zlib.decompressobj(bits)
         try:
-            found = inflate.decompress(data, limit + 1)
+            output = decompressor.decompress(data, limit + 1)
         except zlib.error:
             continue
-        if len(found) > limit:
+        if len(output) > limit:
             raise TooLarge(f"larger than {limit} bytes")
-        if inflate.eof or data.endswith(_FLUSHED):
-            return found
+        if decompressor.eof or data.endswith(_FLUSHED):
+            return output
     return None

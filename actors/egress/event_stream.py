@@ -15,14 +15,14 @@ from http import HTTPStatus
 import h11
 import trio
 
-from actors.egress.cookies import Heard, set_by
+from actors.egress.cookies import CookieCallback, set_by
 from actors.egress.failures import Blame, LookFailed, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sendable, sent_at, user_agent
 from actors.egress.http import RedirectElsewhere, Sign, redirect
-from actors.egress.stream_lines import SPOKEN, StreamLines, kind_of
+from actors.egress.stream_lines import KIND_NAMES, StreamLines, kind_of
 from actors.egress.url import Url
-from actors.egress.websocket import BROKEN, FramesStatistics, Given, SessionOver, broken, drop
+from actors.egress.websocket import BROKEN, FramesStatistics, HeaderPairs, SessionEnded, broken, drop
 from actors.settings import Settings
 from actors.world import World
 
@@ -39,7 +39,7 @@ _GRACE = 1.0
 class EventStream:
     """The events of one response, as `Frames` are those of a session.
 
-    `place`: the id to resume after, for the events that `receive` has returned; None if the server gives none.
+    `resume_id`: the id to resume after, for the events that `receive` has returned; None if the server gives none.
     """
 
     subprotocol: str | None = None
@@ -49,14 +49,14 @@ class EventStream:
         self._connection = connection
         kind = kind_of(content_type)
         assert kind is not None, "the answer was checked"
-        self.says = f"{content_type.partition(';')[0].strip().lower()}: {SPOKEN[kind]}"
+        self.says = f"{content_type.partition(';')[0].strip().lower()}: {KIND_NAMES[kind]}"
         self.lines = StreamLines(kind, last_id)
-        self._ready: deque[tuple[str | None, str | None]] = deque()
-        self._back: list[str] = []
+        self._events: deque[tuple[str | None, str | None]] = deque()
+        self._returned: list[str] = []
         self._received = self._size = 0
-        self._over: SessionOver | None = None
-        self._heard_at = trio.current_time()
-        self.place: str | None = None
+        self._end: SessionEnded | None = None
+        self._last_data_at = trio.current_time()
+        self.resume_id: str | None = None
 
     def statistics(self) -> FramesStatistics:
         skipped = self.lines.skipped
@@ -68,33 +68,33 @@ class EventStream:
 
         Raises SessionOver when the stream has ended and all earlier events are taken. If cancelled, no event is lost.
         """
-        if self._back:
-            back, self._back = self._back, []
-            return back
-        while not self._ready:
-            if self._over is not None:
-                raise self._over
+        if self._returned:
+            returned, self._returned = self._returned, []
+            return returned
+        while not self._events:
+            if self._end is not None:
+                raise self._end
             await self._read()
         texts: list[str] = []
-        while self._ready and len(texts) < AT_ONCE:
-            text, id = self._ready.popleft()
-            self.place = self.place if id is None else id
+        while self._events and len(texts) < AT_ONCE:
+            text, id = self._events.popleft()
+            self.resume_id = self.resume_id if id is None else id
             if text is not None:
                 self._received += 1
                 texts.append(text)
         return texts
 
-    def left(self) -> list[str]:
+    def unread(self) -> list[str]:
         """Return the events that were given back, or had arrived and were not received."""
-        texts, self._back = self._back, []
-        texts += [text for text, _ in self._ready if text is not None]
-        self.place = next((id for _, id in reversed(self._ready) if id is not None), self.place)
-        self._ready.clear()
+        texts, self._returned = self._returned, []
+        texts += [text for text, _ in self._events if text is not None]
+        self.resume_id = next((id for _, id in reversed(self._events) if id is not None), self.resume_id)
+        self._events.clear()
         return texts
 
-    def give_back(self, texts: Sequence[str]) -> None:
-        """Return these again from the next `receive` or `left`: their receiver was cancelled."""
-        self._back += texts
+    def push_back(self, texts: Sequence[str]) -> None:
+        """Return these again from the next `receive` or `unread`: their receiver was cancelled."""
+        self._returned += texts
 
     async def send(self, text: str) -> None:
         """Do nothing: a stream only listens."""
@@ -103,23 +103,23 @@ class EventStream:
         try:
             event = self._connection.next_event()
             if event is h11.NEED_DATA:
-                with trio.fail_at(max(self._heard_at + QUIET, trio.current_time() + _GRACE)):
+                with trio.fail_at(max(self._last_data_at + QUIET, trio.current_time() + _GRACE)):
                     data = bytes(await self._stream.receive_some(_CHUNK))
-                self._heard_at = trio.current_time()
+                self._last_data_at = trio.current_time()
                 self._connection.receive_data(data)
             elif isinstance(event, h11.Data):
                 self._size += len(event.data)
-                self._ready += self.lines.feed(bytes(event.data))
+                self._events += self.lines.feed(bytes(event.data))
             elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed) or event is h11.PAUSED:
-                self._ready += self.lines.end()
-                self._over = SessionOver(
+                self._events += self.lines.end()
+                self._end = SessionEnded(
                     Blame.REMOTE_TRANSIENT, "the server ended the stream", code=1000, answered=True
                 )
         except trio.TooSlowError:
-            says = f"nothing has come for {QUIET:g} s, so the stream is opened again"
-            self._over = SessionOver(Blame.REMOTE_TRANSIENT, says, code=1000)
+            reason = f"nothing has come for {QUIET:g} s, so the stream is opened again"
+            self._end = SessionEnded(Blame.REMOTE_TRANSIENT, reason, code=1000)
         except (*BROKEN, h11.RemoteProtocolError):
-            self._over = broken("the stream broke off")
+            self._end = broken("the stream broke off")
 
 
 @asynccontextmanager
@@ -130,13 +130,14 @@ async def open_stream(
     world: World,
     *,
     last_id: str = "",
-    given: Given = (),
-    heard: Heard | None = None,
+    user_headers: HeaderPairs = (),
+    on_cookies: CookieCallback | None = None,
     sign: Sign | None = None,
 ) -> AsyncIterator[EventStream]:
     """Request a stream and keep it open during the block. Raises LookFailed, and Elsewhere for a redirect.
 
-    last_id: of the event to resume after. given: a user's headers. heard: called with the response's cookies.
+    last_id: of the event to resume after. user_headers: a user's headers. on_cookies: called with the response's
+    cookies.
     """
     stream: trio.abc.Stream | None = None
     try:
@@ -146,15 +147,15 @@ async def open_stream(
             signed = await sign("GET", url) if sign is not None and url.secure else ()
             headers = [(b"Host", url.authority.encode()), (b"User-Agent", user_agent(settings.contact).encode())]
             headers.append((b"Accept-Encoding", b"identity"))
-            place = last_id.encode() if last_id and sendable(last_id.encode().decode("latin-1")) else None
-            headers += [pair for pair in given if place is None or pair[0].lower() != b"last-event-id"]
-            if not any(name.lower() == b"accept" for name, _ in given):
+            resume_id = last_id.encode() if last_id and sendable(last_id.encode().decode("latin-1")) else None
+            headers += [pair for pair in user_headers if resume_id is None or pair[0].lower() != b"last-event-id"]
+            if not any(name.lower() == b"accept" for name, _ in user_headers):
                 headers.append((b"Accept", ACCEPT))
-            if place is not None:
-                headers.append((b"Last-Event-ID", place))
+            if resume_id is not None:
+                headers.append((b"Last-Event-ID", resume_id))
             headers += [(name.encode(), value.encode()) for name, value in signed]
-            answer = await _ask(stream, connection, h11.Request(method="GET", target=url.target, headers=headers))
-            content_type = _checked(url, answer, heard, world)
+            response = await _request(stream, connection, h11.Request(method="GET", target=url.target, headers=headers))
+            content_type = _validated(url, response, on_cookies, world)
         yield EventStream(stream, connection, content_type, last_id)
     except trio.TooSlowError:
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer within {settings.look_timeout:g} s") from None
@@ -162,10 +163,10 @@ async def open_stream(
         await drop(stream)
 
 
-async def _ask(stream: trio.abc.Stream, connection: h11.Connection, asked: h11.Request) -> h11.Response:
+async def _request(stream: trio.abc.Stream, connection: h11.Connection, request: h11.Request) -> h11.Response:
     """Send the request and return the head of the response. Raises LookFailed."""
     try:
-        await stream.send_all((connection.send(asked) or b"") + (connection.send(h11.EndOfMessage()) or b""))
+        await stream.send_all((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))
         while True:
             event = connection.next_event()
             if event is h11.NEED_DATA:
@@ -180,13 +181,13 @@ async def _ask(stream: trio.abc.Stream, connection: h11.Connection, asked: h11.R
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {error}") from None
 
 
-def _checked(url: Url, answer: h11.Response, heard: Heard | None, world: World) -> str:
+def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | None, world: World) -> str:
     """Return the Content-Type of a streaming response. Raises LookFailed, Elsewhere."""
-    raw, status, wall = list(answer.headers.raw_items()), answer.status_code, world.wall()
+    raw, status, wall = list(response.headers.raw_items()), response.status_code, world.wall()
     headers = collect(raw)
     sets = set_by(raw, sent_at(headers, wall), wall)
-    if heard is not None and sets.lines:
-        heard(sets, status)
+    if on_cookies is not None and sets.lines:
+        on_cookies(sets, status)
     if is_redirect(status) and "location" in headers:
         raise RedirectElsewhere(redirect(url, headers["location"]), (url.text,))
     if status == HTTPStatus.NO_CONTENT:
@@ -195,9 +196,9 @@ def _checked(url: Url, answer: h11.Response, heard: Heard | None, world: World) 
         raise failure(status, retry_after(headers.get("retry-after"), sent_at(headers, wall)))
     content_type, coding = headers.get("content-type", ""), headers.get("content-encoding", "identity")
     if kind_of(content_type) is None:
-        what = content_type.partition(";")[0].strip()[:100] or "no Content-Type"
-        says = f"answered 200 with {what}: a stream has text/event-stream or JSON lines (application/x-ndjson)"
-        raise LookFailed(Blame.REMOTE_PERMANENT, says, status=status)
+        media = content_type.partition(";")[0].strip()[:100] or "no Content-Type"
+        reason = f"answered 200 with {media}: a stream has text/event-stream or JSON lines (application/x-ndjson)"
+        raise LookFailed(Blame.REMOTE_PERMANENT, reason, status=status)
     if coding.strip().lower() not in {"", "identity"}:
         raise LookFailed(
             Blame.CONTENT, f"the stream is compressed ({coding[:40]}), which was not requested", status=status

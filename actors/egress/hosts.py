@@ -43,18 +43,18 @@ _NOWHERE: Final = 0
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
     """A request for a turn. name: of the source, "" for none. last: the time of its last check, by a clock shared by
-    all tickets. asked: a person waits for it. steps: of its check. own: the request of the
+    all tickets. interactive: a person waits for it. steps: of its check. own: the request of the
     source's actor, which is stopped when the source is edited.
     """
 
     name: str = ""
     last: float = 0.0
-    asked: bool = False
+    interactive: bool = False
     steps: CheckSteps = field(default=NO_STEPS, compare=False)
     own: bool = False
 
 
-ASKED: Final = TurnRequest(asked=True)
+INTERACTIVE: Final = TurnRequest(interactive=True)
 """The ticket of a request about a URL that is no source yet."""
 
 
@@ -62,7 +62,7 @@ ASKED: Final = TurnRequest(asked=True)
 class Waiter:
     """A place in a queue. call: called when its turn has come."""
 
-    claim: TurnRequest
+    request: TurnRequest
     call: Callable[[], None]
     number: int = _NOWHERE
 
@@ -75,8 +75,8 @@ class Queue:
     """The waiters at one host. Joining, leaving and calling cost the logarithm of its length; a place, all of it."""
 
     def __init__(self) -> None:
-        self._asked: _Lane = []
-        self._others: _Lane = []
+        self._interactive: _Lane = []
+        self._background: _Lane = []
         self._numbers = _NOWHERE
         self._waiting = 0
         self._streak = 0
@@ -88,8 +88,10 @@ class Queue:
         self._waiting += 1
         self._numbers += 1
         waiter.number = self._numbers
-        key = 0.0 if waiter.claim.asked else waiter.claim.last
-        heapq.heappush(self._asked if waiter.claim.asked else self._others, (key, waiter.number, waiter))
+        key = 0.0 if waiter.request.interactive else waiter.request.last
+        heapq.heappush(
+            self._interactive if waiter.request.interactive else self._background, (key, waiter.number, waiter)
+        )
 
     def leave(self, waiter: Waiter) -> None:
         """Remove a waiter; a no-op if it has been called."""
@@ -97,13 +99,16 @@ class Queue:
             return
         self._waiting -= 1
         waiter.number = _NOWHERE
-        if len(self._asked) + len(self._others) > 2 * self._waiting + _FEW:
-            self._asked, self._others = sorted(_waiting(self._asked)), sorted(_waiting(self._others))
+        if len(self._interactive) + len(self._background) > 2 * self._waiting + _FEW:
+            self._interactive, self._background = (
+                sorted(_waiting(self._interactive)),
+                sorted(_waiting(self._background)),
+            )
 
     def next(self) -> Waiter | None:
-        asked, others = _headed(self._asked), _headed(self._others)
-        lane = others if others and (not asked or self._streak >= IN_A_ROW) else asked
-        self._streak = self._streak + 1 if others and lane is asked else 0
+        interactive, background = _without_stale(self._interactive), _without_stale(self._background)
+        lane = background if background and (not interactive or self._streak >= IN_A_ROW) else interactive
+        self._streak = self._streak + 1 if background and lane is interactive else 0
         if not lane:
             return None
         waiter = heapq.heappop(lane)[-1]
@@ -111,26 +116,26 @@ class Queue:
         waiter.number = _NOWHERE
         return waiter
 
-    def hurry(self, name: str) -> bool:
-        waiters = (waiter for lane in (self._asked, self._others) for _, _, waiter in _waiting(lane))
-        found = next((waiter for waiter in waiters if waiter.claim.name == name), None)
-        if found is not None and not found.claim.asked:
+    def prioritize(self, name: str) -> bool:
+        waiters = (waiter for lane in (self._interactive, self._background) for _, _, waiter in _waiting(lane))
+        found = next((waiter for waiter in waiters if waiter.request.name == name), None)
+        if found is not None and not found.request.interactive:
             self.leave(found)
-            found.claim = replace(found.claim, asked=True)
+            found.request = replace(found.request, interactive=True)
             self.join(found)
         return found is not None
 
-    def before(self, name: str) -> int:
+    def position(self, name: str) -> int:
         place = 0
-        for lane in (self._asked, self._others):
+        for lane in (self._interactive, self._background):
             for _, _, waiter in sorted(_waiting(lane)):
-                if waiter.claim.name == name:
+                if waiter.request.name == name:
                     return place
                 place += 1
         return 0
 
     def absorb(self, other: Queue) -> None:
-        for _, _, waiter in sorted(other._asked) + sorted(other._others):
+        for _, _, waiter in sorted(other._interactive) + sorted(other._background):
             if waiter.number != _NOWHERE:
                 other.leave(waiter)
                 self.join(waiter)
@@ -140,7 +145,7 @@ def _waiting(lane: _Lane) -> Iterator[tuple[float, int, Waiter]]:
     return (entry for entry in lane if entry[-1].number == entry[1])
 
 
-def _headed(lane: _Lane) -> _Lane:
+def _without_stale(lane: _Lane) -> _Lane:
     """Drop stale entries from the head of a lane."""
     while lane and lane[0][-1].number != lane[0][1]:
         heapq.heappop(lane)
@@ -192,11 +197,11 @@ class _Host:
     """Waiters that have left the queue and wait for the pace; at most one, except briefly after a merge of twins."""
     busy: int = 0
     used_at: float = 0.0
-    became: _Host | None = None
+    merged_into: _Host | None = None
     """The twin that has taken over."""
 
     def now(self) -> _Host:
-        return self if self.became is None else self.became.now()
+        return self if self.merged_into is None else self.merged_into.now()
 
     @property
     def crawl_delay(self) -> float:
@@ -216,10 +221,10 @@ class Hosts:
         self._rule = BreakerRule(threshold=FAILURES_TO_OPEN, probe=settings.look_timeout + 5.0)
         self._chance = world.chance("hosts")
         self._known: OrderedDict[str, _Host] = OrderedDict()  # least recently used first
-        self._twins = HostAliases()
+        self._aliases = HostAliases()
         self._internal: set[str] = set()
         """Names in opened networks. Bound: their number."""
-        self._asking: dict[str, trio.Event | None] = {}
+        self._in_progress: dict[str, trio.Event | None] = {}
         """Sources whose actors have requests under way, and the event set at their end, if a task waits for it."""
 
     def statistics(self) -> HostStatistics:
@@ -230,34 +235,34 @@ class Hosts:
             known=len(states),
             busy=sum(state.busy for state in states),
             waiting=sum(len(state.queue) + state.called for state in states),
-            resting=sum(1 for state in states if _rest(state.breaker, now) > 0),
+            resting=sum(1 for state in states if _remaining_rest(state.breaker, now) > 0),
         )
 
     @asynccontextmanager
-    async def turn(self, host: str, claim: TurnRequest = TurnRequest()) -> AsyncIterator[None]:  # frozen
+    async def turn(self, host: str, request: TurnRequest = TurnRequest()) -> AsyncIterator[None]:  # frozen
         """Wait for a turn at a host; the block may make one request. Raises HostOpen when the host is resting.
 
         Call `succeeded` or `failed` inside the block: a probe that ends without either counts as failed. If cancelled
         while waiting, the place in the queue is given up and nothing is used up.
         """
         began = trio.current_time()
-        state = self._of(host)
-        self._known.move_to_end(self._twins.canonical(host))
+        state = self._host(host)
+        self._known.move_to_end(self._aliases.canonical(host))
         now = trio.current_time()
         state.breaker, permit = breaker.ask(state.breaker, self._rule, now, self._chance.random())
         if isinstance(permit, Wait):
             raise HostOpen(host, permit.until - now, failing=_is_failing(state.breaker))
         probing = isinstance(permit, Probe)
         try:
-            await self._wait_turn(host, state, ASKED if probing else claim, probing)
-            claim.steps.waited("wait for the host", began, {"server.address": host})
-            if claim.own:
-                self._asking[claim.name] = None
+            await self._wait_turn(host, state, INTERACTIVE if probing else request, probing)
+            request.steps.waited("wait for the host", began, {"server.address": host})
+            if request.own:
+                self._in_progress[request.name] = None
             try:
                 yield
             finally:
-                if claim.own and (heard := self._asking.pop(claim.name, None)) is not None:
-                    heard.set()
+                if request.own and (idle := self._in_progress.pop(request.name, None)) is not None:
+                    idle.set()
                 state = state.now()
                 state.busy -= 1
                 self._call(state)
@@ -268,22 +273,22 @@ class Hosts:
                 # It ended without a verdict on the host (a local fault, a cancellation): let another one probe soon.
                 self._fail(state)
 
-    def hurry(self, host: str, source: str) -> bool:
+    def prioritize(self, host: str, source: str) -> bool:
         """Move a waiting source ahead of all unrequested checks; return whether it waits."""
-        state = self._known.get(self._twins.canonical(host))
-        return state is not None and state.queue.hurry(source)
+        state = self._known.get(self._aliases.canonical(host))
+        return state is not None and state.queue.prioritize(source)
 
-    async def wait_heard(self, source: str) -> None:
+    async def wait_idle(self, source: str) -> None:
         """Wait until a source's actor has no request under way, so that the host's wishes are known."""
-        if source in self._asking:
-            heard = self._asking[source] or trio.Event()
-            self._asking[source] = heard
-            await heard.wait()
+        if source in self._in_progress:
+            idle = self._in_progress[source] or trio.Event()
+            self._in_progress[source] = idle
+            await idle.wait()
 
-    def before(self, host: str, source: str) -> int:
+    def position(self, host: str, source: str) -> int:
         """Return how many wait for a host before a source; 0 if it does not wait. Loops over the queue."""
-        state = self._known.get(self._twins.canonical(host))
-        return 0 if state is None else state.queue.before(source)
+        state = self._known.get(self._aliases.canonical(host))
+        return 0 if state is None else state.queue.position(source)
 
     def is_internal(self, host: str) -> bool:
         """Return whether a host was last seen in a network that the operator has opened."""
@@ -295,26 +300,26 @@ class Hosts:
             self._internal.discard(host)
         else:
             self._internal.add(host)
-        if (gone := self._twins.record(host, addresses)) is not None and (
-            old := self._known.pop(gone, None)
+        if (alias := self._aliases.record(host, addresses)) is not None and (
+            other := self._known.pop(alias, None)
         ) is not None:
-            self._merge(old, self._of(gone))
+            self._merge(other, self._host(alias))
 
     def crawl_delay(self, host: str, seconds: float | None, origin: str = "") -> None:
         """Set the Crawl-delay of an origin's robots.txt; it only ever slows its host down."""
-        delays, wish = self._of(host).crawl_delays, min(max(seconds or 0.0, 0.0), MOST_CRAWL_DELAY)
+        delays, delay = self._host(host).crawl_delays, min(max(seconds or 0.0, 0.0), MOST_CRAWL_DELAY)
         delays.pop(origin or host, None)
-        if wish:
-            delays[origin or host] = wish
+        if delay:
+            delays[origin or host] = delay
 
     def hold(self, host: str, seconds: float) -> None:
         """Leave a host alone for this many seconds, on its request. Waiting tasks are refused at their turn."""
-        state = self._of(host)
+        state = self._host(host)
         state.breaker = breaker.hold(state.breaker, trio.current_time() + seconds)
 
     def failed(self, host: str, source: str) -> None:
         """Record that a source's check failed by the host's transient fault (remote-transient)."""
-        state = self._of(host)
+        state = self._host(host)
         if source not in state.failing and len(state.failing) < SOURCES_TO_OPEN:
             state.failing += (source,)
         count = state.breaker.failures + 1
@@ -327,38 +332,38 @@ class Hosts:
         self._fail(state)
 
     def succeeded(self, host: str) -> None:
-        state = self._known.get(self._twins.canonical(host))
+        state = self._known.get(self._aliases.canonical(host))
         if state is not None and (state.breaker.failures or state.breaker.phase is not breaker.Phase.CLOSED):
             state.breaker = Breaker(held=state.breaker.held)
         if state is not None:
             state.failing = ()
 
-    def forgive(self) -> None:
+    def reset_failures(self) -> None:
         """Forget all failures, which turned out to be our own; requested holds remain."""
         for state in self._known.values():
             state.breaker, state.failing = Breaker(held=state.breaker.held), ()
 
     def resting(self, host: str) -> float:
         """Return the remaining seconds of a host's rest; 0 without one."""
-        state = self._known.get(self._twins.canonical(host))
-        return 0.0 if state is None else _rest(state.breaker, trio.current_time())
+        state = self._known.get(self._aliases.canonical(host))
+        return 0.0 if state is None else _remaining_rest(state.breaker, trio.current_time())
 
     def _fail(self, state: _Host) -> None:
         state.breaker = breaker.failed(state.breaker, self._rule, trio.current_time(), self._chance.random())
 
-    async def _wait_turn(self, host: str, state: _Host, claim: TurnRequest, probing: bool) -> None:
+    async def _wait_turn(self, host: str, state: _Host, request: TurnRequest, probing: bool) -> None:
         """Wait for a slot and for the pace; then the host is busy. Raises HostOpen."""
         turn = trio.Event()
-        waiter = Waiter(claim, turn.set)
+        waiter = Waiter(request, turn.set)
         state.queue.join(waiter)
         self._call(state)
         try:
             await turn.wait()
             while True:
                 state = state.now()
-                rest = _rest(state.breaker, trio.current_time())
-                if rest > 0 and not probing:
-                    raise HostOpen(host, rest, failing=_is_failing(state.breaker))
+                remaining = _remaining_rest(state.breaker, trio.current_time())
+                if remaining > 0 and not probing:
+                    raise HostOpen(host, remaining, failing=_is_failing(state.breaker))
                 if trio.current_time() >= state.next_at:
                     break
                 await trio.sleep_until(state.next_at)
@@ -376,23 +381,23 @@ class Hosts:
             state.called += 1
             waiter.call()
 
-    def _merge(self, old: _Host, into: _Host) -> None:
-        old.became = into
-        into.queue.absorb(old.queue)
-        into.next_at = max(into.next_at, old.next_at)
+    def _merge(self, other: _Host, into: _Host) -> None:
+        other.merged_into = into
+        into.queue.absorb(other.queue)
+        into.next_at = max(into.next_at, other.next_at)
         into.crawl_delays |= {
-            origin: max(s, into.crawl_delays.get(origin, 0.0)) for origin, s in old.crawl_delays.items()
+            origin: max(s, into.crawl_delays.get(origin, 0.0)) for origin, s in other.crawl_delays.items()
         }
         order = (breaker.Phase.CLOSED, breaker.Phase.HALF_OPEN, breaker.Phase.OPEN)
-        worse = max(into.breaker, old.breaker, key=lambda b: (order.index(b.phase), b.until, b.failures))
-        into.breaker = replace(worse, held=max(into.breaker.held, old.breaker.held))
-        into.failing = tuple(dict.fromkeys(into.failing + old.failing))[:SOURCES_TO_OPEN]
-        into.called += old.called
-        into.busy += old.busy
+        worst = max(into.breaker, other.breaker, key=lambda b: (order.index(b.phase), b.until, b.failures))
+        into.breaker = replace(worst, held=max(into.breaker.held, other.breaker.held))
+        into.failing = tuple(dict.fromkeys(into.failing + other.failing))[:SOURCES_TO_OPEN]
+        into.called += other.called
+        into.busy += other.busy
         self._call(into)
 
-    def _of(self, name: str) -> _Host:
-        host = self._twins.canonical(name)
+    def _host(self, name: str) -> _Host:
+        host = self._aliases.canonical(name)
         state = self._known.get(host)
         if state is None:
             self._forget()
@@ -404,13 +409,13 @@ class Hosts:
         now = trio.current_time()
         for host in [host for host, _ in zip(self._known, range(_FORGET_AT_ONCE), strict=False)]:
             state = self._known[host]
-            if state.users or not _forgettable(state, now):
+            if state.users or not _is_forgettable(state, now):
                 self._known.move_to_end(host)
             else:
                 del self._known[host]
 
 
-def _rest(state: Breaker, now: float) -> float:
+def _remaining_rest(state: Breaker, now: float) -> float:
     until = max(state.held, state.until if state.phase is not breaker.Phase.CLOSED else state.held)
     return max(0.0, until - now)
 
@@ -419,8 +424,8 @@ def _is_failing(state: Breaker) -> bool:
     return state.phase is not breaker.Phase.CLOSED
 
 
-def _forgettable(state: _Host, now: float) -> bool:
+def _is_forgettable(state: _Host, now: float) -> bool:
     if max(state.next_at, state.breaker.held) > now:
         return False
-    plain = not state.crawl_delay and not state.failing and state.breaker.phase is breaker.Phase.CLOSED
-    return plain or now - state.used_at > MEMORY
+    is_unused = not state.crawl_delay and not state.failing and state.breaker.phase is breaker.Phase.CLOSED
+    return is_unused or now - state.used_at > MEMORY

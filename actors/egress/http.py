@@ -15,8 +15,8 @@ from math import inf
 import httpx
 import trio
 
-from actors.egress.cookies import Heard, set_by
-from actors.egress.decoding import ACCEPT_ENCODING, BadCoding, Body, TooLarge
+from actors.egress.cookies import CookieCallback, set_by
+from actors.egress.decoding import ACCEPT_ENCODING, Body, DecodingError, TooLarge
 from actors.egress.failures import Blame, LookFailed, LookRefused, PostMethod, PostResult, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import (
@@ -77,8 +77,8 @@ class FetchRequest:
 
     etag, last_modified: validators of an earlier response; sent if `validated`, the URL that gave them (an earlier
     `FetchedResponse.url`), is this one or None: they identify the client. limit: bytes of body instead of the
-    setting's; with `cut` a larger body is cut there instead of refused. given: a user's headers. posted: a user's body.
-    steps: of the check. heard: called with the response's cookies.
+    setting's; with `cut` a larger body is cut there instead of refused. user_headers: a user's headers. body: a user's
+    body. steps: of the check. on_cookies: called with the response's cookies.
     """
 
     url: Url
@@ -88,14 +88,14 @@ class FetchRequest:
     accept: str = ACCEPT
     limit: int | None = None
     cut: bool = False
-    given: Sequence[tuple[bytes, bytes]] = ()
-    posted: bytes | None = None
+    user_headers: Sequence[tuple[bytes, bytes]] = ()
+    body: bytes | None = None
     steps: CheckSteps = NO_STEPS
-    heard: Heard | None = None
+    on_cookies: CookieCallback | None = None
 
     def conditions(self) -> list[tuple[bytes, bytes]]:
         """Return the headers of a conditional request; none for a POST (RFC 9110, 13.1)."""
-        if self.posted is not None or self.validated not in (None, self.url.text):
+        if self.body is not None or self.validated not in (None, self.url.text):
             return []
         pairs = (b"If-None-Match", sendable(self.etag)), (b"If-Modified-Since", sendable(self.last_modified))
         return [(name, value) for name, value in pairs if value is not None]
@@ -103,7 +103,7 @@ class FetchRequest:
 
 Sign = Callable[[str, Url], Awaitable[Sequence[tuple[str, str]]]]
 """Returns headers that sign a request, by method and URL."""
-POSTED_ELSEWHERE = "it redirects a request with a body, which is not sent again: use the new address"
+POST_REDIRECTED = "it redirects a request with a body, which is not sent again: use the new address"
 
 
 class RedirectElsewhere(Exception):
@@ -141,7 +141,7 @@ class HttpClient:
         """Close all connections. Later use opens new ones, since the tree may restart the owner."""
         await self._transport.aclose()
 
-    async def get(self, wish: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
+    async def get(self, request: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
         """Return the response at a URL, if its status is 200, or 304 to a conditional request.
 
         hops: of earlier redirects; they count. Raises RedirectElsewhere for a redirect, LookFailed for everything else.
@@ -149,9 +149,9 @@ class HttpClient:
         try:
             with (
                 trio.fail_after(self._timeout),
-                wish.steps.request(wish.posted is not None, wish.url.text, wish.url.host, wish.url.port),
+                request.steps.request(request.body is not None, request.url.text, request.url.host, request.url.port),
             ):
-                return await self._ask(wish, hops)
+                return await self._fetch(request, hops)
         except trio.TooSlowError:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
@@ -179,23 +179,28 @@ class HttpClient:
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
         return posted
 
-    async def _ask(self, wish: FetchRequest, hops: tuple[str, ...]) -> FetchedResponse:
-        start, url, posts, conditions = trio.current_time(), wish.url, wish.posted is not None, wish.conditions()
-        method, asked = "POST" if posts else "GET", [*_look_headers(wish), *conditions]
+    async def _fetch(self, request: FetchRequest, hops: tuple[str, ...]) -> FetchedResponse:
+        start, url, is_post, conditions = (
+            trio.current_time(),
+            request.url,
+            request.body is not None,
+            request.conditions(),
+        )
+        method, headers_sent = "POST" if is_post else "GET", [*_check_headers(request), *conditions]
         if self.sign is not None and url.secure:
-            asked += [(name.encode(), value.encode()) for name, value in await self.sign(method, url)]
-        response = await self._send(method, url, asked, wish.posted, wish.steps)
+            headers_sent += [(name.encode(), value.encode()) for name, value in await self.sign(method, url)]
+        response = await self._send(method, url, headers_sent, request.body, request.steps)
         try:
             headers, status = collect(response.extensions["headers"]), response.status_code
-            wish.steps.answered(status)
+            request.steps.answered(status)
             wall = self._world.wall()
             sets = set_by(response.extensions["headers"], sent_at(headers, wall), wall)
-            if wish.heard is not None and sets.lines:
-                wish.heard(sets, status)
+            if request.on_cookies is not None and sets.lines:
+                request.on_cookies(sets, status)
             if is_redirect(status) and "location" in headers:
-                if posts:
+                if is_post:
                     raise LookFailed(
-                        Blame.REMOTE_PERMANENT, f"{POSTED_ELSEWHERE} ({headers['location'][:200]})", status=status
+                        Blame.REMOTE_PERMANENT, f"{POST_REDIRECTED} ({headers['location'][:200]})", status=status
                     )
                 target, hops = redirect(url, headers["location"]), (*hops, url.text)
                 if len(hops) > MOST_REDIRECTS:
@@ -205,17 +210,19 @@ class HttpClient:
             if status != 200 and not (status == 304 and conditions):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
             body = Body(
-                headers.get("content-encoding", "") if status == 200 else "", wish.limit or self._limit, cut=wish.cut
+                headers.get("content-encoding", "") if status == 200 else "",
+                request.limit or self._limit,
+                cut=request.cut,
             )
-            kind = kind_of(headers.get("content-type", "")) if status == 200 and not posts else None
+            kind = kind_of(headers.get("content-type", "")) if status == 200 and not is_post else None
             if kind == "sse":
                 raise StreamFound(url, headers["content-type"])
             with trio.fail_after(inf if kind is None or "content-length" in headers else LINES_END_WITHIN):
                 content = await _read(response, body, headers)
         except trio.TooSlowError:
             raise StreamFound(url, headers["content-type"]) from None
-        except (BadCoding, TooLarge) as error:
-            if isinstance(error, BadCoding) and error.cut:
+        except (DecodingError, TooLarge) as error:
+            if isinstance(error, DecodingError) and error.cut:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, error.reason) from None
             raise LookFailed(Blame.CONTENT, f"the body can't be read: {error}") from None
         finally:
@@ -230,7 +237,7 @@ class HttpClient:
             last_modified=last_modified(headers, wall),
             max_age=max_age(headers),
             elapsed_ms=round((trio.current_time() - start) * 1000),
-            wire_bytes=body.wire,
+            wire_bytes=body.wire_bytes,
             hops=hops,
         )
 
@@ -253,12 +260,12 @@ class HttpClient:
         return await self._transport.handle_async_request(request)
 
 
-def _look_headers(wish: FetchRequest) -> list[tuple[bytes, bytes]]:
-    headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode()), *wish.given]
-    if wish.posted is not None:
-        headers.append((b"Content-Length", str(len(wish.posted)).encode()))
+def _check_headers(request: FetchRequest) -> list[tuple[bytes, bytes]]:
+    headers = [(b"Accept-Encoding", ACCEPT_ENCODING.encode()), *request.user_headers]
+    if request.body is not None:
+        headers.append((b"Content-Length", str(len(request.body)).encode()))
     if not any(name.lower() == b"accept" for name, _ in headers):
-        headers.append((b"Accept", wish.accept.encode()))
+        headers.append((b"Accept", request.accept.encode()))
     return headers
 
 
@@ -293,32 +300,32 @@ async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]
     length = headers.get("content-length", "")
     if length.isdigit() and not body.wants(int(length[:18])):
         raise TooLarge(f"announced as {length[:18]} bytes")
-    trouble: list[BadCoding | TooLarge] = []
+    errors: list[DecodingError | TooLarge] = []
 
     def take(part: bytes) -> bool:
         try:
             body.feed(part)
-        except (BadCoding, TooLarge) as error:
-            trouble.append(error)
-        return body.full or bool(trouble)
+        except (DecodingError, TooLarge) as error:
+            errors.append(error)
+        return body.full or bool(errors)
 
     await _pump(response, take)
-    if trouble:
-        raise trouble[0]
+    if errors:
+        raise errors[0]
     return body.finish()
 
 
 async def _read_some(response: httpx.Response) -> bytes:
     """Read the beginning of a receiver's response, as it comes: only the status matters."""
-    taken = bytearray()
+    content = bytearray()
 
     def take(part: bytes) -> bool:
-        taken.extend(part[: POST_READ_LIMIT - len(taken)])
-        return len(taken) >= POST_READ_LIMIT
+        content.extend(part[: POST_READ_LIMIT - len(content)])
+        return len(content) >= POST_READ_LIMIT
 
     with suppress(LookFailed):
         await _pump(response, take)
-    return bytes(taken)
+    return bytes(content)
 
 
 async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None:

@@ -17,7 +17,7 @@ import trio
 from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
 from actors.egress.failures import Blame, LookFailed, RobotsForbids
 from actors.egress.headers import PRODUCT, freshness
-from actors.egress.hosts import ASKED, HostOpen, Hosts, TurnRequest
+from actors.egress.hosts import INTERACTIVE, HostOpen, Hosts, TurnRequest
 from actors.egress.http import FetchedResponse, FetchRequest, HttpClient, RedirectElsewhere
 from actors.egress.uplink import UplinkMonitor
 from actors.egress.url import Url, join
@@ -35,7 +35,7 @@ SHORT = 8 << 10
 """Largest file that is read in the loop, in a few milliseconds; bytes."""
 READ_WITHIN = 10.0
 """Seconds of a worker's processor time for one URL."""
-MOST_SAID = 100
+MOST_VERDICTS = 100
 """Cached verdicts of one origin."""
 MOST_ORIGINS = 2000
 MOST_BYTES = 8 << 20
@@ -62,13 +62,13 @@ class RobotsVerdict:
 class _Site:
     """The state of an origin.
 
-    text: the rules for us; none allow everything. said: verdict and Crawl-delay by URL. unreachable: why there is no
-    copy.
+    text: the rules for us; none allow everything. verdicts: verdict and Crawl-delay by URL. unreachable: why there is
+    no copy.
     """
 
     lock: trio.Lock
     text: str = ""
-    said: OrderedDict[str, tuple[bool, float | None]] = field(default_factory=OrderedDict)
+    verdicts: OrderedDict[str, tuple[bool, float | None]] = field(default_factory=OrderedDict)
     known: bool = False
     until: float = float("-inf")
     unreachable: str = ""
@@ -85,7 +85,7 @@ class Robots:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._bytes = 0
 
-    async def verdict(self, url: Url, claim: TurnRequest = ASKED) -> RobotsVerdict:
+    async def verdict(self, url: Url, request: TurnRequest = INTERACTIVE) -> RobotsVerdict:
         """Return whether a URL may be fetched. Raises HostOpen, LookFailed of class local or content, if unknown.
 
         Call it before taking a turn at the host: fetching robots.txt takes a separate turn.
@@ -94,12 +94,12 @@ class Robots:
         if site is None:
             site = self._sites[url.origin] = _Site(trio.Lock())
         self._sites.move_to_end(url.origin)
-        if trio.current_time() >= site.until or url.sent not in site.said:
+        if trio.current_time() >= site.until or url.sent not in site.verdicts:
             async with site.lock:
                 if trio.current_time() >= site.until:
-                    await self._refresh(url, site, claim)
-                if site.known and url.sent not in site.said:
-                    self._keep(site, url, await self._read(site.text.encode(), url))
+                    await self._refresh(url, site, request)
+                if site.known and url.sent not in site.verdicts:
+                    self._cache(site, url, await self._read(site.text.encode(), url))
                 while len(self._sites) > MOST_ORIGINS or (self._bytes > MOST_BYTES and len(self._sites) > 1):
                     _, dropped = self._sites.popitem(last=False)
                     self._bytes -= len(dropped.text)
@@ -109,39 +109,39 @@ class Robots:
             )
         if not site.text:
             return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
-        allowed, delay = site.said[url.sent]
+        allowed, delay = site.verdicts[url.sent]
         if allowed:
             return RobotsVerdict(True, delay, f"robots.txt of {url.origin} allows it")
         target = without_secrets(url.origin + url.target).removeprefix(url.origin)
         return RobotsVerdict(False, delay, f"robots.txt of {url.origin} forbids {target}", Blame.REMOTE_PERMANENT)
 
-    async def _refresh(self, url: Url, site: _Site, claim: TurnRequest) -> None:
+    async def _refresh(self, url: Url, site: _Site, request: TurnRequest) -> None:
         try:
-            with claim.steps.step("robots.txt"):
-                found = await self._fetch(join(url, "/robots.txt"), claim)
+            with request.steps.step("robots.txt"):
+                response = await self._fetch(join(url, "/robots.txt"), request)
         except LookFailed as error:
             await self._take_failure(site, url, error)
             if site.unreachable:
                 self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
             return
-        await self._learn(site, found.body, url, _lifetime(freshness(found.headers, self._wall()), LONGEST))
+        await self._store(site, response.body, url, _lifetime(freshness(response.headers, self._wall()), LONGEST))
 
-    async def _fetch(self, url: Url, claim: TurnRequest) -> FetchedResponse:
+    async def _fetch(self, url: Url, request: TurnRequest) -> FetchedResponse:
         """Return a robots.txt from any host that its redirects lead to (RFC 9309, 2.3.1.2), each in its own turn."""
         hops: tuple[str, ...] = ()
         while True:
             try:
-                async with self._hosts.turn(url.host, claim):
-                    return await self._ask(url, hops, claim)
+                async with self._hosts.turn(url.host, request):
+                    return await self._try_fetch(url, hops, request)
             except RedirectElsewhere as redirect:
                 url, hops = redirect.url, redirect.hops
 
-    async def _ask(self, url: Url, hops: tuple[str, ...], claim: TurnRequest) -> FetchedResponse:
+    async def _try_fetch(self, url: Url, hops: tuple[str, ...], request: TurnRequest) -> FetchedResponse:
         try:
-            wish = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, steps=claim.steps)
-            found = await self._http.get(wish, hops)
+            fetch_request = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, steps=request.steps)
+            response = await self._http.get(fetch_request, hops)
         except LookFailed as failure:
-            error = self._uplink.failed(url.host, failure, asked=claim.asked)
+            error = self._uplink.failed(url.host, failure, interactive=request.interactive)
             if error.blame is Blame.THROTTLED:
                 self._hosts.hold(url.host, error.hold)
             elif error.status is not None and error.blame is not Blame.REMOTE_TRANSIENT:
@@ -151,7 +151,7 @@ class Robots:
             self._answered(url)
             raise
         self._answered(url)
-        return found
+        return response
 
     def _answered(self, url: Url) -> None:
         self._uplink.answered(url.host)
@@ -162,22 +162,22 @@ class Robots:
             raise error
         if error.status is not None and 300 <= error.status < 500:
             # "Unavailable" (2.3.1.3); so are endless redirects (2.3.1.2).
-            silent = SHORTEST if error.blame is Blame.THROTTLED else LONGEST
-            await self._learn(site, b"", url, _lifetime(error.fresh, silent))
+            default = SHORTEST if error.blame is Blame.THROTTLED else LONGEST
+            await self._store(site, b"", url, _lifetime(error.fresh, default))
             return
         # Unreachable: retry soon, ignoring an error page's lifetime, since nothing may be fetched.
         site.until = trio.current_time() + max(RETRY, min(error.retry_after or 0.0, LONGEST))
         site.unreachable = error.reason
 
-    async def _learn(self, site: _Site, body: bytes, url: Url, lifetime: float) -> None:
+    async def _store(self, site: _Site, body: bytes, url: Url, lifetime: float) -> None:
         try:
             reading = await self._read(body, url)
         except LookFailed:
             site.until = trio.current_time() + RETRY
             site.unreachable = "it could not be read"
             raise
-        site.said.clear()
-        self._keep(site, url, reading)
+        site.verdicts.clear()
+        self._cache(site, url, reading)
         if self._sites.get(url.origin) is site:  # else it was dropped in the meantime
             self._bytes += len(reading.text) - len(site.text)
         site.text, site.known, site.unreachable = reading.text, True, ""
@@ -185,22 +185,22 @@ class Robots:
 
     async def _read(self, body: bytes, url: Url) -> RobotsReading:
         """Judge a URL by a file. Raises LookFailed of class content if no worker can."""
-        asked = RobotsRequest(body, PRODUCT, url.sent)
+        robots_request = RobotsRequest(body, PRODUCT, url.sent)
         if len(body) <= SHORT:
-            return read_robots(asked)
+            return read_robots(robots_request)
         try:
-            answer = await self._jail.call("read_robots", msgspec.msgpack.encode(asked), deadline=READ_WITHIN)
+            reply = await self._jail.call("read_robots", msgspec.msgpack.encode(robots_request), deadline=READ_WITHIN)
         except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
             raise LookFailed(Blame.CONTENT, f"robots.txt of {url.origin} could not be read: {error}") from None
-        return msgspec.msgpack.decode(answer, type=RobotsReading)
+        return msgspec.msgpack.decode(reply, type=RobotsReading)
 
     @staticmethod
-    def _keep(site: _Site, url: Url, reading: RobotsReading) -> None:
-        site.said[url.sent] = reading.allowed, reading.delay
-        if len(site.said) > MOST_SAID:
-            site.said.popitem(last=False)
+    def _cache(site: _Site, url: Url, reading: RobotsReading) -> None:
+        site.verdicts[url.sent] = reading.allowed, reading.delay
+        if len(site.verdicts) > MOST_VERDICTS:
+            site.verdicts.popitem(last=False)
 
 
-def _lifetime(said: float | None, silent: float) -> float:
-    """Return the seconds that a copy is valid (2.4). said: its own lifetime. silent: the default."""
-    return silent if said is None else min(max(said, SHORTEST), LONGEST)
+def _lifetime(lifetime: float | None, default: float) -> float:
+    """Return the seconds that a copy is valid (2.4). lifetime: its own lifetime. default: the default."""
+    return default if lifetime is None else min(max(lifetime, SHORTEST), LONGEST)

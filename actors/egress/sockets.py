@@ -41,7 +41,9 @@ class SystemResolver:
         before = self._successes
         try:
             with trio.fail_after(self._timeout):
-                found = await trio.to_thread.run_sync(_getaddrinfo, host, limiter=self._limiter, abandon_on_cancel=True)
+                entries = await trio.to_thread.run_sync(
+                    _getaddrinfo, host, limiter=self._limiter, abandon_on_cancel=True
+                )
         except trio.TooSlowError:
             raise self._silent(f"no answer after {self._timeout:g} s", before) from None
         except socket.gaierror as error:
@@ -51,7 +53,7 @@ class SystemResolver:
         except UnicodeError:
             raise ResolveFailed("this is no host name", local=False) from None
         self._successes += 1
-        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
     def _silent(self, reason: str, before: int) -> ResolveFailed:
         """Sort a failure without an answer: if other names were answered meantime, this name's servers failed."""
@@ -74,20 +76,20 @@ def trusting(file: str) -> Callable[[], ssl.SSLContext]:
 
     The file is read now, once. Raises OSError, and ValueError if it has no certificate of an authority.
     """
-    with open(file, encoding="ascii", errors="replace") as opened:
-        text = opened.read()
+    with open(file, encoding="ascii", errors="replace") as pem:
+        text = pem.read()
 
     def trust() -> ssl.SSLContext:
         context = public_trust()
         context.load_verify_locations(cadata=text)
         return context
 
-    alone = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    own_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        alone.load_verify_locations(cadata=text)
+        own_context.load_verify_locations(cadata=text)
     except ssl.SSLError as error:
         raise ValueError(f"it holds no certificates in PEM form ({error.reason})") from None
-    if not alone.get_ca_certs():
+    if not own_context.get_ca_certs():
         raise ValueError("none of its certificates is an authority's (CA:TRUE)")
     return trust
 

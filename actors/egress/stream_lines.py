@@ -17,7 +17,7 @@ CONTENT_TYPES: Final[Mapping[str, Kind]] = {
     "text/event-stream": "sse",
     **{f"application/{name}": "lines" for name in _LINES},
 }
-SPOKEN: Final[Mapping[Kind, str]] = {"sse": "Server-Sent Events", "lines": "JSON lines"}
+KIND_NAMES: Final[Mapping[Kind, str]] = {"sse": "Server-Sent Events", "lines": "JSON lines"}
 MOST_SIZE: Final = 1 << 20
 """Largest event, and line, in bytes."""
 MOST_ID: Final = 1_000
@@ -34,7 +34,7 @@ def kind_of(content_type: str) -> Kind | None:
     return CONTENT_TYPES.get(content_type.partition(";")[0].strip().lower())
 
 
-def _is_whole(line: bytes) -> bool:
+def _is_complete(line: bytes) -> bool:
     try:
         return isinstance(msgspec.json.decode(line.strip(b"\x1e \t\r\n")), dict | list)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -66,9 +66,9 @@ class StreamLines:
 
     def __init__(self, kind: Kind, last_id: str = "") -> None:
         self._kind = kind
-        self._rest: list[bytes] = []
-        self._rest_size = self._size = 0
-        self._after_cr = self._began = self._too_large = False
+        self._partial: list[bytes] = []
+        self._partial_size = self._size = 0
+        self._after_cr = self._started = self._is_too_large = False
         self._data: list[str] = []
         self._name = ""
         self._id = last_id
@@ -77,12 +77,12 @@ class StreamLines:
 
     def feed(self, data: bytes) -> Iterator[StreamEvent]:
         if self._kind == "sse" and data:
-            begins, self._after_cr = int(self._after_cr and data[:1] == b"\n"), data[-1:] == b"\r"
-            data = data[begins:]
+            skip, self._after_cr = int(self._after_cr and data[:1] == b"\n"), data[-1:] == b"\r"
+            data = data[skip:]
         for line in self._lines(data):
-            bare = line if self._began else line.removeprefix(b"\xef\xbb\xbf")
-            self._began = True
-            event = self._whole(bare) if self._kind == "lines" else self._field(bare)
+            content = line if self._started else line.removeprefix(b"\xef\xbb\xbf")
+            self._started = True
+            event = self._json_line(content) if self._kind == "lines" else self._field(content)
             if event is not None:
                 yield event
 
@@ -91,40 +91,40 @@ class StreamLines:
 
         A lost connection may look the same, so half a line is dropped, as is a number that may lack digits.
         """
-        if self._kind == "lines" and _is_whole(b"".join(self._rest)):
+        if self._kind == "lines" and _is_complete(b"".join(self._partial)):
             yield from self.feed(b"\n")
 
     def _lines(self, data: bytes) -> Iterator[bytes]:
         """Yield complete lines; lines that are too large are dropped as they arrive."""
         # In JSON lines a CR is white space, and only LF ends a line.
         lines = data.splitlines(keepends=True) if self._kind == "sse" else data.split(b"\n")
-        tail = lines.pop() if self._kind == "lines" or (lines and lines[-1][-1:] not in {b"\n", b"\r"}) else b""
+        partial = lines.pop() if self._kind == "lines" or (lines and lines[-1][-1:] not in {b"\n", b"\r"}) else b""
         for line in lines:
-            rest, self._rest, too_large = self._rest, [], self._rest_size + len(line) > MOST_SIZE + 2
-            self._rest_size = 0
-            if too_large:
+            parts, self._partial, is_too_large = self._partial, [], self._partial_size + len(line) > MOST_SIZE + 2
+            self._partial_size = 0
+            if is_too_large:
                 if self._kind == "lines":
                     self.skipped += 1
                 else:
-                    self._too_large, self._data = True, []
+                    self._is_too_large, self._data = True, []
                 continue
-            whole = b"".join((*rest, line)) if rest else line
+            whole = b"".join((*parts, line)) if parts else line
             yield whole.rstrip(b"\r\n") if self._kind == "sse" else whole
-        self._rest_size += len(tail)
-        if self._rest_size > MOST_SIZE:
-            self._rest = []
-        elif tail:
-            self._rest.append(tail)
+        self._partial_size += len(partial)
+        if self._partial_size > MOST_SIZE:
+            self._partial = []
+        elif partial:
+            self._partial.append(partial)
 
-    def _whole(self, line: bytes) -> StreamEvent | None:
+    def _json_line(self, line: bytes) -> StreamEvent | None:
         text = line.decode("utf-8", "replace").strip("\x1e \t\r\n")
         return StreamEvent(text, None) if text else None
 
     def _field(self, line: bytes) -> StreamEvent | None:
         if not line:
-            data, name, too_large = self._data, self._name, self._too_large
-            self._data, self._name, self._size, self._too_large = [], "", 0, False
-            if too_large:
+            data, name, is_too_large = self._data, self._name, self._is_too_large
+            self._data, self._name, self._size, self._is_too_large = [], "", 0, False
+            if is_too_large:
                 self.skipped += 1
             if not data or name.lower() in _PINGS:
                 return StreamEvent(None, self._id)
@@ -139,8 +139,8 @@ class StreamLines:
             case b"data":
                 self._size += len(value) + 1
                 if self._size > MOST_SIZE:
-                    self._too_large, self._data = True, []
-                elif not self._too_large:
+                    self._is_too_large, self._data = True, []
+                elif not self._is_too_large:
                     self._data.append(text)
             case b"event":
                 self._name = text[:100]

@@ -87,7 +87,7 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
         on_refused=on_refused,
     )
     http = HttpClient(world, settings, guard, sign)
-    uplink = UplinkMonitor(world.log, on_recovery=hosts.forgive)
+    uplink = UplinkMonitor(world.log, on_recovery=hosts.reset_failures)
     deliveries = network_transport(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
     return Egress(
         dial=deliveries.dial,

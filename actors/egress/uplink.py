@@ -147,12 +147,12 @@ class UplinkMonitor:
         self.add_known(host)
         self._record(host, HostResult.ANSWERED)
 
-    def failed(self, host: str, failure: LookFailed, *, asked: bool = False) -> LookFailed:
-        """Record a failure; return it, as a local one while the uplink is down. asked: a person waits for it."""
+    def failed(self, host: str, failure: LookFailed, *, interactive: bool = False) -> LookFailed:
+        """Record a failure; return it, as a local one while the uplink is down. interactive: a person waits for it."""
         result = _result_of(failure)
         if result is HostResult.ANSWERED:
             self.answered(host)
-        elif result is not None and not asked and host in self._known:
+        elif result is not None and not interactive and host in self._known:
             self._record(host, result)
         if not self.down or result is not HostResult.FAILED:
             return failure

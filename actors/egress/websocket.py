@@ -45,7 +45,7 @@ from wsproto.events import (
 from wsproto.frame_protocol import CloseReason as Code
 from wsproto.utilities import ProtocolError
 
-from actors.egress.cookies import Heard, set_by
+from actors.egress.cookies import CookieCallback, set_by
 from actors.egress.decoding import TooLarge, inflated
 from actors.egress.failures import Blame, LookFailed, failure, in_words, is_redirect
 from actors.egress.guard import Guard
@@ -83,7 +83,7 @@ _WORDS: Final = {
 }
 
 
-class SessionOver(LookFailed):
+class SessionEnded(LookFailed):
     """An open session has ended. `code` None: without a close frame.
 
     answered: the server sent last, so the way to it works. orderly: it ended the session properly.
@@ -96,7 +96,7 @@ class SessionOver(LookFailed):
         self.orderly = code in _ORDERLY
 
 
-def closed(code: int, reason: str | None) -> SessionOver:
+def closed(code: int, reason: str | None) -> SessionEnded:
     """Return the end for a server's close frame.
 
     >>> closed(1013, "busy").reason
@@ -105,22 +105,22 @@ def closed(code: int, reason: str | None) -> SessionOver:
     words = _WORDS.get(code) or ("the application's own code" if 4000 <= code <= 4999 else "a code without a meaning")
     said = f' ("{reason[:_MOST_WORDS]}")' if reason else ""
     blame = _BLAMES.get(code, Blame.REMOTE_TRANSIENT)
-    return SessionOver(blame, f"the server closed the session with {code}: {words}{said}", code=code, answered=True)
+    return SessionEnded(blame, f"the server closed the session with {code}: {words}{said}", code=code, answered=True)
 
 
-def broken(reason: str) -> SessionOver:
+def broken(reason: str) -> SessionEnded:
     """Return the end of a link that broke or went dead, without a close frame."""
-    return SessionOver(Blame.REMOTE_TRANSIENT, reason)
+    return SessionEnded(Blame.REMOTE_TRANSIENT, reason)
 
 
-def unreadable(reason: str) -> SessionOver:
+def unreadable(reason: str) -> SessionEnded:
     """Return the end of a session with unreadable frames: not text, or too large."""
-    return SessionOver(Blame.CONTENT, reason, answered=True)
+    return SessionEnded(Blame.CONTENT, reason, answered=True)
 
 
-def unlawful(reason: str) -> SessionOver:
+def unlawful(reason: str) -> SessionEnded:
     """Return the end of a session whose server breaks the protocol, or abuses it."""
-    return SessionOver(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {reason}", answered=True)
+    return SessionEnded(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {reason}", answered=True)
 
 
 MESSAGE_LIMIT: Final = 1 << 20
@@ -135,7 +135,7 @@ AHEAD: Final = CHUNK
 
 
 class BoundedConnection(WebSocketConnection):
-    """A client's connection after the handshake. `heard_at`: time of the last frame. `end`: why the session ended.
+    """A client's connection after the handshake. `last_frame_at`: time of the last frame. `end`: why the session ended.
 
     Run `_reader_task` alongside; `take` and `_send` raise ConnectionClosed once it has ended.
     """
@@ -152,8 +152,8 @@ class BoundedConnection(WebSocketConnection):
         )
         self._initial_request = None
         self._subprotocol = subprotocol
-        self.end: SessionOver | None = None
-        self.heard_at = self._allowed_at = trio.current_time()
+        self.end: SessionEnded | None = None
+        self.last_frame_at = self._allowed_at = trio.current_time()
         self._allowance = float(BURST)
         self._length = self._ahead = self._frames = 0
         self._room = trio.lowlevel.ParkingLot()
@@ -177,7 +177,7 @@ class BoundedConnection(WebSocketConnection):
         if self._length > MESSAGE_LIMIT or len(self._message_parts) >= MOST_PARTS:
             limit = f"{MOST_PARTS} parts" if self._length <= MESSAGE_LIMIT else f"{MESSAGE_LIMIT >> 20} MiB"
             await self._break_off(Code.MESSAGE_TOO_BIG, unreadable(f"a frame has more than {limit}"))
-        self.heard_at = trio.current_time()
+        self.last_frame_at = trio.current_time()
         if not event.message_finished:
             await self._spend()
             return await super()._handle_message_event(event)
@@ -213,7 +213,7 @@ class BoundedConnection(WebSocketConnection):
 
     async def _spend(self) -> None:
         """Count a frame without a message; end the session of a server that sends little else."""
-        now = self.heard_at = trio.current_time()
+        now = self.last_frame_at = trio.current_time()
         self._allowance = min(BURST, self._allowance + (now - self._allowed_at) * PER_SECOND) - 1
         self._allowed_at = now
         if self._allowance < 0:
@@ -226,7 +226,7 @@ class BoundedConnection(WebSocketConnection):
         if self._frames % SLICE == 0:
             await trio.lowlevel.checkpoint()
 
-    async def _break_off(self, code: int, end: SessionOver) -> NoReturn:
+    async def _break_off(self, code: int, end: SessionEnded) -> NoReturn:
         self._message_parts = []
         self.end = self.end or end
         if self._wsproto.state is ConnectionState.OPEN:
@@ -270,7 +270,7 @@ _WANTS_MORE = {
 BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
-Given = Sequence[tuple[bytes, bytes]]
+HeaderPairs = Sequence[tuple[bytes, bytes]]
 """Header names and values."""
 
 
@@ -293,7 +293,7 @@ class Frames:
         self._received = self._skipped = self._size = 0
         self._why = ""
         self._waiting: Sequence[str | bytes] = ()
-        self._left: list[str] = []
+        self._unread: list[str] = []
         self._ping_at = trio.current_time() + PING_EVERY
         self._asked: float | None = None
         self._reading = trio.CancelScope(shield=True)
@@ -320,14 +320,14 @@ class Frames:
             if texts := self._texts(self._waiting or await self._next()):
                 return texts
 
-    def left(self) -> list[str]:
+    def unread(self) -> list[str]:
         """Return messages not taken when the session was closed: at most `MOST_LEFT` bytes, plus those read ahead."""
-        left, self._left = self._left, []
+        left, self._unread = self._unread, []
         return left
 
-    def give_back(self, texts: Sequence[str]) -> None:
-        """Return these from `left` as well: their receiver was cancelled."""
-        self._left += texts
+    def push_back(self, texts: Sequence[str]) -> None:
+        """Return these from `unread` as well: their receiver was cancelled."""
+        self._unread += texts
 
     async def send(self, text: str) -> None:
         """Send a message. If the server does not take it, the session has ended, as `receive` reports."""
@@ -349,7 +349,7 @@ class Frames:
     async def _take_on(self, most: int) -> None:
         until = self._size + most
         while self._size <= until:
-            self._left += self._texts(self._waiting or await self._connection.take())
+            self._unread += self._texts(self._waiting or await self._connection.take())
 
     async def _next(self) -> list[str | bytes]:
         """Wait for messages, with pings. Raises SessionOver when the session has ended, or the link is dead."""
@@ -373,7 +373,7 @@ class Frames:
     def _unanswered(self) -> float | None:
         """Return when the last ping was sent, unless a frame has come since."""
         asked = self._asked
-        return None if asked is None or self._connection.heard_at >= asked else asked
+        return None if asked is None or self._connection.last_frame_at >= asked else asked
 
     async def _say(self, event: Event) -> None:
         """Send a whole frame, even when cancelled: half a frame would corrupt the rest. `receive` reports failures."""
@@ -425,15 +425,17 @@ async def open_websocket(
     world: World,
     *,
     subprotocols: Sequence[str] = (),
-    given: Given = (),
-    heard: Heard | None = None,
+    user_headers: HeaderPairs = (),
+    on_cookies: CookieCallback | None = None,
 ) -> AsyncIterator[Frames]:
     """Open a session and keep it open during the block. Raises LookFailed (with `status`, if it was refused).
 
-    `subprotocols` are offered in this order. given: a user's headers. heard: called with the cookies of the
+    `subprotocols` are offered in this order. user_headers: a user's headers. on_cookies: called with the cookies of the
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """
-    frames = await _open(url, guard, settings, world, subprotocols=subprotocols, given=given, heard=heard)
+    frames = await _open(
+        url, guard, settings, world, subprotocols=subprotocols, user_headers=user_headers, on_cookies=on_cookies
+    )
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(frames.run)
@@ -454,8 +456,8 @@ async def _open(
     world: World,
     *,
     subprotocols: Sequence[str],
-    given: Given,
-    heard: Heard | None,
+    user_headers: HeaderPairs,
+    on_cookies: CookieCallback | None,
 ) -> Frames:
     """Connect and shake hands within a check's time limit. Raises LookFailed."""
     stream: trio.abc.Stream | None = None
@@ -464,9 +466,11 @@ async def _open(
             stream = await guard.open(url)
             connection = WSConnection(ConnectionType.CLIENT)
             agent = (b"User-Agent", user_agent(settings.contact).encode())
-            asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *given])
+            asked = Request(
+                url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers]
+            )
             answer = await _shake(stream, connection, asked)
-            _tell(answer, heard, world)
+            _tell(answer, on_cookies, world)
             if isinstance(answer, RejectConnection):
                 raise _refused(answer, world)
     except trio.TooSlowError:
@@ -501,15 +505,15 @@ async def _shake(
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
 
 
-def _tell(answer: AcceptConnection | RejectConnection, heard: Heard | None, world: World) -> None:
+def _tell(answer: AcceptConnection | RejectConnection, on_cookies: CookieCallback | None, world: World) -> None:
     """Pass on a response's cookies, if any."""
     raw, status = (
         (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
     )
     wall = world.wall()
     sets = set_by(raw, sent_at(collect(raw), wall), wall)
-    if heard is not None and sets.lines:
-        heard(sets, status)
+    if on_cookies is not None and sets.lines:
+        on_cookies(sets, status)
 
 
 async def drop(stream: trio.abc.Stream | None) -> None:

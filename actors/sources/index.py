@@ -204,7 +204,7 @@ class SourceIndex:
         The response may ask for a pause; cutting it off and asking again at once would miss that.
         """
         with trio.move_on_after(HEARD_WITHIN):
-            await self._ports.egress.hosts.wait_heard(live.source.id)
+            await self._ports.egress.hosts.wait_idle(live.source.id)
 
     def same_feed(self, source: Source, address: str) -> LiveSource | None:
         """Return the source that already reads a new source's feed in the same way, None without one.
@@ -236,7 +236,7 @@ class SourceIndex:
     def describe(self, source: SourceId) -> SourceView:
         """Return a source's current view. Raises NotFound."""
         live = self.get(source)
-        place = self._ports.egress.hosts.before(host_of(live.source.watch_url), source)
+        place = self._ports.egress.hosts.position(host_of(live.source.watch_url), source)
         return self._view(live, place)
 
     def examined(self, source: SourceId) -> SourceExamination:

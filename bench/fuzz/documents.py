@@ -23,7 +23,7 @@ from actors.content.pages.blocks import MOST_BLOCKS
 from actors.content.pages.page import preview_page
 from actors.content.pages.plain import read_file
 from actors.content.tasks import TASKS, look_page
-from actors.egress.decoding import BadCoding, Body, TooLarge
+from actors.egress.decoding import Body, DecodingError, TooLarge
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
 from storage.records.event import Context, Delta, StandingValues
@@ -237,12 +237,12 @@ def a_coded(chance: Chance) -> tuple[str, list[bytes]]:
 def coding(case: tuple[str, list[bytes]]) -> None:
     """It is unpacked or refused, and never exceeds the limit."""
     name, pieces = case
-    with suppress(BadCoding, TooLarge):
+    with suppress(DecodingError, TooLarge):
         body = Body(name, DECODED)
         for piece in pieces:
             body.feed(piece)
         assert len(body.finish()) <= DECODED
-    with suppress(BadCoding):
+    with suppress(DecodingError):
         body = Body(name, DECODED, cut=True)
         for piece in pieces:
             body.feed(piece)

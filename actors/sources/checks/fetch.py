@@ -44,7 +44,7 @@ async def fetch(
             await ask_robots(ports, claim, url)
         opened = RequestAccess(ports, url, access, renewal, passing)
         try:
-            async with at_host(ports, claim, url, asked=claim.asked), ports.looks:
+            async with at_host(ports, claim, url, asked=claim.interactive), ports.looks:
                 access = opened.begin()
                 request = FetchRequest(
                     url,
@@ -52,10 +52,10 @@ async def fetch(
                     last_modified=validators.last_modified,
                     validated=validators.url,
                     accept=accept,
-                    given=opened.headers(access),
-                    posted=access.posted_to(url),
+                    user_headers=opened.headers(access),
+                    body=access.posted_to(url),
                     steps=claim.steps,
-                    heard=opened.take,
+                    on_cookies=opened.take,
                 )
                 fetched = await ports.egress.http.get(request, hops)
         except RedirectElsewhere as redirect:
@@ -78,7 +78,7 @@ async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) ->
         try:
             yield
         except LookFailed as error:
-            failure = ports.egress.uplink.failed(url.host, error, asked=asked)
+            failure = ports.egress.uplink.failed(url.host, error, interactive=asked)
             if failure.blame is Blame.REMOTE_TRANSIENT:
                 ports.egress.hosts.failed(url.host, claim.name)
             elif failure.blame is Blame.THROTTLED:

@@ -24,9 +24,9 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
-from actors.egress.hosts import ASKED, TurnRequest
+from actors.egress.hosts import INTERACTIVE, TurnRequest
 from actors.egress.http import FetchedResponse, StreamFound
-from actors.egress.stream_lines import SPOKEN, kind_of
+from actors.egress.stream_lines import KIND_NAMES, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
@@ -173,7 +173,7 @@ async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Ren
     Errors that may pass have `may_pass` set, and a LookFailed as their cause.
     """
     try:
-        return await found_out(ports, url, wanted, ASKED, renewal)
+        return await found_out(ports, url, wanted, INTERACTIVE, renewal)
     except LookFailed as failure:
         if failure.status in SHUT_OUT:
             renewal.shut_out()
@@ -383,7 +383,7 @@ def found_stream(url: str, says: str) -> Detection:
     """Return the detection for a server with a stream over HTTP. says: its Content-Type, or begins with it."""
     content_type = says.partition(":")[0][:100]
     kind = kind_of(content_type)
-    spoken = SPOKEN[kind] if kind is not None else "a stream"
+    spoken = KIND_NAMES[kind] if kind is not None else "a stream"
     return Detection("push", "high", f"the server answered with {content_type}: {spoken}", url, content_type, None)
 
 

@@ -50,13 +50,17 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
     url, around = opened.url, (ports.egress.guard, ports.settings, ports.world)
     for _ in range(MOST_REDIRECTS + 1):
         try:
-            async with at_host(ports, claim, url, asked=claim.asked), ports.looks:
+            async with at_host(ports, claim, url, asked=claim.interactive), ports.looks:
                 given = opened.begin().to(url, ports.world.now())
                 if url.scheme in SOCKETS:
-                    session = open_websocket(url, *around, subprotocols=subprotocols, given=given, heard=opened.take)
+                    session = open_websocket(
+                        url, *around, subprotocols=subprotocols, user_headers=given, on_cookies=opened.take
+                    )
                     return await stack.enter_async_context(session)
                 sign = ports.egress.http.sign
-                stream = open_stream(url, *around, last_id=last_id, given=given, heard=opened.take, sign=sign)
+                stream = open_stream(
+                    url, *around, last_id=last_id, user_headers=given, on_cookies=opened.take, sign=sign
+                )
                 return await stack.enter_async_context(stream)
         except RedirectElsewhere as redirect:
             url = redirect.url

@@ -25,7 +25,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.stream_lines import kind_of
 from actors.egress.url import Url, parse_url
-from actors.egress.websocket import Frames, SessionOver
+from actors.egress.websocket import Frames, SessionEnded
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
 from actors.sources.checks import progress
@@ -95,7 +95,7 @@ class PushSource:
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
                 # The server would not send again what it sent before the close. Slow storage must not cost a frame:
                 # then the last known filter decides.
-                if self._frames is not None and (texts := self._frames.left()):
+                if self._frames is not None and (texts := self._frames.unread()):
                     await self._take(self._frames, texts, within=FLUSH_WITHIN / 2)
             self._disconnected()
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
@@ -107,7 +107,7 @@ class PushSource:
         counts = frames.statistics()
         await self._intake.take(texts, counts.skipped, counts.why, within=within)
         if isinstance(frames, EventStream):
-            self._intake.window.move(frames.place)
+            self._intake.window.move(frames.resume_id)
 
     async def _stay(self, child: Child) -> None:
         if self._live.owed:
@@ -225,7 +225,7 @@ class PushSource:
             with trio.move_on_at(min(until, self._beat_at)) as waiting:
                 try:
                     texts = await frames.receive()
-                except SessionOver:
+                except SessionEnded:
                     if not self._intake.pending:
                         raise
                     break  # the next receive raises it again
@@ -234,7 +234,7 @@ class PushSource:
                     texts = await self._answer(frames, texts)
                 await self._take(frames, texts)
             except trio.Cancelled:
-                frames.give_back(texts)
+                frames.push_back(texts)
                 raise
             if waiting.cancelled_caught:
                 break
@@ -279,7 +279,7 @@ class PushSource:
         self._disconnected()
         ports, source = self._ports, self._live.source
         host, now = host_of(source.watch_url), ports.world.now()
-        if isinstance(failure, SessionOver):
+        if isinstance(failure, SessionEnded):
             if failure.answered:
                 ports.egress.uplink.answered(host)
             else:
@@ -290,7 +290,7 @@ class PushSource:
         if proved:
             hot = connection.lived(hot, self._minute(trio.current_time()), now)
         fault: Blame | None = failure.blame
-        orderly = proved and isinstance(failure, SessionOver) and failure.orderly
+        orderly = proved and isinstance(failure, SessionEnded) and failure.orderly
         self._live.count(now, Verdict.UNCHANGED if orderly else Verdict[failure.blame.name])
         if orderly:
             hot, fault = connection.ended(hot, session, now, self._status), None

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from actors.content.wording.words import folded, holds
 from actors.egress.failures import LookFailed
-from actors.egress.hosts import ASKED
+from actors.egress.hosts import INTERACTIVE
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
@@ -118,7 +118,7 @@ class Explainer:
         reader = self._table.readers[live.source.type]
         try:
             with trio.fail_after(PATIENCE):
-                return (await look_for_user(self._ports, live, ASKED, reader, begin)).fetched, []
+                return (await look_for_user(self._ports, live, INTERACTIVE, reader, begin)).fetched, []
         except _NotNow as error:
             return None, [Reason("failed", error.says)]
         except trio.TooSlowError:

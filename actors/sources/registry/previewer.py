@@ -140,7 +140,7 @@ class Previewer:
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
-        claim, shelf = TurnRequest(live.source.id, asked=True), self.ports.shelf
+        claim, shelf = TurnRequest(live.source.id, interactive=True), self.ports.shelf
         reader = self._table.readers["html"]
         try:
             kept = await look_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))

@@ -157,7 +157,7 @@ class Issuer:
             url = parse_url(address, schemes=("http", "https"))
             client = way.deliver if url.secure else way.deliver_plain
             with trio.fail_after(DEADLINE):
-                wish = FetchRequest(url, accept="application/json", limit=LIMIT, posted=posted, given=given)
+                wish = FetchRequest(url, accept="application/json", limit=LIMIT, body=posted, user_headers=given)
                 return (await client.get(wish)).body
         except RedirectElsewhere as error:
             raise IssuerFailed(f"{address} redirects to {error.url.origin}, which is not followed") from None

@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.egress.hosts import ASKED, IN_A_ROW, Queue, TurnRequest, Waiter
+from actors.egress.hosts import IN_A_ROW, INTERACTIVE, Queue, TurnRequest, Waiter
 
 
 def join(queue: Queue, *claims: TurnRequest) -> list[Waiter]:
@@ -19,7 +19,7 @@ def join(queue: Queue, *claims: TurnRequest) -> list[Waiter]:
 def names(queue: Queue) -> list[str]:
     found = []
     while (waiter := queue.next()) is not None:
-        found.append(waiter.claim.name)
+        found.append(waiter.request.name)
     return found
 
 
@@ -31,27 +31,27 @@ def test_the_source_checked_longest_ago_is_next_then_the_first_to_come() -> None
 
 def test_a_users_request_goes_first_and_leaves_every_fourth_turn_to_others() -> None:
     queue = Queue()
-    join(queue, *(TurnRequest(f"s{number}", number) for number in range(3)), *(ASKED for _ in range(8)))
+    join(queue, *(TurnRequest(f"s{number}", number) for number in range(3)), *(INTERACTIVE for _ in range(8)))
     assert names(queue) == [*[""] * IN_A_ROW, "s0", *[""] * IN_A_ROW, "s1", "", "", "s2"]
-    join(queue, *(ASKED for _ in range(10)))
+    join(queue, *(INTERACTIVE for _ in range(10)))
     assert names(queue) == [""] * 10
 
 
 def test_a_source_that_somebody_asks_for_while_it_waits_is_moved() -> None:
     queue = Queue()
     join(queue, *(TurnRequest(f"s{number}", number) for number in range(100)))
-    assert queue.before("s70") == 70
-    assert queue.hurry("s70") and queue.hurry("s70")
-    assert (queue.before("s70"), queue.before("s71"), len(queue)) == (0, 71, 100)
-    assert not queue.hurry("unknown")
-    assert queue.before("unknown") == 0
+    assert queue.position("s70") == 70
+    assert queue.prioritize("s70") and queue.prioritize("s70")
+    assert (queue.position("s70"), queue.position("s71"), len(queue)) == (0, 71, 100)
+    assert not queue.prioritize("unknown")
+    assert queue.position("unknown") == 0
     assert names(queue)[0] == "s70"
 
 
 def test_a_merged_queue_keeps_every_waiter_and_the_order() -> None:
     one, other = Queue(), Queue()
     join(one, TurnRequest("a", 1.0), TurnRequest("c", 3.0))
-    join(other, TurnRequest("b", 2.0), TurnRequest("d", 4.0), TurnRequest("x", asked=True))
+    join(other, TurnRequest("b", 2.0), TurnRequest("d", 4.0), TurnRequest("x", interactive=True))
     one.absorb(other)
     assert (len(one), len(other)) == (5, 0)
     assert names(one) == ["x", "a", "b", "c", "d"]
@@ -78,16 +78,16 @@ def test_a_waiter_is_called_once_unless_it_leaves(steps: list[tuple[str, int]]) 
                 queue.leave(one)
                 queue.leave(one)
             else:
-                assert queue.hurry(one.claim.name)
+                assert queue.prioritize(one.request.name)
         assert len(queue) == len(waiting)
-    assert sorted(names(queue)) == sorted(waiter.claim.name for waiter in waiting)
+    assert sorted(names(queue)) == sorted(waiter.request.name for waiter in waiting)
 
 
 def test_many_waiters_that_give_up_cost_no_memory() -> None:
     queue = Queue()
     for waiter in join(queue, *(TurnRequest(f"s{number}", number) for number in range(10_000))):
         queue.leave(waiter)
-    assert len(queue._others) < 100
+    assert len(queue._background) < 100
 
 
 def shares(intervals: list[float], seconds: int) -> Counter[int]:
@@ -101,7 +101,7 @@ def shares(intervals: list[float], seconds: int) -> Counter[int]:
             join(queue, TurnRequest(str(number), last[number]))
         called = queue.next()
         if called is not None:
-            number = int(called.claim.name)
+            number = int(called.request.name)
             looks[number] += 1
             last[number] = now
             heapq.heappush(due, (now + intervals[number], number))

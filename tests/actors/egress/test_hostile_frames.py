@@ -12,7 +12,7 @@ from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection
 
 from actors.egress.failures import Blame, LookFailed
-from actors.egress.websocket import BURST, CHUNK, MESSAGE_LIMIT, MOST_LEFT, MOST_PARTS, SLICE, SessionOver
+from actors.egress.websocket import BURST, CHUNK, MESSAGE_LIMIT, MOST_LEFT, MOST_PARTS, SLICE, SessionEnded
 from tests.actors.egress.test_websocket import a_network, failure_of, opened, taken
 from tests.support.memory_network import MemoryNetwork, Serve
 
@@ -102,7 +102,7 @@ async def test_a_protocol_violation_ends_the_session_with_a_reason(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, chunk: bytes, blame: Blame, words: str
 ) -> None:
     failed = await end_of(nursery, [raw(TEXT, b"a good one"), chunk])
-    assert isinstance(failed, SessionOver)
+    assert isinstance(failed, SessionEnded)
     assert (failed.blame, words in failed.reason) == (blame, True), failed.reason
     assert failed.answered
     assert (failed.code is None) == ("1005" not in words)
@@ -229,7 +229,7 @@ async def test_a_server_that_goes_on_after_our_close_is_left_within_seconds(
         await frames.receive()
         before = trio.current_time()
     assert trio.current_time() - before <= 2
-    assert MOST_LEFT <= sum(map(len, frames.left())) <= MOST_LEFT + MESSAGE_LIMIT
+    assert MOST_LEFT <= sum(map(len, frames.unread())) <= MOST_LEFT + MESSAGE_LIMIT
     await trio.testing.wait_all_tasks_blocked()
     assert network.open_streams == 0
 
@@ -245,7 +245,7 @@ async def test_data_read_ahead_is_left_at_the_end(
     async with opened(network) as frames:
         await trio.testing.wait_all_tasks_blocked()
         before = trio.current_time()
-    assert (frames.left(), trio.current_time() - before <= 2) == (texts, True)
+    assert (frames.unread(), trio.current_time() - before <= 2) == (texts, True)
 
 
 async def test_empty_fragments_do_not_pile_up(autojump_clock: trio.abc.Clock, nursery: trio.Nursery) -> None:

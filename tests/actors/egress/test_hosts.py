@@ -8,7 +8,7 @@ import trio.testing
 from trio.abc import Clock
 
 from actors.egress.failures import Blame
-from actors.egress.hosts import ASKED, FAILURES_TO_OPEN, HostOpen, Hosts, TurnRequest
+from actors.egress.hosts import FAILURES_TO_OPEN, INTERACTIVE, HostOpen, Hosts, TurnRequest
 from tests.support.memory_network import MemoryNetwork, a_world, settings
 
 
@@ -296,14 +296,14 @@ async def test_an_interactive_request_is_not_behind_ten_thousand_checks(autojump
         for number in range(10_000):
             nursery.start_soon(look, number)
         await trio.sleep(10.5)
-        assert hosts.before("a.example", "s9999") > 9_900
-        assert hosts.hurry("a.example", "s9999")
-        assert hosts.before("a.example", "s9999") == 0
-        assert not hosts.hurry("b.example", "s9999")
+        assert hosts.position("a.example", "s9999") > 9_900
+        assert hosts.prioritize("a.example", "s9999")
+        assert hosts.position("a.example", "s9999") == 0
+        assert not hosts.prioritize("b.example", "s9999")
         start = trio.current_time()
-        async with hosts.turn("a.example", ASKED):
+        async with hosts.turn("a.example", INTERACTIVE):
             assert trio.current_time() - start <= 3
-        assert not hosts.hurry("a.example", "s9999"), "it has had its turn"
+        assert not hosts.prioritize("a.example", "s9999"), "it has had its turn"
         nursery.cancel_scope.cancel()
     assert hosts.statistics().waiting == 0
 
@@ -313,6 +313,6 @@ async def test_the_end_of_our_outage_forgives_failures_but_no_retry_after(autoju
     hosts.hold("b.example", 120.0)
     assert (await refusal(hosts, "a.example")).failing
     assert not (await refusal(hosts, "b.example")).failing
-    hosts.forgive()
+    hosts.reset_failures()
     assert (hosts.resting("a.example"), hosts.resting("b.example")) == (0.0, 120.0)
     await visit(hosts, "a.example")

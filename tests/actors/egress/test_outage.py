@@ -24,7 +24,7 @@ def test_b3_half_of_twenty_hosts_failing_is_our_own_outage() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "results",
     [
         many(HostResult.FAILED, 19),
         [*many(HostResult.ANSWERED, 40, name="good"), *many(HostResult.FAILED, 39)],

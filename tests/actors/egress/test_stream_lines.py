@@ -65,7 +65,7 @@ def test_an_oversized_event_is_skipped_and_the_next_one_read() -> None:
         found = fed(lines, large)
         for _ in range(3 * MOST_SIZE >> 16):
             found += fed(lines, b"x" * (1 << 16))
-            assert sum(map(len, lines._rest)) <= MOST_SIZE
+            assert sum(map(len, lines._partial)) <= MOST_SIZE
         end, more = (b"\n\n", b"data: y\n\n") if kind == "sse" else (b"\n", b"y\n")
         found += fed(lines, end + more)
         assert [text for text, _ in found if text] == ["y"]

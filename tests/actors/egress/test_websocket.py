@@ -17,7 +17,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_st
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
-from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, BoundedConnection, Frames, SessionOver, open_websocket
+from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, BoundedConnection, Frames, SessionEnded, open_websocket
 from tests.support.memory_network import MemoryNetwork, Serve, a_world, settings
 
 URL = parse_url("ws://push.example/frames?x=1")
@@ -124,7 +124,7 @@ async def test_the_close_code_decides_the_fault(
     assert failed.blame is blame
     assert f"with {code}: " in failed.reason
     assert failed.reason.endswith('("because")')
-    assert isinstance(failed, SessionOver)
+    assert isinstance(failed, SessionEnded)
     assert (failed.answered, failed.orderly) == (True, code in (1000, 1001, 1012))
 
 
@@ -378,7 +378,7 @@ async def test_a_session_that_is_closed_keeps_a_bounded_part_of_a_compressed_flo
 
     async with opened(a_network(nursery, accepting(session))) as frames:
         await frames.receive()
-    assert sum(map(len, frames.left())) <= MOST_LEFT + 2 * FRAME_LIMIT
+    assert sum(map(len, frames.unread())) <= MOST_LEFT + 2 * FRAME_LIMIT
 
 
 async def test_a_handshake_that_requires_an_extension_names_it(

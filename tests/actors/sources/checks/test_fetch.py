@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import trio
 
-from actors.egress.hosts import ASKED
+from actors.egress.hosts import INTERACTIVE
 from actors.errors import Unprocessable, UrlRefused
 from actors.sources.checks.access import NO_ACCESS, Renewal
 from actors.sources.checks.fetch import fetch
@@ -67,7 +67,7 @@ async def test_x3_validators_do_not_cross_origins(autojump_clock: object) -> Non
         renewal, known = Renewal(service.ports, None, None), Validators(etag='"secret"')
         await fetch(
             service.ports,
-            ASKED,
+            INTERACTIVE,
             URL,
             accept="*/*",
             robots=False,
