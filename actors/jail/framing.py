@@ -74,8 +74,8 @@ def build_id() -> bytes:
 
 def read_hello(payload: bytes) -> tuple[bytes, str]:
     """Return the build id in a HELLO frame's payload, and the missing confinement."""
-    build, _, lacks = payload.partition(b"\n")
-    return build, lacks.decode(errors="replace")
+    build, _, missing = payload.partition(b"\n")
+    return build, missing.decode(errors="replace")
 
 
 def frame(kind: Kind, *parts: bytes) -> bytes:

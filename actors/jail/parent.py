@@ -41,7 +41,7 @@ def main(load: Callable[[], Tasks] = product_tasks) -> int:
     tasks = load()
     gc.collect()
     gc.freeze()  # else the first collection in a worker would write to every shared page
-    return Parent(socket.socket(fileno=os.dup(0)), tasks).rule()
+    return Parent(socket.socket(fileno=os.dup(0)), tasks).run()
 
 
 class Parent:
@@ -51,18 +51,18 @@ class Parent:
         self._control, self._tasks = control, tasks
         self._frames = Frames()
         self._workers: set[int] = set()
-        self._woken, self._waker = os.pipe()
-        self._passed: list[int] = []
+        self._wakeup_reader, self._wakeup_writer = os.pipe()
+        self._descriptors: list[int] = []
 
-    def rule(self) -> int:
+    def run(self) -> int:
         """Serve until the service is gone. Returns the exit code."""
-        os.set_blocking(self._waker, False)
+        os.set_blocking(self._wakeup_writer, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler there is no wakeup
-        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wakeup_writer, warn_on_full_buffer=False)
         self._control.sendall(frame(Kind.HELLO, build_id()))
         try:
-            while self._heard():
-                self._bury()
+            while self._handle_events():
+                self._reap()
         except (BrokenPipeError, ConnectionResetError):
             pass  # the service is gone
         finally:
@@ -72,39 +72,39 @@ class Parent:
                 os.waitpid(pid, 0)
         return 0
 
-    def _heard(self) -> bool:
+    def _handle_events(self) -> bool:
         """Wait for a message of the service, or the end of a worker. False when the service is gone."""
-        ready, _, _ = select.select([self._control.fileno(), self._woken], [], [])
-        if self._woken in ready:
-            os.read(self._woken, _READ)
+        ready, _, _ = select.select([self._control.fileno(), self._wakeup_reader], [], [])
+        if self._wakeup_reader in ready:
+            os.read(self._wakeup_reader, _READ)
         if self._control.fileno() not in ready:
             return True
-        data, passed, _, _ = socket.recv_fds(self._control, _READ, 2)
-        self._passed += passed
+        data, descriptors, _, _ = socket.recv_fds(self._control, _READ, 2)
+        self._descriptors += descriptors
         for kind, payload in self._frames.feed(data):
             if kind is Kind.FORK:
-                talk, complain = self._passed
-                self._passed = []
-                ours = os.getpid()
+                channel, stderr = self._descriptors
+                self._descriptors = []
+                own_pid = os.getpid()
                 pid = os.fork()
                 if pid == 0:
-                    self._be_worker(talk, complain, ours)
-                os.close(talk)
-                os.close(complain)
+                    self._run_worker(channel, stderr, own_pid)
+                os.close(channel)
+                os.close(stderr)
                 self._workers.add(pid)
                 self._control.sendall(frame(Kind.FORKED, encode(pid)))
             elif kind is Kind.KILL and (pid := decode(payload)) in self._workers:
                 os.kill(pid, signal.SIGKILL)  # it is ours and not yet reaped, so the number is still its own
         return bool(data)
 
-    def _be_worker(self, talk: int, complain: int, parent: int) -> NoReturn:
+    def _run_worker(self, channel: int, stderr: int, parent: int) -> NoReturn:
         """Serve tasks as the new process; the child's code ends here."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for here, to in ((talk, 0), (complain, 1), (complain, 2)):
-                os.dup2(here, to)
+            for source, target in ((channel, 0), (stderr, 1), (stderr, 2)):
+                os.dup2(source, target)
             os.closerange(3, _DESCRIPTORS)
             if sys.platform == "linux":
                 ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -113,7 +113,7 @@ class Parent:
         finally:
             os._exit(code)
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         """Reap ended workers, and report how they ended."""
         while self._workers:
             pid, status = os.waitpid(-1, os.WNOHANG)

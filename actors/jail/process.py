@@ -13,13 +13,13 @@ from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, r
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
 OPEN_FILES = 16
-STDERR_KEPT = 2 << 10
+STDERR_TAIL = 2 << 10
 _READ = 1 << 16
-_TOLD_WITHIN = 1.0
+_EXIT_WITHIN = 1.0
 _REAP_WITHIN = 5.0
 
 
-class Complaints:
+class StderrTail:
     """The end of a process's standard error."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Complaints:
     async def drain(self, stream: trio.abc.ReceiveStream) -> None:
         with suppress(trio.ClosedResourceError, trio.BrokenResourceError):
             while data := await stream.receive_some(_READ):
-                self._text = (self._text + data)[-STDERR_KEPT:]
+                self._text = (self._text + data)[-STDERR_TAIL:]
 
     def last(self) -> str:
         lines = self._text.decode(errors="replace").strip().splitlines()
@@ -36,43 +36,43 @@ class Complaints:
 
 
 class WorkerProcess:
-    """A running worker. `over` is set once it is unusable; its owner then calls `bury`.
+    """A running worker. `ended` is set once it is unusable; its owner then calls `terminate`.
 
-    end: asks its parent to kill it.
+    request_kill: asks its parent to kill it.
     """
 
     def __init__(
-        self, pid: int, talk: trio.SocketStream, complain: trio.SocketStream, end: Callable[[int], object]
+        self, pid: int, channel: trio.SocketStream, stderr: trio.SocketStream, request_kill: Callable[[int], object]
     ) -> None:
-        self._talk, self._complain, self._end = talk, complain, end
+        self._channel, self._stderr, self._request_kill = channel, stderr, request_kill
         self._frames = Frames()
-        self._complaints = Complaints()
-        self._asking = False
-        self._code: int | None = None
-        self._ended = trio.Event()
+        self._stderr_tail = StderrTail()
+        self._pending = False
+        self._exit_code: int | None = None
+        self._exited = trio.Event()
         self.pid = pid
         self.calls = 0
         self.memory_kib = 0
-        self.lacks = ""
-        self.over = trio.Event()
+        self.missing = ""
+        self.ended = trio.Event()
 
     @property
-    def in_step(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether its last request was answered; otherwise its next answer would belong to the wrong one."""
-        return not self._asking
+        return not self._pending
 
     @property
     def alive(self) -> bool:
-        return not self.over.is_set()
+        return not self.ended.is_set()
 
-    async def greet(self, memory: int) -> None:
-        """Set its limits and wait until it is ready; then `lacks` has its missing confinement. Raises WorkerDied.
+    async def handshake(self, memory: int) -> None:
+        """Set its limits and wait until it is ready; then `missing` has its missing confinement. Raises WorkerDied.
 
         If cancelled, kill it.
         """
         limits = json.dumps({"memory": memory, "files": OPEN_FILES}).encode()
         kind, payload = await self._exchange(frame(Kind.LIMITS, limits))
-        build, self.lacks = read_hello(payload)
+        build, self.missing = read_hello(payload)
         if kind is not Kind.HELLO or build != build_id():
             raise WorkerDied(f"a worker of another build: {payload[:100]!r}, not {build_id()!r}")
 
@@ -82,9 +82,9 @@ class WorkerProcess:
         If cancelled, kill it: it is out of step.
         """
         self.calls += 1
-        self._asking = True
+        self._pending = True
         kind, payload = await self._exchange(task_frame(task))
-        self._asking = kind is Kind.FAILED  # that was its last message
+        self._pending = kind is Kind.FAILED  # that was its last message
         self.memory_kib, result = read_answer(payload)
         match kind:
             case Kind.DONE:
@@ -96,54 +96,54 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kill it. Never waits; its owner buries it."""
-        if not self._ended.is_set():
-            self._end(self.pid)
-        self.over.set()
+        if not self._exited.is_set():
+            self._request_kill(self.pid)
+        self.ended.set()
 
-    def has_ended(self, code: int) -> None:
-        """Record its end, reported by its parent. code: of its exit, or minus the signal."""
-        self._code = code
-        self._ended.set()
-        self.over.set()
+    def on_exit(self, exit_code: int) -> None:
+        """Record its end, reported by its parent. exit_code: of its exit, or minus the signal."""
+        self._exit_code = exit_code
+        self._exited.set()
+        self.ended.set()
 
     async def drain(self) -> None:
-        await self._complaints.drain(self._complain)
-        self.over.set()
+        await self._stderr_tail.drain(self._stderr)
+        self.ended.set()
 
-    async def bury(self) -> None:
+    async def terminate(self) -> None:
         """Kill it, wait for the system to release it, and close its sockets."""
         self.kill()
         with trio.move_on_after(_REAP_WITHIN, shield=True):
-            await self._ended.wait()
-        for stream in (self._talk, self._complain):
+            await self._exited.wait()
+        for stream in (self._channel, self._stderr):
             with trio.move_on_after(0, shield=True):  # a socket closes at once
                 await stream.aclose()
 
     async def _exchange(self, request: bytes) -> tuple[Kind, bytes]:
         try:
-            await self._talk.send_all(request)
-            while data := await self._talk.receive_some(_READ):
+            await self._channel.send_all(request)
+            while data := await self._channel.receive_some(_READ):
                 for answer in self._frames.feed(bytes(data)):
                     return answer
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # it is gone: `_cause` says why
+            pass  # it is gone: `_failure` says why
         except BadFrame as error:
             raise WorkerDied(f"the worker broke the protocol: {error}") from None
-        raise await self._cause()
+        raise await self._failure()
 
-    async def _cause(self) -> WorkerDied | WorkerTooSlow:
-        with trio.move_on_after(_TOLD_WITHIN):
-            await self._ended.wait()
-        if self._code is None:
+    async def _failure(self) -> WorkerDied | WorkerTooSlow:
+        with trio.move_on_after(_EXIT_WITHIN):
+            await self._exited.wait()
+        if self._exit_code is None:
             return WorkerDied("the worker closed its socket")
-        if self._code == -signal.SIGPROF:
+        if self._exit_code == -signal.SIGPROF:
             return WorkerTooSlow("its processor time is used up")
         return WorkerDied(
-            ": ".join(filter(None, (f"the worker ended ({ending(self._code)})", self._complaints.last())))
+            ": ".join(filter(None, (f"the worker ended ({exit_text(self._exit_code)})", self._stderr_tail.last())))
         )
 
 
-def ending(code: int) -> str:
+def exit_text(code: int) -> str:
     """Return how a process ended, from its exit code or minus the signal."""
     if code >= 0:
         return f"exit code {code}"

@@ -37,7 +37,7 @@ _SCOPES: Final = 6
 """From this version on: abstract sockets of others, and signals to them, two bits."""
 
 
-def forbid_everything(libc: ctypes.CDLL) -> str:
+def apply_landlock(libc: ctypes.CDLL) -> str:
     """Give up every right that Landlock knows. Returns the obstacle, or "". Needs no_new_privs."""
     version = _call(libc, _CREATE, None, 0, _VERSION)
     if version < 1:
@@ -46,8 +46,8 @@ def forbid_everything(libc: ctypes.CDLL) -> str:
     ruleset = _call(libc, _CREATE, rights, len(rights), 0)
     if ruleset < 0:
         return _reason()
-    refused = _call(libc, _RESTRICT, ruleset, 0, 0) != 0
-    reason = _reason() if refused else ""
+    is_refused = _call(libc, _RESTRICT, ruleset, 0, 0) != 0
+    reason = _reason() if is_refused else ""
     os.close(ruleset)
     return reason
 
@@ -121,29 +121,29 @@ Condition = tuple[int, int, int]
 """The argument's index, the relevant bits of its 64, and their required value."""
 
 
-def filter_calls(libc: ctypes.CDLL) -> str:
+def install_seccomp_filter(libc: ctypes.CDLL) -> str:
     """Install the filter. Returns the obstacle, or "". Needs no_new_privs."""
     name = os.uname().machine
     machine = MACHINES.get(name)
     if machine is None or sys.maxsize < 1 << 32:
         return f"there is no table of system calls for {name}"
-    made = program(machine, os.getpid())
-    code = ctypes.create_string_buffer(made, len(made))
+    bytecode = seccomp_program(machine, os.getpid())
+    code = ctypes.create_string_buffer(bytecode, len(bytecode))
     # struct sock_fprog: a count of 16 bits, then a pointer, which the compiler aligns.
-    head = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(made) // 8, ctypes.addressof(code)))
-    done = libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(head), ctypes.c_ulong(0))
-    return "" if done == 0 else os.strerror(ctypes.get_errno())
+    head = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(bytecode) // 8, ctypes.addressof(code)))
+    status = libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(head), ctypes.c_ulong(0))
+    return "" if status == 0 else os.strerror(ctypes.get_errno())
 
 
-def program(machine: Machine, pid: int) -> bytes:
+def seccomp_program(machine: Machine, pid: int) -> bytes:
     """Return the filter for a machine in the kernel's format (classic BPF, 8 bytes a step). pid: of this process."""
-    whole = (1 << 64) - 1
+    all_bits = (1 << 64) - 1
     limited: dict[str, Sequence[Condition]] = {
         "mmap": [(2, _PROT_EXEC, 0)],
         "mprotect": [(2, _PROT_EXEC, 0)],
         "clone": [(0, _CLONE_THREAD, _CLONE_THREAD)],  # a thread of this process, never another process
         "tgkill": [(0, _LOW, pid)],  # abort() is a signal to oneself
-        "prlimit64": [(0, _LOW, 0), (2, whole, 0)],  # reads its own limits, sets none
+        "prlimit64": [(0, _LOW, 0), (2, all_bits, 0)],  # reads its own limits, sets none
     }
     steps = [
         _step(_LOAD, _ARCHITECTURE_AT),
@@ -164,9 +164,9 @@ def program(machine: Machine, pid: int) -> bytes:
 def _checked(conditions: Sequence[Condition]) -> list[bytes]:
     """Return steps that return EPERM unless all conditions hold. Arguments are read in halves of 32 bits."""
     steps = []
-    for argument, bits, wanted in conditions:
+    for argument, bits, required in conditions:
         for half in (0, 1):
-            mask, value = (bits >> 32 * half) & _LOW, (wanted >> 32 * half) & _LOW
+            mask, value = (bits >> 32 * half) & _LOW, (required >> 32 * half) & _LOW
             if mask:
                 steps.append(_step(_LOAD, _FIRST_ARGUMENT_AT + 8 * argument + 4 * half))
                 steps.append(_step(_AND, mask))
@@ -179,16 +179,16 @@ def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("HBBI", code, if_true, if_false, value)
 
 
-PROMISE_BROKEN: Final = 86
+VIOLATION_EXIT: Final = 86
 """The exit code of a worker that did something forbidden."""
 
 _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 4, 38
-_WATCHED: Final = ("socket.", "subprocess.", "os.", "pty.", "ctypes.dlopen", "urllib.", "shutil.", "tempfile.")
+_FORBIDDEN_EVENTS: Final = ("socket.", "subprocess.", "os.", "pty.", "ctypes.dlopen", "urllib.", "shutil.", "tempfile.")
 _HARMLESS: Final = frozenset({"builtins.id", "array.__new__", "import", "compile", "exec", "marshal.loads"})
 """Frequent events of parsers; skipped first, the hook costs about 1 % of reading a feed."""
 
 
-def shut_in(limits: Mapping[str, int]) -> str:
+def confine(limits: Mapping[str, int]) -> str:
     """Give up rights. limits: `memory`, bytes of address space; `files`, how many may be open at once.
 
     Returns the missing confinement in a few words, or "".
@@ -199,48 +199,48 @@ def shut_in(limits: Mapping[str, int]) -> str:
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        _lower(kind, value)
-    sys.meta_path[:] = [_Nothing()]
-    lacks = _ask_kernel()
-    sys.addaudithook(_watch)
-    return lacks
+        _limit(kind, value)
+    sys.meta_path[:] = [_NoImports()]
+    missing = _confine_in_kernel()
+    sys.addaudithook(_audit)
+    return missing
 
 
-def _ask_kernel() -> str:
+def _confine_in_kernel() -> str:
     """Have the kernel confine this process. Returns the missing confinement."""
     if sys.platform != "linux":
-        _lower(resource.RLIMIT_NPROC, 0)
+        _limit(resource.RLIMIT_NPROC, 0)
         return f"no Landlock and no seccomp on {sys.platform}"
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    landlock, seccomp = forbid_everything(libc), filter_calls(libc)  # the filter forbids Landlock's calls
+    landlock, seccomp = apply_landlock(libc), install_seccomp_filter(libc)  # the filter forbids Landlock's calls
     if seccomp:
-        _lower(resource.RLIMIT_NPROC, 0)  # root is exempt, and this also forbids threads; the filter distinguishes them
-    lacks = {"Landlock": landlock, "seccomp": seccomp}
-    return ", ".join(f"no {what} ({why})" for what, why in lacks.items() if why)
+        _limit(resource.RLIMIT_NPROC, 0)  # root is exempt, and this also forbids threads; the filter distinguishes them
+    missing = {"Landlock": landlock, "seccomp": seccomp}
+    return ", ".join(f"no {mechanism} ({obstacle})" for mechanism, obstacle in missing.items() if obstacle)
 
 
-def _lower(kind: int, value: int) -> None:
-    _, most = resource.getrlimit(kind)
-    allowed = value if most == resource.RLIM_INFINITY else min(value, most)
+def _limit(kind: int, value: int) -> None:
+    _, hard_limit = resource.getrlimit(kind)
+    allowed = value if hard_limit == resource.RLIM_INFINITY else min(value, hard_limit)
     resource.setrlimit(kind, (allowed, allowed))
 
 
-class _Nothing:
+class _NoImports:
     """Finds no module. The kernel would refuse the file as well, but libraries expect an ImportError."""
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> NoReturn:
         raise ModuleNotFoundError(f"a worker imports nothing once it has started: {name}", name=name)
 
 
-def _watch(event: str, given: tuple[Any, ...]) -> None:
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _HARMLESS:
         return
     if event == "open":
-        if isinstance(given[0], int):
+        if isinstance(arguments[0], int):
             return  # it is already open
-    elif not event.startswith(_WATCHED):
+    elif not event.startswith(_FORBIDDEN_EVENTS):
         return
-    os.write(2, f"a worker must not do this: {event} {given!r}"[:300].encode(errors="replace") + b"\n")
-    os._exit(PROMISE_BROKEN)
+    os.write(2, f"a worker must not do this: {event} {arguments!r}"[:300].encode(errors="replace") + b"\n")
+    os._exit(VIOLATION_EXIT)

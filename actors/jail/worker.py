@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from io import FileIO
 
 from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
-from actors.jail.rights import shut_in
+from actors.jail.rights import confine
 from actors.settings import wall_limit
 
 Tasks = Mapping[str, Callable[[bytes], bytes]]
@@ -29,24 +29,24 @@ _ALARM_SLACK = 5.0
 
 def serve(tasks: Tasks) -> int:
     """Serve tasks at the socket in descriptor 0 until it ends. Returns the exit code."""
-    talk = open(0, "r+b", buffering=0, closefd=False)  # noqa: SIM115  # for as long as the process lives
-    frames = _frames(talk)
+    channel = open(0, "r+b", buffering=0, closefd=False)  # noqa: SIM115  # for as long as the process lives
+    frames = _frames(channel)
     first, limits = next(frames, (Kind.FAILED, b""))
     if first is not Kind.LIMITS:
         return 2
     statm = _open_statm()
-    _send(talk, frame(Kind.HELLO, build_id(), b"\n", shut_in(json.loads(limits)).encode()))
+    _send(channel, frame(Kind.HELLO, build_id(), b"\n", confine(json.loads(limits)).encode()))
     for kind, payload in frames:
         if kind is not Kind.TASK:
             return 2
-        outcome, result = perform(read_task(payload), tasks)
-        _send(talk, answer_frame(outcome, resident_kib(statm), result))
-        if outcome is Kind.FAILED:
+        status, result = run_task(read_task(payload), tasks)
+        _send(channel, answer_frame(status, resident_kib(statm), result))
+        if status is Kind.FAILED:
             return 1
     return 0
 
 
-def perform(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
+def run_task(task: Task, tasks: Tasks) -> tuple[Kind, bytes]:
     """Run one task. ContentError is a refusal; any other exception is a failure, and ends the worker."""
     seconds = task.deadline_ms / 1000
     signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF has no handler, so it ends the process

@@ -184,7 +184,7 @@ async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
     from actors.content.messages.readings import FeedReading
     from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
     from actors.jail.framing import Task
-    from actors.jail.nursery import ask_one_worker
+    from actors.jail.parent_process import run_in_one_worker
     from actors.settings import Settings
     from sanderling.program import worker_command, worker_environment
 
@@ -194,9 +194,9 @@ async def tried(variables: Mapping[str, str]) -> tuple[int, int, str]:
         Task("look_page", DEADLINE_MS, msgspec.msgpack.encode(PageRequest(page, "text/html", _URL))),
     ]
     memory = Settings().worker_memory
-    (first, second), worker = await ask_one_worker(worker_command(), worker_environment(variables), memory, tasks)
+    (first, second), worker = await run_in_one_worker(worker_command(), worker_environment(variables), memory, tasks)
     read = msgspec.msgpack.decode(first, type=FeedReading)
     look = msgspec.msgpack.decode(second, type=PageLook)
     if not read.entries or look.kind != "baseline":
         raise ValueError(f"{len(read.entries)} entries of a feed, a page is {look.kind}")
-    return len(read.entries), worker.memory_kib, worker.lacks
+    return len(read.entries), worker.memory_kib, worker.missing

@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from actors.jail import rights
-from actors.jail.pool import HOPELESS
+from actors.jail.pool import MOST_FAILED_STARTS
 from actors.world import WorkerDied
 from tests.actors.jail.hostile_worker import C_DEEDS
 from tests.actors.jail.test_pool import a_jail
@@ -25,7 +25,7 @@ from tests.support.waiting import HANG
 pytestmark = pytest.mark.real
 PRODUCT = [sys.executable, "-m", "actors.jail.parent"]
 WEAK = "no Landlock (Function not implemented), no seccomp (Invalid argument)"
-WEAKER = f"import actors.jail.rights as r; r._ask_kernel = lambda: {WEAK!r}; "
+WEAKER = f"import actors.jail.rights as r; r._confine_in_kernel = lambda: {WEAK!r}; "
 
 
 def landlock_version() -> int:
@@ -89,10 +89,10 @@ async def test_s5_nothing_is_imported_after_the_start() -> None:
 @pytest.mark.parametrize("missing", ["landlock", "seccomp"])
 def test_s5_each_jail_works_without_the_other(missing: str, secret: Path) -> None:
     """In a container that refuses one wall, the other still works."""
-    without = "forbid_everything" if missing == "landlock" else "filter_calls"
+    without = "apply_landlock" if missing == "landlock" else "install_seccomp_filter"
     program = (
         f"import ctypes, os, actors.jail.rights as r; r.{without} = lambda libc: 'not here'; libc = ctypes.CDLL(None); "
-        "os.write(1, r.shut_in({'memory': 1 << 30, 'files': 16}).encode() + b'\\n'); "
+        "os.write(1, r.confine({'memory': 1 << 30, 'files': 16}).encode() + b'\\n'); "
         f"os.write(1, str(libc.open({os.fsencode(secret)!r}, 0)).encode())"
     )
     ran = subprocess.run(
@@ -115,7 +115,7 @@ async def test_s5_a_worker_that_the_kernel_does_not_hold_works_and_says_so() -> 
     ]
     async with a_jail(command, log=lambda event, **fields: said.append((event, fields))) as jail:
         assert await jail.call("echo", b"x") == b"x"
-        assert jail.lacks() == jail.statistics().lacks == WEAK
+        assert jail.lacks() == jail.statistics().missing == WEAK
     assert said == [("jail.weaker", {"level": "warning", "lacks": WEAK})]
 
 
@@ -131,7 +131,7 @@ async def test_s5_a_required_kernel_sandbox_allows_no_other_worker() -> None:
             pytest.raises(WorkerDied, match=r"cannot confine it: no Landlock .*jail = demanded"),
         ):
             await jail.call("echo", b"x")
-        assert HOPELESS == 3
+        assert MOST_FAILED_STARTS == 3
 
 
 @pytest.mark.parametrize(("version", "bits", "words"), [(1, 13, 1), (2, 14, 1), (3, 15, 1), (4, 15, 2), (7, 16, 3)])
@@ -144,7 +144,7 @@ def test_s5_every_right_that_a_kernel_knows_is_taken(version: int, bits: int, wo
 @pytest.mark.parametrize("name", rights.MACHINES)
 def test_s5_the_filter_names_its_machine_and_lets_only_the_table_pass(name: str) -> None:
     machine = rights.MACHINES[name]
-    verdict = Filter(rights.program(machine, 77))
+    verdict = Filter(rights.seccomp_program(machine, 77))
     allow, kill, eperm, enosys = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
     assert verdict(0x40000003, machine.calls["read"]) == kill, "another architecture's numbers"
     assert verdict(machine.audit, 0x40000000 | machine.calls["read"]) == kill, "x32"

@@ -14,9 +14,9 @@ import trio
 import trio.testing
 
 from actors.jail import pool
-from actors.jail.nursery import Nursery
-from actors.jail.pool import HOPELESS, ProcessJail
-from actors.jail.rights import PROMISE_BROKEN
+from actors.jail.parent_process import ParentProcess
+from actors.jail.pool import MOST_FAILED_STARTS, ProcessJail
+from actors.jail.rights import VIOLATION_EXIT
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from supervision import Child
 from tests.actors.jail.hostile_worker import DEEDS
@@ -291,8 +291,8 @@ async def test_workers_that_never_start_are_an_error_and_not_a_hang(command: lis
             await jail.call("echo", b"")
         with trio.fail_after(HANG), pytest.raises(WorkerDied):
             await jail.call("echo", b"")
-        assert jail.statistics().trouble
-        assert HOPELESS == 3
+        assert jail.statistics().start_error
+        assert MOST_FAILED_STARTS == 3
 
 
 async def test_a_worker_of_another_build_is_not_talked_to() -> None:
@@ -304,13 +304,13 @@ async def test_a_worker_of_another_build_is_not_talked_to() -> None:
 
 async def test_a_dead_parent_with_a_leaked_socket_is_cleaned_up() -> None:
     ours, theirs = trio.socket.socketpair()
-    parent = Nursery(await trio.lowlevel.open_process(["true"]), ours)
+    parent = ParentProcess(await trio.lowlevel.open_process(["true"]), ours)
     with theirs:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(parent.listen)
             await trio.testing.wait_all_tasks_blocked()
-            await parent.bury()
-    assert parent.over.is_set()
+            await parent.terminate()
+    assert parent.ended.is_set()
 
 
 async def test_a_worker_has_no_environment_and_no_rights_to_speak_of() -> None:
@@ -321,7 +321,7 @@ async def test_a_worker_has_no_environment_and_no_rights_to_speak_of() -> None:
 @pytest.mark.parametrize("deed", DEEDS)
 async def test_x6_a_worker_that_reaches_out_is_ended_before_it_gets_anything(deed: str) -> None:
     async with a_jail() as jail:
-        with pytest.raises(WorkerDied, match=rf"exit code {PROMISE_BROKEN}\): a worker must not do this"):
+        with pytest.raises(WorkerDied, match=rf"exit code {VIOLATION_EXIT}\): a worker must not do this"):
             await jail.call("deed", deed.encode())
 
 
