@@ -19,15 +19,12 @@ from actors.sources.ports import Ports
 from actors.sources.registry.previewer import Previewer
 from api.nouns import sources
 from api.nouns.context import OperationContext
-from api.nouns.versions import told_changes
-from extras.picking.records import PastChange, PastPage, Picked, PickPage, PickRequest, PickWish
+from extras.picking.records import Picked, PickPage, PickRequest, PickWish
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.tiers import WITH_DIFF, WITH_ENTRIES
 from supervision import Reply
 
-MOST_TRIED = 10
-"""Earlier versions that a selection is tried on."""
 _FEED = "this is a feed: each entry is reported by itself, so there are no parts to choose"
 _LARGE = 2
 """Factor compared with a check: the whole page is read, and the chosen part again."""
@@ -85,8 +82,7 @@ async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: So
 async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
     """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
     request = PickRequest(fetched.body, fetched.content_type, fetched.url, wish)
-    times = _LARGE if wish.past is None else _LARGE + 1  # earlier versions are tried too
-    deadline = times * page_patience(ports.settings.parse_deadline, fetched.body)
+    deadline = _LARGE * page_patience(ports.settings.parse_deadline, fetched.body)
     try:
         page = await in_jail(ports.world.jail, "pick", request, PickPage, deadline=deadline)
     except LookFailed as failure:
@@ -109,21 +105,3 @@ async def of_source(call: OperationContext, id: str, wish: PickWish) -> Picked:
     """Show the blocks of a watched page to choose from. Raises as `sources.preview` does."""
     source = sources.known(id)
     return await sources.ask_registry(call, lambda reply: PickFromSource(source, wish, reply), looks=True)
-
-
-async def tried_on_past(call: OperationContext, source: Source, wish: PickWish) -> Picked:
-    """Show the blocks of a watched page, and try a pressed one on its earlier versions. Raises StorageError too."""
-    past = None if wish.press is None else await _past_of(call, source)
-    return await of_source(call, source.id, replace(wish, past=past))
-
-
-async def _past_of(call: OperationContext, source: Source) -> PastPage | None:
-    """Return the stored versions of a page, or None without any. Raises NotFound, StorageError."""
-    told = await sources.reported_page(call, source.id, values=True)
-    if told is None or told.more:
-        return None
-    first = Millis(max(source.created_at, told.standing.began))  # earlier reports were about another part of the page
-    changes = [one for one in (await told_changes(call, source.id, MOST_TRIED + 1))[0] if one[0] >= first]
-    began = [at for at, _ in changes[1:]] + [first]
-    found = [PastChange(at, event.delta) for at, (_, event) in zip(began, changes, strict=False) if event.delta]
-    return PastPage(tuple(block.text for block in told.blocks), tuple(found[:MOST_TRIED])) if found else None

@@ -191,15 +191,10 @@ class PageIndex:
 
 
 def selector_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> str:
-    """Return a selector for one of these equivalent elements, and nothing else of the page.
+    """Return the cheapest selector for one of these equivalent elements, and nothing else of the page.
 
-    kind: the required kind, None for any.
+    The last resort is the place from the top of the page. kind: the required kind, None for any.
     """
-    return next(selectors_of(index, targets, kind))
-
-
-def selectors_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> Iterator[str]:
-    """Yield such selectors, cheapest first; the last one is by the place from the top of the page."""
     wanted, tries = targets[:_CLIMBS], _TRIES
     ways = (way for target in wanted for way in _ways(index, target) if way.css or kind != "css")
     for way in sorted(ways, key=lambda way: (way.cost, len(way.xpath))):
@@ -208,9 +203,9 @@ def selectors_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None
             continue
         tries -= not way.sure
         if way.sure or _chooses(index, selector, wanted):
-            yield selector
+            return selector
     last = from_top(wanted[0])
-    yield last.xpath if kind == "xpath" else last.css
+    return last.xpath if kind == "xpath" else last.css
 
 
 def _chooses(index: PageIndex, selector: str, wanted: Sequence[Element]) -> bool:

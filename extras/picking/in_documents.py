@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from actors.content.bodies.markup import Element
 from actors.content.bodies.text import normalise
@@ -21,10 +17,8 @@ from actors.content.pages.selectors import BlockPlace, chosen_by, heading_of, st
 from actors.content.pages.traits import HEADING, TOP
 from actors.content.wording import json_text
 from actors.content.wording.json_text import Location
-from actors.versions import Paragraph
 from extras.picking.reaching import Reaches
 from extras.picking.records import ReachName
-from storage.records.event import Context
 
 _LONGEST: Final = 600
 _BEGINS: Final = re.compile(r"[^\d:=|]{2,40}[:=|]|[^\d]{3,40}?(?=\s[^\w\s]?\d)")
@@ -40,13 +34,11 @@ class DocumentReaches(Reaches):
         self._format = format
         self._stands = stands_of(format, blocks)
 
-    def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
+    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
         stand = self._labels(at)
         tried = [self._counted(stand, at) if stand.row or stand.column else "", own_words(self.blocks.texts[at])]
         tried += [self._counted(BlockPlace(stand.heading), at), self._counted(BlockPlace(), at)]
-        for way in dict.fromkeys(filter(None, tried)):
-            if len(way) <= _LONGEST and self.chosen(way) == {at}:
-                yield way
+        return next((one for one in tried if one and len(one) <= _LONGEST and self.chosen(one) == {at}), "")
 
     def like(self, at: int, kind: str | None = None) -> str:
         """Return the path of a block's column."""
@@ -65,9 +57,6 @@ class DocumentReaches(Reaches):
     def chosen(self, selector: str) -> frozenset[int]:
         return frozenset(_chosen(selector, self.blocks.texts, self._stands))
 
-    def earlier(self, names: Sequence[object]) -> PastBlocks:
-        return PastBlocks(names, self.blocks, self._stands)
-
     def _labels(self, at: int) -> BlockPlace:
         """Return a block's place, without the page number of a PDF: pages move."""
         stand = self._stands[at]
@@ -81,38 +70,6 @@ class DocumentReaches(Reaches):
     def _several(self, stand: BlockPlace) -> str:
         path = written(stand) if any(stand) else ""
         return path if path and len(path) <= _LONGEST and len(self.chosen(path)) > 1 else ""
-
-
-class PastBlocks:
-    """The blocks of a document, which go back version by version: see `reaching.Earlier`."""
-
-    def __init__(self, names: Sequence[object], blocks: Blocks, stands: Sequence[BlockPlace]) -> None:
-        self._blocks = list(map(_Named, names, blocks.texts, stands))
-
-    def chosen(self, selector: str) -> frozenset[object]:
-        texts, stands = [one.text for one in self._blocks], [one.stand for one in self._blocks]
-        return frozenset(self._blocks[at].name for at in _chosen(selector, texts, stands))
-
-    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
-        known, now = {one.name: one for one in self._blocks}, {one.thread for one in after}
-        others = [one for one in self._blocks if one.name not in now]
-        was = {known[one.thread].text: one.text for one in before if one.thread in known}
-        blocks = [
-            _Named(one.thread, one.text, known[one.thread].stand if one.thread in known else _stand(one.context))
-            for one in before
-        ]
-        self._blocks = [
-            one._replace(stand=BlockPlace(*(was.get(label, label) for label in one.stand))) for one in blocks
-        ]
-        self._blocks += others
-
-
-class _Named(NamedTuple):
-    """A block by its name."""
-
-    name: object
-    text: str
-    stand: BlockPlace
 
 
 def own_words(text: str) -> str:
@@ -134,10 +91,6 @@ def _chosen(selector: str, texts: Sequence[str], stands: Sequence[BlockPlace]) -
     return [at for at, text in enumerate(texts) if test(at + 1, text) is not None]
 
 
-def _stand(context: Context) -> BlockPlace:
-    return BlockPlace(context.heading, context.row, context.column)
-
-
 _NAME: Final = re.compile(r"[A-Za-z_\u0080-\uffff][\w]*", re.A)
 
 
@@ -148,10 +101,9 @@ class JsonReaches(Reaches):
         self._value, self.blocks = value, blocks
         self._places = [line.at for line in json_text.lines(value) for _ in _pieces(line.text)][: len(blocks.texts)]
 
-    def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
-        for path in dict.fromkeys((self._path(self._places[at]), self._path(self._places[at], named=False))):
-            if len(path) <= _LONGEST:
-                yield path
+    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
+        place = self._places[at]
+        return _fitting(self._path(place)) or _fitting(self._path(place, named=False))
 
     def like(self, at: int, kind: str | None = None) -> str:
         place = self._places[at]
@@ -170,9 +122,6 @@ class JsonReaches(Reaches):
         ways = ((at, place[:depth]) for at, place in enumerate(self._places) for depth in range(len(place) + 1))
         return frozenset(at for at, way in ways if way in found)
 
-    def earlier(self, names: Sequence[object]) -> PastJson:
-        return PastJson(self._value, self._places, names)
-
     def _path(self, place: Location, every: int | None = None, *, named: bool = True) -> str:
         """Return the path to a place. every: the depth where all items match. named: items by their names."""
         value, path = self._value, "$"
@@ -181,89 +130,6 @@ class JsonReaches(Reaches):
             path += "[*]" if depth == every else here
             value = value[step]
         return path
-
-
-class PastJson:
-    """A JSON value that goes back version by version: see `reaching.Earlier`."""
-
-    def __init__(self, value: Any, places: Sequence[Location], names: Sequence[object]) -> None:
-        self._value = copy.deepcopy(value)
-        self._places = dict(zip(names, places, strict=True))
-
-    def chosen(self, selector: str) -> frozenset[object]:
-        found = frozenset(selectors.find_in_json(self._value, selector))
-        return frozenset(
-            name
-            for name, place in self._places.items()
-            if any(place[:depth] in found for depth in range(len(place) + 1))
-        )
-
-    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
-        now, then = ({paragraph.thread: paragraph.text for paragraph in side} for side in (after, before))
-        for name, text in then.items():
-            if name in self._places and now.get(name, text) != text:
-                self._say(self._places[name], text)
-        for name in now.keys() - then.keys():
-            if place := self._places.pop(name, None):
-                self._take_out(place)
-        above: Location = ()
-        for paragraph in before:
-            if paragraph.thread not in now:
-                self._put_in(paragraph, above)
-            above = self._places.get(paragraph.thread, above)
-
-    def _say(self, place: Location, text: str) -> None:
-        key, value = _said(text)
-        if place and value is not json_text.NO_VALUE and (key is None or key == place[-1]):
-            json_text.at(self._value, place[:-1])[place[-1]] = value
-
-    def _take_out(self, place: Location) -> None:
-        """Delete a place, and all containers that become empty."""
-        while place:
-            held = json_text.at(self._value, place[:-1])
-            del held[place[-1]]
-            if isinstance(held, list):
-                self._move(place, -1)
-            if held:
-                return
-            place = place[:-1]
-
-    def _put_in(self, paragraph: Paragraph, above: Location) -> None:
-        """Insert a line after the one above it; an existing member starts a new item."""
-        key, value = _said(paragraph.text)
-        depth = len(above) - 1
-        while depth >= 0 and (isinstance(above[depth], int) is (key is not None)):
-            depth -= 1
-        if value is json_text.NO_VALUE or depth < 0:
-            return
-        held, item = json_text.at(self._value, above[:depth]), above[:depth]
-        if key is None:
-            place = (*item, int(above[depth]) + 1)
-        elif key not in held:
-            held[key] = value
-            self._places[paragraph.thread] = (*item, key)
-            return
-        elif item and isinstance(item[-1], int):
-            held, place, value = json_text.at(self._value, item[:-1]), (*item[:-1], item[-1] + 1), {key: value}
-        else:
-            return
-        self._move(place, 1)
-        held.insert(place[-1], value)
-        self._places[paragraph.thread] = place if key is None else (*place, key)
-
-    def _move(self, place: Location, by: int) -> None:
-        """Renumber the items of a list from a place on, after one was added or removed there."""
-        above, first = place[:-1], place[-1]
-        for name, other in self._places.items():
-            item = other[len(above)] if other[: len(above)] == above and len(other) > len(above) else None
-            if isinstance(item, int) and isinstance(first, int) and item >= first:
-                self._places[name] = (*above, item + by, *other[len(above) + 1 :])
-
-
-def _said(line: str) -> tuple[str | None, Any]:
-    """Return a line's member name (None for an item) and its value; NO_VALUE if it cannot be parsed."""
-    key, rest = json_text.named(line)
-    return key, json_text.loaded(rest)
 
 
 def _member(name: str) -> str:
@@ -286,7 +152,6 @@ def _pieces(text: str) -> range:
 
 
 _PREFIX: Final = re.compile(r"[^\d:=,;|\t]{2,40}[:=,;|\t]")
-_DELIMITERS: Final = (";", "\t", ",", "|")
 
 
 class LineReaches(Reaches):
@@ -300,16 +165,16 @@ class LineReaches(Reaches):
         self._cells = _cells(text, blocks) if format == "csv" else []
         self._cell_stands = [BlockPlace("", *map(normalise, cell.place)) for cell in self._cells]
 
-    def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
+    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
         first, last = self._spans[at]
         if not first:
-            return
+            return ""
         prefix = _PREFIX.match(self._lines[first - 1])
         if first == last and prefix and _SPOKEN.search(prefix[0]):
             selector = f"re:^{re.escape(prefix[0])}"
             if self.chosen(selector) == {at}:
-                yield selector
-        yield f"lines:{first}" if first == last else f"lines:{first}-{last}"
+                return selector
+        return f"lines:{first}" if first == last else f"lines:{first}-{last}"
 
     def part(self, at: int, kind: str | None = None) -> str:
         """Return the part below a heading if there is one, else the lines up to the next empty one."""
@@ -356,74 +221,12 @@ class LineReaches(Reaches):
             "part": written(whole) if len(chosen_by(written(whole), self._cell_stands)) > 1 else "",
         }
 
-    def earlier(self, names: Sequence[object]) -> PastLines:
-        return PastLines(self._lines, self._spans, names, PastBlocks(names, self.blocks, self._stands))
-
-
-class PastLines:
-    """The lines of a text, which go back version by version: see `reaching.Earlier`."""
-
-    def __init__(
-        self, lines: Sequence[str], spans: Sequence[tuple[int, int]], names: Sequence[object], blocks: PastBlocks
-    ) -> None:
-        self._blocks = blocks
-        named = [(name, span) for name, span in zip(names, spans, strict=True) if span[0]]
-        held = {number: name for name, (first, last) in named for number in range(first, last + 1)}
-        self._lines = [(held.get(number), line) for number, line in enumerate(lines, 1)]
-
-    def chosen(self, selector: str) -> frozenset[object]:
-        if selector_kind(selector) == "path":
-            return self._blocks.chosen(selector)
-        test = selectors.line_test(selector)
-        found: dict[object, bool] = {}
-        for number, (name, line) in enumerate(self._lines, 1):
-            found[name] = found.get(name, True) and test(number, line) is not None
-        return frozenset(name for name, hit in found.items() if hit and name is not None)
-
-    def back(self, after: Sequence[Paragraph], before: Sequence[Paragraph]) -> None:
-        now, then = ({paragraph.thread: paragraph.text for paragraph in side} for side in (after, before))
-        lost = _lost(before, now)
-        lines: list[tuple[object, str]] = [(each.thread, each.text) for each in lost.get(None, ())]
-        for name, group in groupby(self._lines, key=itemgetter(0)):
-            held = [line for _, line in group]
-            if name in then and now.get(name) != then[name]:
-                lines += [(name, said) for said in _like(then[name], held)]
-            elif name not in now or name in then:
-                lines += [(name, line) for line in held]
-            if name is not None:
-                lines += [(each.thread, said) for each in lost.get(name, ()) for said in _like(each.text, held[:1])]
-        self._lines = lines
-        self._blocks.back(after, before)
-
 
 def _cells(text: str, blocks: Blocks) -> list[TableCell]:
     """Return the cells of a table whose rows are its blocks; none if a row is too long for one block."""
     cells = cells_of(text)[:MOST_BLOCKS]
     rows = dict(enumerate(blocks.texts))
     return cells if all(" ".join(one.text.split()) in rows.get(one.at, one.text) for one in cells) else []
-
-
-def _lost(before: Sequence[Paragraph], now: Mapping[object, str]) -> dict[object, list[Paragraph]]:
-    """Group the paragraphs that only the earlier version has by the block above them; None at the top."""
-    lost: dict[object, list[Paragraph]] = {}
-    above: object = None
-    for paragraph in before:
-        if paragraph.thread in now:
-            above = paragraph.thread
-        else:
-            lost.setdefault(above, []).append(paragraph)
-    return lost
-
-
-def _like(text: str, lines: Sequence[str]) -> list[str]:
-    """Format a text like these lines: same width, indentation and delimiter."""
-    sign = next((one for one in _DELIMITERS if one in lines[0]), "")
-    if sign and " | " in text and sign.strip() != "|":
-        return [sign.join(text.split(" | "))]
-    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-    if len(lines) == 1:
-        return [indent + text]
-    return [indent + line for line in textwrap.wrap(text, max(map(len, lines)))]
 
 
 def _spans(lines: list[str], texts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -460,15 +263,13 @@ _QUOTABLE: Final = re.compile(r"[^\"\x00-\x1f]{1,100}")
 
 
 class XmlReaches(Reaches):
-    """The selectors of one document. holders: the element of each block, of which a line says too little to go back."""
+    """The selectors of one document. holders: the element of each block."""
 
     def __init__(self, root: Element, blocks: Blocks, holders: Sequence[Element]) -> None:
         self._root, self.blocks, self._holders = root, blocks, holders[: len(blocks.texts)]
 
-    def ways(self, at: int, kind: str | None = None, *, whole: bool = False) -> Iterator[str]:
-        for named in (True, False):
-            if path := self._path(self._holders[at], named=named):
-                yield path
+    def this(self, at: int, kind: str | None = None, *, whole: bool = False) -> str:
+        return self._path(self._holders[at]) or self._path(self._holders[at], named=False)
 
     def like(self, at: int, kind: str | None = None) -> str:
         path = self._path(self._holders[at], every=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
 from typing import Final
 
 from actors.content.bodies.encoding import decode, unpacked
@@ -24,27 +23,23 @@ from actors.content.wording import json_text
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.spans import line
 from actors.content.wording.words import folded
-from actors.versions import Paragraph
 from extras.picking.deriving import Kind
 from extras.picking.in_documents import DocumentReaches, JsonReaches, LineReaches, XmlReaches
-from extras.picking.reaching import HtmlReaches, Reaches, Trial, names_of, room_of
+from extras.picking.reaching import HtmlReaches, Reaches
 from extras.picking.records import BLOCK_EXCERPT as EXCERPT
 from extras.picking.records import (
     MOST_BLOCKS,
     BlockCell,
     BlockKind,
     KeptBlocks,
-    PastPage,
     PickBlock,
     PickChoice,
     PickedValue,
-    PickHeld,
     PickPage,
     PickReach,
     PickRequest,
     PickWish,
     PressedBlock,
-    ReachName,
 )
 
 MOST: Final = 12
@@ -122,7 +117,6 @@ class _Picking:
         items = items_of(opened.root, opened.watched, asked.url, judged=True) if opened.watched else []
         self._items = {item_form(item.url) for item in items}
         self._watched = self._watched_by(asked.wish)
-        self._tried = 1 if asked.wish.past is None else room_of(len(blocks.texts))[0]
 
     def page(self) -> PickPage:
         reading, wish = self._reading, self._wish
@@ -195,37 +189,21 @@ class _Picking:
         kind = _kind_of(chosen) if joins else None
         if joins and kind is None:
             return PickChoice(self._block(at), (), press.reach, None)
-        made: dict[ReachName, list[str]] = {
-            "this": list(islice(reaches.ways(at, kind, whole=press.act == "without"), self._tried)),
-            "like": [reaches.like(at, kind)],
-            "part": [reaches.part(at, kind)],
-        }
-        past = self._wish.past
         if press.cell:
-            of_cell = reaches.cell(at, press.cell) if isinstance(reaches, LineReaches) else {}
-            made, past = {name: [path] for name, path in of_cell.items()}, None  # versions hold rows, not cells
-        known = self._known(reaches, at, {name: ways for name, ways in made.items() if any(ways)}, past)
+            made = reaches.cell(at, press.cell) if isinstance(reaches, LineReaches) else {}
+        else:
+            made = {
+                "this": reaches.this(at, kind, whole=press.act == "without"),
+                "like": reaches.like(at, kind),
+                "part": reaches.part(at, kind),
+            }
+        known = tuple(PickReach(name, one, len(reaches.chosen(one))) for name, one in made.items() if one)
         wanted = next((one for one in known if one.name == press.reach), None) or next(iter(known), None)
         if wanted is None:
             return PickChoice(self._block(at), (), press.reach, None)
         selector, ignore = _with(self._wish, press, wanted.selector)
         fits = all(len(one) <= LONGEST for one in (selector or "", *ignore))
         return PickChoice(self._block(at), known, wanted.name, self._kept(selector, ignore) if fits else None)
-
-    def _known(
-        self, reaches: Reaches, at: int, made: Mapping[ReachName, Sequence[str]], past: PastPage | None
-    ) -> tuple[PickReach, ...]:
-        """Return each reach with the selector that held best over the earlier versions; ties go to the first."""
-        count = {way: len(reaches.chosen(way)) for ways in made.values() for way in ways}
-        held: Mapping[str, PickHeld] = {}
-        if past is not None and past.changes:
-            told = [Paragraph(text) for text in past.told]
-            names = names_of(reaches.blocks.texts, told)
-            if (earlier := reaches.earlier(names)) is not None:
-                alone = frozenset(way for way in count if count[way] == 1)
-                held = Trial(earlier, past, told, names[at]).held(list(count), alone)
-        best = {name: max(ways, key=lambda way: held[way].same if way in held else 0) for name, ways in made.items()}
-        return tuple(PickReach(name, way, count[way], held.get(way)) for name, way in best.items())
 
     def _kept(self, selector: str | None, ignore: tuple[str, ...]) -> KeptBlocks | None:
         """Return the blocks that a choice keeps, as a check would read them; None if it keeps none."""

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from actors.content.messages.requests import BodyRequest
-from storage.records.event import Delta, Value
+from storage.records.event import Value
 from storage.records.identity import Millis
 
 BLOCK_EXCERPT: Final = 2_000
@@ -45,26 +45,11 @@ class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
     cell: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
 
-class PastChange(Struct, frozen=True):
-    """A reported change of a page. at: when the previous version began, as far as known."""
-
-    at: Millis
-    delta: Delta
-
-
-class PastPage(Struct, frozen=True):
-    """Earlier versions of a page: the last reported texts, and the changes that led to them, newest first."""
-
-    told: tuple[str, ...]
-    changes: tuple[PastChange, ...]
-
-
 class PickWish(Struct, frozen=True):
     """A request to show a page. selector, ignore: the current choice. find: words that blocks must have.
 
-    selectors: also compute a selector for each shown block. past: the versions that selectors are tried on, None
-    without any. inherited_selector: from tags, when there is no `selector`. inherited_ignore: from tags, added to
-    `ignore`.
+    selectors: also compute a selector for each shown block. inherited_selector: from tags, when
+    there is no `selector`. inherited_ignore: from tags, added to `ignore`.
     """
 
     selector: str | None = None
@@ -73,7 +58,6 @@ class PickWish(Struct, frozen=True):
     find: str = ""
     press: PressedBlock | None = None
     selectors: bool = False
-    past: PastPage | None = None
     inherited_selector: str | None = None
     inherited_ignore: tuple[str, ...] = ()
 
@@ -121,24 +105,12 @@ class PickBlock(Struct, frozen=True):
     cells: tuple[BlockCell, ...] = ()
 
 
-class PickHeld(Struct, frozen=True):
-    """A selector's result on the earlier versions that have the block: how many yield the same place, how many
-    nothing; the rest yield another place. since: the start of the oldest.
-    """
-
-    versions: int
-    same: int
-    nothing: int
-    since: Millis
-
-
 class PickReach(Struct, frozen=True):
-    """The reach of a choice: its selector, and how many blocks that matches. held: None without earlier versions."""
+    """The reach of a choice: its selector, and how many blocks that matches."""
 
     name: ReachName
     selector: str
     blocks: int
-    held: PickHeld | None = None
 
 
 class KeptBlocks(Struct, frozen=True):

@@ -69,24 +69,9 @@ class PageBlock(Declared, frozen=True):
     cells: tuple[BlockCell, ...] = ()
 
 
-@shown_whole(records.PickHeld)
-class HeldVersions(Declared, frozen=True):
-    """A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
-    chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the oldest.
-
-    Only the texts of earlier versions are stored. They are filled into the present page, so a redesign goes unnoticed.
-    """
-
-    since: Time
-
-
 @shown_whole(records.PickReach)
 class BlockReach(Declared, frozen=True):
-    """A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the selector's
-    result on earlier versions of the source; null if no stored version contains the block.
-    """
-
-    held: HeldVersions | None
+    """A possible reach of a choice, its selector, and the number of blocks that this chooses."""
 
 
 @shown_whole(records.PickChoice)
@@ -160,7 +145,7 @@ async def of_source(call: Call) -> Answer:
         asked.press,
         selectors=True,
     )
-    return Answer(_picked_page(await asking.tried_on_past(call, now, wish)))
+    return Answer(_picked_page(await asking.of_source(call, now.id, wish)))
 
 
 ROUTES = (

@@ -152,7 +152,7 @@ async def press(visit: Visit) -> Page:
     form: SourcePicking = visit.form
     source, pressed = (await sources.view(visit, visit.path["id"])).source, _read(form.pick, Pressing)
     try:
-        return shown(await asking.tried_on_past(visit, source, wish_of(form, pressed)), pressed, form, source)
+        return shown(await asking.of_source(visit, source.id, wish_of(form, pressed)), pressed, form, source)
     except (Refusal, DomainError) as error:
         return unreached(source, error)
 
@@ -326,7 +326,7 @@ async def price_of_source(visit: Visit) -> Page | Go:
     source = (await sources.view(visit, visit.path["id"])).source
     wanted, pressed = _read(form.price, PriceForm), _read(form.pick, Pressing)
     try:
-        picked = await asking.tried_on_past(visit, source, wish_of(form, pressed))
+        picked = await asking.of_source(visit, source.id, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     try:

@@ -243,15 +243,11 @@ export interface BlockChoice {
   kept: KeptBlocks | null;
 }
 
-/**
- * A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the selector's
- * result on earlier versions of the source; null if no stored version contains the block.
- */
+/** A possible reach of a choice, its selector, and the number of blocks that this chooses. */
 export interface BlockReach {
   name: "like" | "part" | "this" | (string & {});
   selector: string;
   blocks: number;
-  held: HeldVersions | null;
 }
 
 /**
@@ -946,19 +942,6 @@ export interface Heartbeat {
 export interface HeldEvents {
   events: number;
   bytes: number;
-}
-
-/**
- * A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
- * chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the
- * oldest. Only the texts of earlier versions are stored. They are filled into the present page, so a redesign goes
- * unnoticed.
- */
-export interface HeldVersions {
-  versions: number;
-  same: number;
-  nothing: number;
-  since: string;
 }
 
 /** The places of the terms in Unicode code points; no text is HTML. `diff`: those in added and removed texts. */

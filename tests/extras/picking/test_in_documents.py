@@ -7,10 +7,7 @@ import pytest
 from actors.content.pages.page import blocks_in, open_page
 from actors.content.pages.plain import format_of
 from extras.picking.in_documents import DocumentReaches
-from extras.picking.records import PickHeld
 from tests.extras.office.written_files import docx, p, pdf, word_table, xlsx
-from tests.extras.picking.histories import DAY
-from tests.extras.picking.test_trying import reached
 from tests.support.pages import read_page
 
 ROWS: list[list[str | float]] = [["Plan", "Seats", "Fee"], ["Solo", 1, 5], ["Team", 10, 29]]
@@ -54,20 +51,6 @@ def test_a_block_is_named_by_its_labels(body: bytes, block: str, this: str, like
 def test_each_selector_chooses_its_block_alone_as_in_a_check(body: bytes) -> None:
     found = reaches(body)
     for at, text in enumerate(found.blocks.texts):
-        ways = list(found.ways(at))
-        assert ways, "a document has a way to each of its blocks"
-        for way in ways:
-            assert found.chosen(way) == {at}
-            assert (read_page(body, "", "https://a.test/", way, ()).blocks or ("",))[0] in text
-
-
-def test_a_path_is_tried_on_the_earlier_versions_of_a_workbook() -> None:
-    was = xlsx({"Plans": [["Plan", "Fee"], ["Team", 25]]})
-    middle = xlsx({"Plans": [["Plan", "Fee"], ["Group", 25], ["Solo", 4]]})
-    now = xlsx({"Plans": [["Plan", "Fee"], ["Solo", 4], ["Team", 25]]})
-    held = reached(was, now, text="25")["this"]
-    assert (held.selector, held.held) == ("path:Plans › Team · Fee", PickHeld(1, 1, 0, DAY))
-    other = reached(middle, xlsx({"Plans": [["Plan", "Fee"], ["Team", 25], ["Solo", 4]]}), text="25")["this"]
-    assert other.held is not None
-    assert other.held.same == 1, "the row had another name: its place among all is what held"
-    assert other.selector.startswith("path:") and "Team" not in other.selector
+        selector = found.this(at)
+        assert found.chosen(selector) == {at}, "a document has a selector for each of its blocks"
+        assert (read_page(body, "", "https://a.test/", selector, ()).blocks or ("",))[0] in text

@@ -46,11 +46,11 @@ def test_a_block_is_distinguished_by_attribute_then_element_then_number() -> Non
 def test_each_selector_selects_as_a_check_does() -> None:
     found = reaches(PLANS)
     for at, text in enumerate(found.blocks.texts):
-        for way in found.ways(at):
-            assert at in found.chosen(way)
-            watched = read_page(PLANS.encode(), "", "https://a.test/", way, ()).blocks
-            assert len(watched) == len(found.chosen(way))
-            assert text.endswith(watched[-1]) or len(watched) > 1
+        selector = found.this(at)
+        assert at in found.chosen(selector)
+        watched = read_page(PLANS.encode(), "", "https://a.test/", selector, ()).blocks
+        assert len(watched) == len(found.chosen(selector))
+        assert text.endswith(watched[-1]) or len(watched) > 1
 
 
 def test_quotes_and_names_that_can_not_stand_in_an_xpath_give_none_or_a_number() -> None:

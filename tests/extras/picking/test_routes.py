@@ -16,14 +16,12 @@ from extras.picking.records import (
     PickChoice,
     Picked,
     PickedValue,
-    PickHeld,
     PickPage,
     PickReach,
     PressedBlock,
 )
-from storage.records.event import StandingValues, Value
+from storage.records.event import Value
 from tests.api.house import House
-from tests.api.nouns.test_versions import HERE, HISTORY, told
 from tests.support.build import NOW, a_source_id
 
 BLOCK = PickBlock(
@@ -68,37 +66,9 @@ async def test_a_url_is_shown_with_its_blocks_and_every_wish_is_passed_on(
     assert (block["selector"], block["row"], block["watched"]) == ("#adult", "Adult", True)
     assert block["values"][0]["condition"] == 'label:"Adult · Price" price'
     assert (block["values"][1]["condition"], block["values"][1]["number"]) == ("date", None)
-    assert answer["choice"]["reaches"] == [{"name": "this", "selector": "#adult", "blocks": 1, "held": None}]
+    assert answer["choice"]["reaches"] == [{"name": "this", "selector": "#adult", "blocks": 1}]
     assert (answer["choice"]["kept"]["texts"], answer["now"], answer["found"]) == (["14 €"], None, 3)
     assert answer["fetched_at"] == "2026-05-28T20:26:40.000Z"
-
-
-async def test_a_pressed_block_is_tried_on_stored_versions(house: House, client: httpx.AsyncClient) -> None:
-    await told(house)
-    held = PickReach("this", "#adult", 1, PickHeld(2, 1, 1, NOW))
-    house.registry.picked = Picked(NOW, replace(PAGE, choice=PickChoice(BLOCK, (held,), "this", KEPT)))
-    answer = (await client.post(f"{HERE}/blocks", json={"press": PRESS})).json()
-    (reach,) = answer["choice"]["reaches"]
-    assert reach["held"] == {"versions": 2, "same": 1, "nothing": 1, "since": "2026-05-28T20:26:40.000Z"}
-    past = house.registry.seen[-1].wish.past
-    assert past.told == HISTORY[-1]
-    assert [change.delta.stats.changed for change in past.changes] == [1, 1], "the newest first"
-    assert [change.at for change in past.changes] == [NOW + 1000, NOW], "when the version before each began"
-    known = house.registry.told[a_source_id()]
-    house.registry.told[a_source_id()] = known._replace(standing=StandingValues((), 0, NOW + 1500))
-    await client.post(f"{HERE}/blocks", json={"press": PRESS})
-    past = house.registry.seen[-1].wish.past
-    assert [change.at for change in past.changes] == [NOW + 1500], "what was told before was of another part"
-
-
-@pytest.mark.parametrize("more", [0, 3])
-async def test_without_a_version_or_a_choice_nothing_is_tried(
-    house: House, client: httpx.AsyncClient, more: int
-) -> None:
-    await told(house, more=more)
-    body = {"press": PRESS} if more else {}
-    assert (await client.post(f"{HERE}/blocks", json=body)).status_code == 200
-    assert house.registry.seen[-1].wish.past is None
 
 
 async def test_omitted_fields_of_a_choice_have_the_sources_values(house: House, client: httpx.AsyncClient) -> None:

@@ -18,7 +18,6 @@ from extras.picking.records import (
     PickChoice,
     Picked,
     PickedValue,
-    PickHeld,
     PickPage,
     PickReach,
     PressedBlock,
@@ -79,29 +78,6 @@ async def test_a_page_is_shown_as_numbered_blocks_with_actions(house: House, bro
     for said in ("left out: furniture", "Prices · Adult · Price", "1 to 4 of 240 blocks", "without menus and the like"):
         assert said in browser.text
     assert browser.page.xpath("//li[4]//details"), "a long block opens"
-
-
-@pytest.mark.parametrize(
-    ("held", "says"),
-    [
-        (
-            PickHeld(7, 7, 0, NOW),
-            "Tried on 7 earlier versions of the page: it chooses the same place in each (since 20:26).",
-        ),
-        (PickHeld(1, 1, 0, NOW), "Tried on the earlier version of the page: it chooses the same place (since 20:26)."),
-        (PickHeld(7, 4, 2, NOW), "chooses the same place in 4. In 2 versions it would choose nothing. In 1 version it"),
-    ],
-)
-async def test_it_says_how_a_selector_did_on_earlier_versions(
-    house: House, browser: Browser, held: PickHeld, says: str
-) -> None:
-    id = await opened(house, browser)
-    assert PRESSED.choice is not None
-    tried = (replace(REACHES[0], held=held), replace(REACHES[1], held=PickHeld(99, 0, 99, NOW)))
-    house.registry.picked = Picked(NOW, replace(PRESSED, choice=replace(PRESSED.choice, reaches=tried)))
-    await browser.submit(f"/sources/{id}/pick", {"pick.only": "1-00000001"})
-    assert says in " ".join(browser.text.split())
-    assert "99" not in browser.text, "of the reach that is shown, and of no other"
 
 
 async def test_a_pressed_block_shows_the_remaining_text_until_saved(house: House, browser: Browser) -> None:

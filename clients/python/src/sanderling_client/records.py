@@ -236,14 +236,11 @@ class BlockChoice(Struct, frozen=True, kw_only=True):
 
 
 class BlockReach(Struct, frozen=True, kw_only=True):
-    """A possible reach of a choice, its selector, and the number of blocks that this chooses. `held`: the
-    selector's result on earlier versions of the source; null if no stored version contains the block.
-    """
+    """A possible reach of a choice, its selector, and the number of blocks that this chooses."""
 
     name: str
     selector: str
     blocks: int
-    held: HeldVersions | None
 
 
 class BlockValue(Struct, frozen=True, kw_only=True):
@@ -959,19 +956,6 @@ class HeldEvents(Struct, frozen=True, kw_only=True):
 
     events: int
     bytes: int
-
-
-class HeldVersions(Struct, frozen=True, kw_only=True):
-    """A selector tried on the earlier `versions` of a page that contain the block, at most 10. In `same` of them it
-    chooses the same place, in `nothing` of them nothing, in the others another place. `since`: the start of the
-    oldest. Only the texts of earlier versions are stored. They are filled into the present page, so a redesign
-    goes unnoticed.
-    """
-
-    versions: int
-    same: int
-    nothing: int
-    since: str
 
 
 class Highlights(Struct, frozen=True, kw_only=True):
