@@ -1,7 +1,6 @@
 """Export a whole instance as one file of JSON lines, and import it into a new instance.
 
-`lines.py` is the format (described in docs/moving.md and docs/schemas/export.json);
-`inventory.py` lists the exported fields of each storage table. Out: `writing.py`. In: `reading.py`
-(checks every line) -> `loading.py` (all or nothing). May import storage, signatures and URLs; asks no service. Start
-with `lines.py`.
+`lines.py` is the format (described in docs/moving.md and docs/schemas/export.json), with the tables that stay. Out:
+`writing.py`. In: `reading.py` (checks every line) -> `loading.py` (all or nothing). May import storage, signatures and
+URLs; asks no service. Start with `lines.py`.
 """

@@ -26,7 +26,6 @@ from msgspec.structs import replace
 
 from actors.settings import Settings
 from actors.signatures.event import public_half
-from extras.migrate.whole.inventory import left_out
 from extras.migrate.whole.lines import (
     FORMAT,
     KIND_NAMES,
@@ -46,6 +45,7 @@ from extras.migrate.whole.lines import (
     day_name,
     encode,
     last_day,
+    left_out,
     moved,
     named,
 )

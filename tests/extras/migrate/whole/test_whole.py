@@ -22,8 +22,7 @@ from msgspec.structs import replace
 from actors.recorder.signing import SigningKeys
 from actors.settings import Settings
 from actors.signatures.event import jwks, new_signing_key
-from extras.migrate.whole.inventory import CARRIED, LEFT_OUT
-from extras.migrate.whole.lines import DestinationLine, as_text, schema
+from extras.migrate.whole.lines import LEFT_OUT, DestinationLine, as_text, schema
 from extras.migrate.whole.loading import ImportResult, load, look_through
 from extras.migrate.whole.writing import CannotWrite, export, position_of, snapshot, write_export
 from sanderling import keyring
@@ -41,6 +40,7 @@ from storage.records.tiers import Kind
 from storage.sql.storage import Storage
 from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.master_key import NEXT, OWN
+from tests.extras.migrate.whole.inventory import CARRIED
 from tests.extras.migrate.whole_instance import (
     ADDRESS,
     ALERT,
