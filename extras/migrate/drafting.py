@@ -14,7 +14,7 @@ alternatives, gaps (`.*`), blanks.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
@@ -39,7 +39,6 @@ from extras.migrate.plan import (
     Findings,
     Grade,
     Kind,
-    NotReadable,
     Plan,
     PlannedAlert,
     PlannedSource,
@@ -271,18 +270,17 @@ _UNUSED: tuple[Any, ...] = (None, "", 0, False, [], {})
 
 
 class Field(NamedTuple):
-    """A field to note, unless it is unset or has its program's default."""
+    """A field to note, unless it is unset."""
 
     name: str
     grade: Grade
     says: str
-    by_itself: Collection[Any] = ()
 
 
 def tell_of(drafting: Drafting, place: str, record: Mapping[str, Any], fields: Sequence[Field]) -> None:
     for field in fields:
         value = record.get(field.name)
-        if value not in _UNUSED and value not in field.by_itself:
+        if value not in _UNUSED:
             drafting.note(place, field.name, field.grade, field.says)
 
 
@@ -304,15 +302,6 @@ def texts(record: Mapping[str, Any], name: str) -> list[str]:
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a mapping; empty for anything else."""
     return value if isinstance(value, dict) else {}
-
-
-def records(value: Any, what: str) -> list[Mapping[str, Any]]:
-    """Return the objects in a list. Raises NotReadable if it is no list, or too long."""
-    if not isinstance(value, list):
-        raise NotReadable(f"It has no list of {what}.")
-    if len(value) > MOST_ITEMS:
-        raise NotReadable(f"It has {len(value)} {what}; at most {MOST_ITEMS} are read.")
-    return [item for item in value if isinstance(item, dict)]
 
 
 def truth(value: Any) -> bool:

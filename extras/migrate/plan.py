@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 import msgspec
@@ -21,18 +21,8 @@ from storage.records.destination import WEBHOOK
 from storage.records.source import OWN_NAMESPACES, Render
 from storage.records.tiers import SourceType
 
-Kind = Literal["urls", "csv", "opml", "changedetection", "miniflux", "urlwatch", "sanderling"]
-KINDS: Final[tuple[Kind, ...]] = (
-    "urls",
-    "csv",
-    "opml",
-    "changedetection",
-    "miniflux",
-    "urlwatch",
-    "sanderling",
-)
-
-
+Kind = Literal["urls", "csv", "opml", "changedetection", "urlwatch", "sanderling"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 Grade = Literal["exact", "approximated", "impossible"]
 
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from extras.migrate.changedetection import read_changedetection
 from extras.migrate.lists import read_csv, read_opml, read_urls
-from extras.migrate.miniflux import read_miniflux
 from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.recognising import MOST_TEXT
 from extras.migrate.urlwatch import read_urlwatch
@@ -19,7 +18,6 @@ READERS: Final[Mapping[Kind, Callable[[bytes], Plan]]] = {
     "csv": read_csv,
     "opml": read_opml,
     "changedetection": read_changedetection,
-    "miniflux": read_miniflux,
     "urlwatch": read_urlwatch,
 }
 

@@ -24,6 +24,7 @@ _BEGINNING: Final = 64 * 1024
 MOST_TEXT: Final = 64 * 1024 * 1024
 """Maximum bytes of a file that is no zip."""
 _JSON_BEGINS = (b"{", b"[")
+_CHANGEDETECTION: Final = ("watching", "include_filters", "fetch_backend")
 
 
 def kind_of(data: bytes) -> Kind:
@@ -52,17 +53,9 @@ def _kind_of_json(data: bytes, start: bytes) -> Kind:
         raise NotReadable(f"It is larger than {MOST_TEXT >> 20} MiB.")
     found = decoded(data)
     first = found[0] if isinstance(found, list) and found else found
-    if isinstance(first, Mapping):
-        for kind, names in _MARKS:
-            if any(name in first for name in names):
-                return kind
+    if isinstance(first, Mapping) and any(name in first for name in _CHANGEDETECTION):
+        return "changedetection"
     raise NotReadable("It is JSON, but of no supported program.")
-
-
-_MARKS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
-    ("changedetection", ("watching", "include_filters", "fetch_backend")),
-    ("miniflux", ("feed_url", "feeds")),
-)
 
 
 def _is_table(text: str) -> bool:

@@ -15,7 +15,6 @@ NAMES: dict[Kind, str] = {
     "csv": "a table of addresses",
     "opml": "a list of feeds (OPML)",
     "changedetection": "changedetection.io",
-    "miniflux": "Miniflux",
     "urlwatch": "urlwatch or webchanges",
     "sanderling": "an instance of Sanderling",
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from extras.migrate import changedetection, miniflux, urlwatch
+from extras.migrate import changedetection, urlwatch
 from extras.migrate.plan import KINDS
 from extras.migrate.report import as_text
 from tests.e2e.origin import Origin
@@ -37,7 +37,6 @@ async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
     script = f'sanderling() {{ "{sys.executable}" -P -m sanderling "$@"; }}\nset -e\n' + "\n".join(COMMANDS)
     files = {
         "changedetection-backup.zip": samples.new_datastore(),
-        "miniflux.json": samples.MINIFLUX,
         "urls.yaml": samples.URLWATCH,
     }
     for name, content in files.items():
@@ -68,7 +67,7 @@ async def test_every_command_works_in_its_order(tmp_path: Path) -> None:
 
 def test_the_printed_report_is_current() -> None:
     (shown,) = REPORT
-    printed = list(as_text(miniflux.read_miniflux(samples.MINIFLUX)))
+    printed = list(as_text(urlwatch.read_urlwatch(samples.URLWATCH)))
     assert [line for line in shown.splitlines() if line not in printed] == []
 
 
@@ -80,7 +79,6 @@ def test_every_kind_of_file_is_on_the_page() -> None:
     ("heading", "names"),
     [
         ("changedetection.io", [one[0] for one in (*changedetection.FIELDS, *changedetection.ONE_WAY)]),
-        ("Miniflux", [one.name for one in miniflux.FIELDS]),
         (
             "urlwatch and webchanges",
             [*(one.name for one in urlwatch.FIELDS), *urlwatch.TOLD.keys() - {"absolute-links"}],

@@ -216,6 +216,17 @@ class End(_Line, frozen=True, tag="end"):
     tags: int = 0
 
 
+COUNTED: Final[Mapping[str, type[_Line]]] = {
+    "keys": Key,
+    "sources": Watch,
+    "alerts": Query,
+    "destinations": Hook,
+    "events": EventLine,
+    "publications": Address,
+    "retractions": Withdrawn,
+    "tags": Tagged,
+}
+"""The counts of `End`."""
 Line = Head | Log | Key | Watch | Query | Hook | Tagged | Address | Withdrawn | EventLine | End
 ORDER: Final[tuple[type[Line], ...]] = get_args(Line)
 

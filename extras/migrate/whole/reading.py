@@ -22,6 +22,7 @@ from actors.errors import UrlRefused
 from actors.hours import read_hours
 from actors.signatures.event import check_public
 from extras.migrate.whole.lines import (
+    COUNTED,
     FORMAT,
     KINDS,
     MOST_LINE,
@@ -132,7 +133,7 @@ class _Reader:
     def __init__(self) -> None:
         self.ended = False
         self._digest = hashlib.sha256()
-        self._count: Counter[type[Line]] = Counter()
+        self._count: Counter[type[Struct]] = Counter()
         self._place = ORDER.index(Head)
         self._ids: set[str] = set()
         self._urls: set[str] = set()
@@ -277,9 +278,7 @@ class _Reader:
         return VerifiedEvent(Stored(seq, SourceId(_uuid(event.source_id)), KINDS[line.kind], body))
 
     def _end(self, line: End) -> None:
-        counted = [self._count[kind] for kind in (Key, Watch, Query, Hook, Tagged, Address, Withdrawn, EventLine)]
-        said = [line.keys, line.sources, line.alerts, line.destinations, line.tags, line.publications, line.retractions]
-        if counted != [*said, line.events]:
+        if any(getattr(line, name) != self._count[kind] for name, kind in COUNTED.items()):
             raise ValueError("there are not as many lines as the last one says: some are missing or too many")
         if self._digest.hexdigest() != line.sha256:
             raise ValueError("the lines have another SHA-256 than the last one says: they were altered or damaged")

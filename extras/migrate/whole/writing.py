@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import trio
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from actors.settings import Settings
 from actors.signatures.event import public_half
 from extras.migrate.whole.lines import (
+    COUNTED,
     FORMAT,
     KIND_NAMES,
     Address,
@@ -85,7 +86,7 @@ class ExportWriter:
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
         self._digest = hashlib.sha256()
-        self._count: Counter[type[Line]] = Counter()
+        self._count: Counter[type[Struct]] = Counter()
 
     def head(self, head: Head) -> None:
         self._write(encode(head) + b"\n")
@@ -97,19 +98,7 @@ class ExportWriter:
         self._write(text)
 
     def end(self) -> End:
-        count = self._count
-        digest = self._digest.hexdigest()
-        end = End(
-            count[Key],
-            count[Watch],
-            count[Query],
-            count[Hook],
-            count[EventLine],
-            digest,
-            count[Address],
-            count[Withdrawn],
-            count[Tagged],
-        )
+        end = End(**{name: self._count[kind] for name, kind in COUNTED.items()}, sha256=self._digest.hexdigest())
         self._write(encode(end) + b"\n")
         return end
 

@@ -86,34 +86,6 @@ def new_datastore() -> bytes:
     return zipped(packed | {"datastore/secret.txt": b"hidden", f"datastore/{WATCH}/1.txt.br": b"..."})
 
 
-MINIFLUX = json.dumps(
-    [
-        {
-            "id": 7,
-            "feed_url": "https://tides.example/feed.xml",
-            "title": "News of the tides",
-            "category": {"id": 2, "title": "Harbour"},
-            "disabled": False,
-            "crawler": True,
-            "blocklist_rules": "(?i)(sponsored|advert)",
-            "keeplist_rules": "",
-            "block_filter_entry_rules": "EntryAuthor=Nobody\nEntryTitle=\\d+ things",
-            "scraper_rules": "article",
-            "username": "me",
-            "password": "hidden",
-        },
-        {
-            "id": 8,
-            "feed_url": "https://ferry.example/atom",
-            "category": {"id": 1, "title": "All"},
-            "disabled": True,
-            "keeplist_rules": "cancel.*today",
-            "apprise_service_urls": "jsons://hooks.example/ferry, tgram://hidden/1",
-        },
-        {"id": 9, "feed_url": "ftp://tides.example/feed"},
-    ]
-).encode()
-
 URLWATCH = b"""\
 # jobs
 name: Day tickets

@@ -18,7 +18,7 @@ from actors.messages.requests import NewSource
 from actors.query import parse
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
-from extras.migrate import changedetection, drafting, lists, recognising
+from extras.migrate import changedetection, lists, recognising
 from extras.migrate.plan import Kind, NotReadable, Plan, wire
 from extras.migrate.reading import READERS, read
 from extras.migrate.recognising import kind_of
@@ -31,7 +31,6 @@ SAMPLES: dict[Kind, bytes] = {
     "csv": b"url,title\nhttps://tides.example/,x\n",
     "opml": samples.OPML,
     "changedetection": samples.old_datastore(),
-    "miniflux": samples.MINIFLUX,
     "urlwatch": samples.URLWATCH,
 }
 ODD: st.SearchStrategy[Any] = st.one_of(
@@ -90,10 +89,9 @@ def test_odd_values_in_fields_do_no_harm(data: st.DataObject) -> None:
             return changed
         return [oddly(each, depth + 1) for each in value] if isinstance(value, list) else value
 
-    kind: Kind = data.draw(st.sampled_from(("changedetection", "miniflux")))
-    body = json.dumps(oddly(json.loads(SAMPLES[kind]))).encode()
+    body = json.dumps(oddly(json.loads(SAMPLES["changedetection"]))).encode()
     try:
-        check(read(kind, body))
+        check(read("changedetection", body))
     except NotReadable as error:
         assert str(error).endswith(".")
 
@@ -150,7 +148,7 @@ def test_a_zip_that_is_none_is_refused(data: bytes) -> None:
 def test_an_oversized_file_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recognising, "MOST_TEXT", 10)
     with pytest.raises(NotReadable, match="larger than"):
-        kind_of(samples.MINIFLUX)
+        kind_of(samples.old_datastore())
 
 
 def test_groups_that_are_none_do_no_harm() -> None:
@@ -158,9 +156,9 @@ def test_groups_that_are_none_do_no_harm() -> None:
 
 
 def test_more_than_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drafting, "MOST_ITEMS", 1)
+    monkeypatch.setattr(changedetection, "MOST_ITEMS", 1)
     monkeypatch.setattr(lists, "MOST_LINES", 1)
-    for kind, data in (("miniflux", samples.MINIFLUX), ("csv", SAMPLES["csv"])):
+    for kind, data in (("changedetection", samples.old_datastore()), ("csv", SAMPLES["csv"])):
         with pytest.raises(NotReadable, match="at most 1 "):
             read(kind, data)  # type: ignore[arg-type]  # of the table above
 

@@ -60,7 +60,6 @@ def test_a_table_has_columns_by_their_names() -> None:
         (b"name: x\nurl: https://a.example/\n---\n", "urlwatch"),
         (b'{"watching": {}}', "changedetection"),
         (b"PK\x03\x04...", "changedetection"),
-        (b'[{"feed_url": "https://a.example/"}]', "miniflux"),
         (b'{"line":"head","sanderling_export":1}\n{}', "sanderling"),
     ],
 )

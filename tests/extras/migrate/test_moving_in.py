@@ -97,7 +97,7 @@ def test_on_a_terminal_the_report_is_shown_before_the_confirmation(
         (["import", "--yes", "--dry-run", "{file}"], Exit.USAGE, "exclude each other"),
         (["import", "--from", "word", "{file}"], Exit.USAGE, "'word' is not one of"),
         (["import", "--dry-run", "{file}.absent"], Exit.USAGE, "No such file"),
-        (["import", "--dry-run", "--from", "miniflux", "{file}"], Exit.FAILED, "It is not JSON"),
+        (["import", "--dry-run", "--from", "changedetection", "{file}"], Exit.FAILED, "It is not JSON"),
         (["import", "--dry-run", "/dev/null"], Exit.FAILED, "Name the program with --from"),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from extras.migrate.changedetection import read_changedetection
 from extras.migrate.lists import read_opml, read_urls
-from extras.migrate.miniflux import read_miniflux
 from extras.migrate.plan import Finding, Plan
 from extras.migrate.recognising import kind_of
 from extras.migrate.report import as_json
@@ -66,24 +65,6 @@ def test_triggers_and_notifications_of_changedetection_become_alerts() -> None:
     assert (hook.url, mail.kind, mail.url) == ("https://hooks.example/all?key=hidden", "email", "me@mail.example")
 
 
-def test_feeds_of_miniflux_become_sources() -> None:
-    plan = read_miniflux(samples.MINIFLUX)
-    tides, ferry = plan.sources
-    assert tides.body.title == "News of the tides" and tides.body.tags == ("Harbour",) and tides.enabled
-    assert ferry.body.tags == () and not ferry.enabled
-    told = said(plan, "feed 7")
-    assert told["blocklist_rules"] == "approximated"
-    assert [each for each, grade in told.items() if grade == "impossible"] == [
-        "crawler", "scraper_rules", "block_filter_entry_rules",
-    ]  # fmt: skip
-    assert tides.body.headers is not None and tides.body.headers.startswith("Authorization: Basic ")
-    assert said(plan, "feed 9") == {"address": "impossible"}
-    blocked, kept = plan.alerts
-    assert blocked.body.filter_query == '-("sponsored" OR "advert")' and blocked.destinations == ()
-    assert kept.body.filter_query == '("cancel*" "today*")'
-    assert [one.url for one in kept.destinations] == ["https://hooks.example/ferry"]
-
-
 def test_jobs_of_urlwatch_become_sources_and_no_command_is_run() -> None:
     assert kind_of(samples.URLWATCH) == "urlwatch"
     plan = read_urlwatch(samples.URLWATCH)
@@ -119,7 +100,6 @@ def test_folders_of_a_list_of_feeds_are_tags() -> None:
     "plan",
     [
         read_changedetection(samples.new_datastore()),
-        read_miniflux(samples.MINIFLUX),
         read_urlwatch(samples.URLWATCH),
     ],
     ids=lambda plan: plan.kind,
