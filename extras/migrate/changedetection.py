@@ -22,16 +22,17 @@ from extras.migrate.asking import UNSUPPORTED, pairs_of, request_of
 from extras.migrate.drafting import (
     BEGINNINGS,
     MOST_ITEMS,
+    NO_COUNTERPART,
     WHOLE_WORDS,
     Drafting,
-    Field,
     Unsayable,
     any_of,
+    is_set,
     joined_selectors,
     lookup,
     mapping,
     none_of,
-    tell_of,
+    note_other,
     text,
     texts,
     truth,
@@ -41,32 +42,14 @@ from extras.migrate.notifying import destinations
 from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, RenderChoice, named, shortened, shown
 from extras.migrate.recognising import decoded
 
-_NO_STEPS: Final = "a browser shows the page but does nothing on it"
-_MESSAGE: Final = "a message is the event itself, as JSON"
-FIELDS: Final = (
-    Field("browser_steps", "impossible", f"{_NO_STEPS}: it is watched without these steps"),
-    Field("webdriver_js_execute_code", "impossible", _NO_STEPS),
-    Field("webdriver_delay", "approximated", "a rendered page is read once it is idle"),
-    Field("proxy", "impossible", "checks connect directly"),
-    Field("ignore_text", "impossible", "lines are not left out by their text: leave out their element, or mark noise"),
-    Field("extract_text", "impossible", "the whole text is watched, not the matches of an expression"),
-    Field("conditions", "impossible", "conditions on numbers and differences; an alert's query searches words"),
-    Field("ignore_status_codes", "impossible", "an error response fails the check"),
-    Field("notification_title", "impossible", _MESSAGE),
-    Field("notification_body", "impossible", _MESSAGE),
-    Field("notification_screenshot", "impossible", "notifications have no pictures"),
-    Field("check_unique_lines", "approximated", "a text that an earlier check found is never reported again"),
-    Field("sort_text_alphabetically", "exact", "the order of blocks does not count"),
-    Field("trim_text_whitespace", "exact", "white space does not count"),
-    Field("remove_duplicate_lines", "approximated", "texts are compared block by block, however many there are"),
-    Field("strip_ignored_lines", "impossible", "lines are not left out by their text"),
-    Field("llm_intent", "impossible", "documented rules weigh the changes, not a language model"),
+SAME: Final = frozenset(("sort_text_alphabetically", "trim_text_whitespace"))
+ALIKE: Final = frozenset(("webdriver_delay", "check_unique_lines", "remove_duplicate_lines"))
+NOT_IMPORTED: Final = (
+    "browser_steps", "webdriver_js_execute_code", "proxy", "ignore_text", "extract_text", "conditions",
+    "ignore_status_codes", "notification_title", "notification_body", "notification_screenshot",
+    "strip_ignored_lines", "llm_intent",
 )  # fmt: skip
-ONE_WAY: Final = (
-    ("filter_text_added", "additions count too"),
-    ("filter_text_removed", "removals count too"),
-    ("filter_text_replaced", "replacements count too"),
-)
+ONE_WAY: Final = ("filter_text_added", "filter_text_removed", "filter_text_replaced")
 """Kinds of change that a watch may exclude."""
 PLAIN_BACKENDS: Final = ("", "system", "html_requests")
 
@@ -202,7 +185,7 @@ def read_changedetection(data: bytes) -> Plan:
         place = f"watch {owner[:8]}" + (f" ({shortened(name, 40)})" if name else "")
         _Reading(drafting, store, place, watch).read()
     if texts(store.application, "global_ignore_text"):
-        drafting.note("the settings", "global_ignore_text", "impossible", "lines are not left out by their text")
+        drafting.note("the settings", "global_ignore_text", "impossible", NO_COUNTERPART)
     if store.headers:
         drafting.note("the settings", "headers", "impossible", "they may contain secrets, which are not imported")
     return drafting.plan("changedetection")
@@ -303,7 +286,9 @@ class _Reading:
 
     def _tell(self) -> None:
         place, watch, note = self._place, self._watch, self._drafting.note
-        tell_of(self._drafting, place, watch, FIELDS)
+        others = [name for name in (*SAME, *ALIKE, *NOT_IMPORTED) if is_set(watch.get(name))]
+        others += [name for name in ONE_WAY if watch.get(name) is False]
+        note_other(self._drafting, place, others, SAME, ALIKE)
         if text(watch, "processor") == PROCESSOR:
             says = "an alert's query for prices and availability; a percentage refers to the last reported price"
             note(place, "processor", "approximated", says)
@@ -311,9 +296,6 @@ class _Reading:
             note(place, "processor", "approximated", "its text is watched")
         if truth(mapping(watch.get("time_schedule_limit")).get("enabled")):
             note(place, "time_schedule_limit", "impossible", "it is checked at all times: set the source's hours")
-        for name, says in ONE_WAY:
-            if watch.get(name) is False:
-                note(place, name, "impossible", says)
 
     def _alert(self, url: str) -> None:
         words, destinations = self._query(), self._destinations()

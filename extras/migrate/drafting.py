@@ -14,10 +14,10 @@ alternatives, gaps (`.*`), blanks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from cssselect import HTMLTranslator
 from msgspec.structs import replace
@@ -266,22 +266,25 @@ def joined_selectors(selectors: Sequence[str]) -> str | None:
 
 
 MOST_ITEMS = 100_000
-_UNUSED: tuple[Any, ...] = (None, "", 0, False, [], {})
 
 
-class Field(NamedTuple):
-    """A field to note, unless it is unset."""
+NO_COUNTERPART: Final = "not supported; `sanderling help moving` has alternatives"
+_SAYS: Final[Mapping[Grade, str]] = {
+    "exact": "changes nothing here",
+    "approximated": "Sanderling decides this itself",
+    "impossible": NO_COUNTERPART,
+}
 
-    name: str
-    grade: Grade
-    says: str
+
+def note_other(drafting: Drafting, place: str, names: Iterable[str], same: Set[str], alike: Set[str]) -> None:
+    """Note fields that no setting of a source expresses."""
+    for name in names:
+        grade: Grade = "exact" if name in same else "approximated" if name in alike else "impossible"
+        drafting.note(place, shortened(name, 40), grade, _SAYS[grade])
 
 
-def tell_of(drafting: Drafting, place: str, record: Mapping[str, Any], fields: Sequence[Field]) -> None:
-    for field in fields:
-        value = record.get(field.name)
-        if value not in _UNUSED:
-            drafting.note(place, field.name, field.grade, field.says)
+def is_set(value: Any) -> bool:
+    return value not in (None, "", 0, False, [], {})
 
 
 def text(record: Mapping[str, Any], name: str) -> str:

@@ -18,59 +18,29 @@ from extras.migrate.drafting import (
     BEGINNINGS,
     MOST_ITEMS,
     Drafting,
-    Field,
     Unsayable,
+    is_set,
     mapping,
+    note_other,
     pattern,
     phrase,
-    tell_of,
     text,
     truth,
     whole,
 )
-from extras.migrate.plan import PLAIN, Grade, NotReadable, Plan, RenderChoice, named, shortened, shown
+from extras.migrate.plan import PLAIN, NotReadable, Plan, RenderChoice, named, shown
 from extras.migrate.yaml_documents import documents
 
-_DATA: Final = "nothing is selected from JSON, CSV and the like: it is watched as text where possible"
-_NO_PROGRAM: Final = "no program of yours is run"
-_TEXT_EDIT: Final = "texts are not edited before they are compared"
-TOLD: Final[dict[str, tuple[Grade, str]]] = {
-    "html2text": ("exact", "the text is compared"),
-    "beautify": ("exact", "mark-up does not count"),
-    "absolute_links": ("exact", "addresses of links do not count"),
-    "absolute-links": ("exact", "addresses of links do not count"),
-    "pretty-xml": ("exact", "mark-up does not count"),
-    "format-xml": ("exact", "mark-up does not count"),
-    "strip": ("exact", "white space does not count"),
-    "striplines": ("exact", "white space does not count"),
-    "strip_each_line": ("exact", "white space does not count"),
-    "remove-duplicate-lines": ("approximated", "texts are compared block by block"),
-    "remove_repeated": ("approximated", "texts are compared block by block"),
-    "sort": ("exact", "the order of blocks does not count"),
-    "reverse": ("exact", "the order of blocks does not count"),
-    "grepi": ("impossible", "lines are not left out by their text: leave out their element, or mark noise"),
-    "delete_lines_containing": (
-        "impossible",
-        "lines are not left out by their text: leave out their element, or mark noise",
-    ),
-    "re.sub": ("impossible", _TEXT_EDIT),
-    "re.findall": ("impossible", _TEXT_EDIT),
-    "format-json": ("impossible", _DATA),
-    "jq": ("impossible", _DATA),
-    "jsontoyaml": ("impossible", _DATA),
-    "csv2text": ("impossible", _DATA),
-    "ical2text": ("exact", "a calendar is watched entry by entry"),
-    "pdf2text": ("exact", "the text of the PDF is watched"),
-    "pypdf": ("exact", "the text of the PDF is watched"),
-    "ocr": ("impossible", "pictures are not read"),
-    "ascii85": ("impossible", "only text is watched"),
-    "base64": ("impossible", "only text is watched"),
-    "hexdump": ("impossible", "only text is watched"),
-    "sha1sum": ("impossible", "the text itself is compared, and its changes are reported"),
-    "shellpipe": ("impossible", _NO_PROGRAM),
-    "execute": ("impossible", _NO_PROGRAM),
-}
-"""Filters without a counterpart: either Sanderling does the same anyway, or it cannot."""
+SAME: Final = frozenset(
+    ("html2text", "beautify", "absolute_links", "absolute-links", "pretty-xml", "format-xml", "strip", "striplines",
+     "strip_each_line", "sort", "reverse", "ical2text", "pdf2text", "pypdf", "is_markdown", "monospace")
+)  # fmt: skip
+"""Filters and directives that change nothing here: mark-up, white space and order never count."""
+ALIKE: Final = frozenset(
+    ("remove-duplicate-lines", "remove_repeated", "timeout", "encoding", "ignore_cached", "ignore_connection_errors",
+     "ignore_http_error_codes", "ignore_timeout_errors", "ignore_too_many_redirects", "max_tries", "compared_versions")
+)  # fmt: skip
+_SELECTING: Final = ("css", "xpath", "element-by-id", "element-by-class", "element-by-style", "element-by-tag")
 
 
 class FilterResult(NamedTuple):
@@ -104,10 +74,10 @@ def filtered(drafting: Drafting, place: str, value: Any) -> FilterResult:
     ignore: list[str] = []
     queries: list[str] = []
     for name, argument in steps(value):
-        if name in TOLD:
-            drafting.note(place, name, *TOLD[name])
-        elif name in ("grep", "keep_lines_containing"):
+        if name in ("grep", "keep_lines_containing"):
             queries += _lookup(drafting, place, name, argument)
+        elif name not in _SELECTING:
+            note_other(drafting, place, [name], SAME, ALIKE)
         else:
             css = _selection(drafting, place, name, argument)
             ignore += _excluded(drafting, place, name, argument)
@@ -145,24 +115,21 @@ def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str 
         return None
     if options.get("skip") or options.get("maxitems"):
         drafting.note(place, name, "impossible", "skip and maxitems: all matches are watched")
-    if options.get("sort"):
-        drafting.note(place, "sort", *TOLD["sort"])
+    if not text:
+        drafting.note(place, name, "impossible", "it has no selector")
+        return None
     match name:
-        case "css" if text:
-            return text
-        case "xpath" if text:
+        case "xpath":
             drafting.note(place, "xpath", "exact")
             return f"{XPATH}{text}"
-        case "element-by-id" if text:
+        case "element-by-id":
             return f'[id="{_quoted(text)}"]'
-        case "element-by-class" if text:
+        case "element-by-class":
             return f'[class~="{_quoted(text)}"]'
-        case "element-by-style" if text:
+        case "element-by-style":
             return f'[style*="{_quoted(text)}"]'
-        case "element-by-tag" if text:
+        case _:
             return text
-    drafting.note(place, shortened(name, 40), "impossible", "an unknown filter")
-    return None
 
 
 def _excluded(drafting: Drafting, place: str, name: str, argument: Any) -> list[str]:
@@ -201,39 +168,6 @@ def is_settings(document: Any) -> bool:
 
 
 _REPORTERS: Final = "add a destination to the alerts instead"
-_DIRECT: Final = "checks connect directly"
-_DIFFERENCE: Final = "an event shows the whole difference"
-_FAILING: Final = "a lasting failure is reported as source_failing, never as a change"
-_LIMITS: Final = "it is one setting of the service for all sources"
-FIELDS: Final = (
-    Field("http_proxy", "impossible", _DIRECT),
-    Field("https_proxy", "impossible", _DIRECT),
-    Field("proxy", "impossible", _DIRECT),
-    Field("ssl_no_verify", "impossible", "a certificate must be valid"),
-    Field("ignore_https_errors", "impossible", "a certificate must be valid"),
-    Field("timeout", "approximated", f"look_timeout: {_LIMITS}"),
-    Field("encoding", "approximated", "detected from the bytes, the header and the page"),
-    Field("ignore_cached", "approximated", "checks are conditional; an unchanged body is not reported"),
-    Field("ignore_connection_errors", "approximated", _FAILING),
-    Field("ignore_http_error_codes", "approximated", _FAILING),
-    Field("ignore_timeout_errors", "approximated", _FAILING),
-    Field("ignore_too_many_redirects", "approximated", _FAILING),
-    Field("max_tries", "approximated", _FAILING),
-    Field("no_redirects", "impossible", "redirects are followed"),
-    Field("diff_filter", "impossible", _DIFFERENCE),
-    Field("diff_filters", "impossible", _DIFFERENCE),
-    Field("diff_tool", "impossible", _DIFFERENCE),
-    Field("differ", "impossible", _DIFFERENCE),
-    Field("additions_only", "impossible", "removals count too"),
-    Field("deletions_only", "impossible", "additions count too"),
-    Field("compared_versions", "approximated", "a text that an earlier check found is never reported again"),
-    Field("treat_new_as_changed", "impossible", "content of the first check is never reported"),
-    Field("user_visible_url", "impossible", "an event links to the watched address"),
-    Field("url_for_human", "impossible", "an event links to the watched address"),
-    Field("note", "impossible", "a source has a title and tags only"),
-    Field("is_markdown", "exact", "the text is compared"),
-    Field("monospace", "exact", "the text is compared"),
-)
 CARRIED: Final = frozenset(
     (
         "name",
@@ -309,11 +243,8 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
     )
     if url is None:
         return
-    tell_of(drafting, place, job, FIELDS)
-    known = CARRIED | BROWSER | {field.name for field in FIELDS}
-    for name in job:
-        if name not in known:
-            drafting.note(place, shortened(name, 40), "impossible", "an unknown directive")
+    others = [name for name, value in job.items() if name not in CARRIED | BROWSER and is_set(value)]
+    note_other(drafting, place, others, SAME, ALIKE)
     try:
         query = whole(*found.queries)
     except Unsayable as error:
