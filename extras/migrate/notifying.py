@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
-from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
 
 import msgspec
 
@@ -54,7 +54,7 @@ def reached(parts: SplitResult, text: str) -> tuple[Recipient, ...]:
         return ()
     if scheme == "tgram":
         return tuple(_telegram(text))
-    secure = scheme.endswith("s") and scheme not in ("opsgenie", "msteams")
+    secure = scheme.endswith("s")
     base = f"{'https' if secure else 'http'}://{parts.netloc.rpartition('@')[2]}"
     path = tuple(unquote(part) for part in parts.path.split("/") if part)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
@@ -83,35 +83,9 @@ def _discord(at: _Parts) -> Iterator[Recipient]:
         yield Recipient("discord", f"https://discord.com/api/webhooks/{at.host}/{quote(at.path[0])}", {})
 
 
-def _workflow(at: _Parts) -> Iterator[Recipient]:
-    if len(at.path) == 2:
-        query = {"api-version": "2016-06-01", "sp": "/triggers/manual/run", "sv": "1.0", "sig": at.path[1]}
-        host = at.host.removesuffix(":443")
-        url = f"https://{host}/workflows/{quote(at.path[0])}/triggers/manual/paths/invoke?{urlencode(query)}"
-        yield Recipient("teams", url, {})
-
-
-def _google_chat(at: _Parts) -> Iterator[Recipient]:
-    if len(at.path) == 2:
-        query = urlencode({"key": at.path[0], "token": at.path[1]})
-        yield Recipient("google-chat", f"https://chat.googleapis.com/v1/spaces/{at.host}/messages?{query}", {})
-
-
 def _mattermost(at: _Parts) -> Iterator[Recipient]:
     if at.path:
         yield Recipient("mattermost", f"{at.base}/{'/'.join((*at.path[:-1], 'hooks', at.path[-1]))}", {})
-
-
-def _rocket_chat(at: _Parts) -> Iterator[Recipient]:
-    if at.user.count("/") == 1 and not at.password:
-        yield Recipient("rocketchat", f"{at.base}/hooks/{at.user}", {})
-
-
-def _zulip(at: _Parts) -> Iterator[Recipient]:
-    if at.user and len(at.path) == 2:
-        organization = at.host if "." in at.host else f"{at.host}.zulipchat.com"
-        bot = f"{at.user.removesuffix('-bot')}-bot@{organization}"
-        yield Recipient("zulip", f"https://{organization}", {"bot": bot, "key": at.path[0], "channel": at.path[1]})
 
 
 def _matrix(at: _Parts) -> Iterator[Recipient]:
@@ -147,17 +121,6 @@ def _home_assistant(at: _Parts) -> Iterator[Recipient]:
         yield Recipient("home-assistant", "/".join((at.base, *at.path[:-1])), options)
 
 
-def _signal(at: _Parts) -> Iterator[Recipient]:
-    if at.path and not at.user:
-        number, *others = (part if part.startswith(("+", "group.")) else f"+{part}" for part in at.path)
-        yield Recipient("signal", at.base, {"number": number, "recipients": ", ".join(others or [number])})
-
-
-def _apprise(at: _Parts) -> Iterator[Recipient]:
-    if at.path and not at.user:
-        yield Recipient("apprise", "/".join((at.base, *at.path[:-1])), {"key": at.path[-1]})
-
-
 def _mail(at: _Parts) -> Iterator[Recipient]:
     domain = at.host.partition(":")[0]
     given = [address for value in at.query.get("to", []) for address in value.split(",")]
@@ -170,14 +133,8 @@ def _mail(at: _Parts) -> Iterator[Recipient]:
 _READ: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
     "slack": _slack,
     "discord": _discord,
-    "workflow": _workflow,
-    "workflows": _workflow,
-    "gchat": _google_chat,
     "mmost": _mattermost,
     "mmosts": _mattermost,
-    "rocket": _rocket_chat,
-    "rockets": _rocket_chat,
-    "zulip": _zulip,
     "matrix": _matrix,
     "matrixs": _matrix,
     "tgram": lambda at: iter(()),
@@ -188,10 +145,6 @@ _READ: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
     "pover": _pushover,
     "hassio": _home_assistant,
     "hassios": _home_assistant,
-    "signal": _signal,
-    "signals": _signal,
-    "apprise": _apprise,
-    "apprises": _apprise,
     "mailto": _mail,
     "mailtos": _mail,
 }
