@@ -49,7 +49,7 @@ class AppContext:
     figures: those of the running service that the World's metrics don't count.
     spent: how many looks are made, and whether that is within the budget.
     clock_doubt: why the clock is not believed, "" while it is.
-    test_elsewhere: sends a sample to a destination without an actor here: of another node, or not saved yet.
+    test_without_actor: sends a sample to a destination without an actor here: of another node, or not saved yet.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
     draining: whether the service is stopping (new work is refused with 503).
     private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
@@ -79,7 +79,7 @@ class AppContext:
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
     clock_doubt: Callable[[], str] = str
-    test_elsewhere: Callable[[Destination], Awaitable[TestResult]] | None = None
+    test_without_actor: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
     private_since: Callable[[str], Millis | None] = lambda source: None
     source_changes: Callable[[], int] = lambda: 0
@@ -121,5 +121,5 @@ def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
         source_changes=lambda: registry.table.changes,
         spent=lambda: registry.watchman.spent,
         clock_doubt=lambda: parts.pruner.doubt,
-        test_elsewhere=deliveries.test_elsewhere,
+        test_without_actor=deliveries.test_without_actor,
     )

@@ -27,12 +27,12 @@ from actors.delivery.schedule import BREATHER, LONGEST_RETRY_AFTER, latest, outc
 from actors.delivery.status import (
     DestinationStatus,
     after,
-    is_kept,
-    moved_on,
-    next_news,
-    reminded,
-    standing_of,
-    with_standing,
+    is_stored,
+    next_notice,
+    shifted,
+    status_of,
+    with_due_notice,
+    with_status,
 )
 from actors.destination_kinds.answer import Answer
 from actors.messages.views import TestResult
@@ -50,16 +50,16 @@ MOST_IN_FLIGHT = 4
 MOST_CLAIMED = 32
 LONGEST_SLEEP = 3600.0
 """Seconds until a sleeping actor rechecks the wall clock, which may have been set."""
-LOOK_AGAIN = 1.0
+RECHECK_INTERVAL = 1.0
 """Seconds until an actor with requests under way checks for newly due rows."""
-PARKED = 5.0
+RETRY_INTERVAL = 5.0
 """Seconds between attempts to write while storage is unavailable."""
 
 
 class DestinationActor:
-    """One destination. The registry owns the mailbox; `sample` makes a test's event, `room` bounds all posts.
+    """One destination. The registry owns the mailbox; `sample` makes a test's event, `limiter` bounds all posts.
 
-    owes: called when the record owes a new notice.
+    enqueue_notice: called when the record owes a new notice.
     """
 
     def __init__(
@@ -70,43 +70,44 @@ class DestinationActor:
         storage: Storage,
         sender: Sender,
         mailbox: Mailbox[DestinationMessage],
-        room: ConcurrencyLimiter,
+        limiter: ConcurrencyLimiter,
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
-        owes: Callable[[str], None],
+        enqueue_notice: Callable[[str], None],
     ) -> None:
         self._id = destination
         self._world = world
         self._storage = storage
         self._sender = sender
         self._mailbox = mailbox
-        self._room = room
+        self._limiter = limiter
         self._sample = sample
-        self._owes = owes
+        self._enqueue_notice = enqueue_notice
         self._chance = world.chance(f"delivery/{destination}")
-        self._book = Claims(destination, world, storage)
+        self._claims = Claims(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
-        self._standing = DestinationStatus()
-        self._news: Notice | None = None
+        self._status = DestinationStatus()
+        self._notice: Notice | None = None
         self._steps = Steps(lambda: world.now() / 1000)
         self._notice_after = 0
-        self._set_back = False
+        self._clock_set_back = False
         self._begin()
 
     def _begin(self) -> None:
-        """Start a run: unfinished claims of an earlier one come first. `_dry`: the last claim left no due row.
+        """Start a run: unfinished claims of an earlier one come first. `_is_drained`: the last claim left no due row.
 
-        `_nudged`: there are new rows. `_later`: when the next other row is due, inf for none; unknown once passed.
+        `_has_new_rows`: there are new rows. `_next_due_at`: when the next other row is due, inf for none; unknown once
+        passed.
         """
-        self._queue = deque(self._book.held.values())
+        self._queue = deque(self._claims.held.values())
         self._in_flight = 0
-        self._finished = self._dry = False
-        self._pausing = trio.CancelScope()
+        self._has_finished = self._is_drained = False
+        self._wait_scope = trio.CancelScope()
         self._parked: StorageError | None = None
-        self._nudged, self._later = False, 0.0
+        self._has_new_rows, self._next_due_at = False, 0.0
         self._quiet: Millis | None = None
-        self._stale, self._clamp_at = True, 0.0
-        self._gathering = DigestCollector(self._world, self._storage, self._chance)
+        self._is_stale, self._clamp_at = True, 0.0
+        self._digests = DigestCollector(self._world, self._storage, self._chance)
 
     async def run(self, child: Child) -> None:
         self._begin()
@@ -118,29 +119,29 @@ class DestinationActor:
                     await self._dispatch(nursery)
             else:
                 pause = await self._until_due()
-                child.note(self._says())
-                await self._pause(pause)
+                child.note(self._describe())
+                await self._wait(pause)
 
     async def _dispatch(self, nursery: trio.Nursery) -> None:
         """Keep as many requests under way as permitted, until none is left."""
         while True:
-            while self._queue and self._in_flight < self._width() and not self._parked:
+            while self._queue and self._in_flight < self._slots() and not self._parked:
                 self._in_flight += 1
                 # `start`, not `start_soon`: the scheduler alone would not keep new events in order.
                 await nursery.start(self._deliver, self._queue.popleft())
             if not self._in_flight:
                 return
-            await self._pause(LOOK_AGAIN)
+            await self._wait(RECHECK_INTERVAL)
             await self._fill()
 
     # --- claiming ------------------------------------------------------------------------------------------------
 
     async def _fill(self) -> bool:
         """Claim due deliveries before the queue runs dry; return whether there is one to send."""
-        self._move_on()
-        self._hush()
-        runs_dry = not self._dry and (len(self._queue) < MOST_IN_FLIGHT or not self._width())
-        if runs_dry or self._parked or self._stale:
+        self._apply_clock_step()
+        self._update_quiet()
+        runs_dry = not self._is_drained and (len(self._queue) < MOST_IN_FLIGHT or not self._slots())
+        if runs_dry or self._parked or self._is_stale:
             parked = self._parked
             try:
                 settling = self._settling.locked()
@@ -151,31 +152,31 @@ class DestinationActor:
                     self._parked = None
             except STANDSTILL as error:
                 self._park(error)
-        return bool(self._queue) and self._width() > 0 and not self._parked
+        return bool(self._queue) and self._slots() > 0 and not self._parked
 
     async def _refill(self) -> None:
-        nudged = self._nudged and not (self._stale or self._parked or self._gathers())
-        self._nudged = False
-        if not nudged:
-            self._stale, self._later = False, 0.0  # an edit during the read makes it stale again
+        has_new_rows = self._has_new_rows and not (self._is_stale or self._parked or self._is_digest())
+        self._has_new_rows = False
+        if not has_new_rows:
+            self._is_stale, self._next_due_at = False, 0.0  # an edit during the read makes it stale again
             await self._read()
-        await self._book.mend()
-        self._hush()
+        await self._claims.release_unconfirmed()
+        self._update_quiet()
         await self._clamp()
-        await self._remind()
-        if self._record is not None and self._width():
-            await self._gathering.gather(self._record)
-            most = MOST_IN_FLIGHT if self._gathers() else MOST_CLAIMED  # a digest is large
-            known = self._record if nudged else None
+        await self._report_failing()
+        if self._record is not None and self._slots():
+            await self._digests.freeze_closed(self._record)
+            most = MOST_IN_FLIGHT if self._is_digest() else MOST_CLAIMED  # a digest is large
+            known = self._record if has_new_rows else None
             try:
-                claimed = await self._book.claim(most, digests=self._gathers(), known=known)
+                claimed = await self._claims.claim(most, digests=self._is_digest(), known=known)
             except DestinationMoved:
-                self._stale = True
+                self._is_stale = True
                 await self._refill()
                 return
             self._queue += claimed
-            self._nudged = len(claimed) == most  # there are probably more
-            self._dry = not self._nudged
+            self._has_new_rows = len(claimed) == most  # there are probably more
+            self._is_drained = not self._has_new_rows
             if self._queue:
                 self._world.reach("delivery/after claim")
 
@@ -184,27 +185,27 @@ class DestinationActor:
         tick = trio.current_time()
         if self._record is None or tick < self._clamp_at:
             return
-        now, wish = self._world.now(), 0.0 if self._set_back else LONGEST_RETRY_AFTER
+        now, retry_after = self._world.now(), 0.0 if self._clock_set_back else LONGEST_RETRY_AFTER
         self._clamp_at = tick
 
         def longest(attempts: int) -> Millis:
-            due = latest(attempts, now, wish)
+            due = latest(attempts, now, retry_after)
             return self._quiet_at(due) or due
 
         rows = await self._storage.outbox.clamp(self._id, now, longest, self._storage.lease)
         if self._clamp_at == tick:  # else the clock has been set in the meantime
-            self._clamp_at, self._set_back = tick + LONGEST_SLEEP, False
+            self._clamp_at, self._clock_set_back = tick + LONGEST_SLEEP, False
         if rows:
-            self._later = 0.0
+            self._next_due_at = 0.0
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
 
-    def stepped(self) -> None:
+    def on_clock_step(self) -> None:
         """React to a step of the wall clock: recheck waits, quiet hours and digests."""
-        self._clamp_at, self._stale = 0.0, True
+        self._clamp_at, self._is_stale = 0.0, True
 
-    def renew(self) -> None:
+    def invalidate(self) -> None:
         """Mark the cached record stale."""
-        self._stale = True
+        self._is_stale = True
 
     def _park(self, error: StorageError) -> None:
         """Send nothing while storage is unavailable: outcomes could not be stored, and deliveries would repeat."""
@@ -220,97 +221,97 @@ class DestinationActor:
     async def _read(self) -> None:
         """Read the record again: URL or secrets may differ, or it may have been paused or resumed."""
         known, self._record = self._record, await self._storage.alerts.destination(self._id)
-        if known is not None and self._record is not None and _gathers(known) != _gathers(self._record):
+        if known is not None and self._record is not None and _is_digest(known) != _is_digest(self._record):
             # Claimed deliveries that have not started go in the new mode.
-            self._book.put_back(self._queue)
+            self._claims.give_up(self._queue)
             self._queue.clear()
         if self._record is not None and (known is None or known.state != self._record.state):
-            # Another writer has changed the state. Our own standing may be ahead of both records: ignore it.
-            self._standing = standing_of(self._record)
+            # Another writer has changed the state. Our own status may be ahead of both records: ignore it.
+            self._status = status_of(self._record)
 
-    def _hush(self) -> None:
+    def _update_quiet(self) -> None:
         """Set `_quiet` to the end of the current quiet hours, else None. Digests have their own times."""
         self._quiet = self._quiet_at(self._world.now())
 
     def _quiet_at(self, at: Millis) -> Millis | None:
-        hours = None if self._record is None or self._gathers() else self._record.quiet_hours
+        hours = None if self._record is None or self._is_digest() else self._record.quiet_hours
         return quiet_until(hours, at)
 
-    async def _remind(self) -> None:
+    async def _report_failing(self) -> None:
         """Report a lasting run of failures, which no single answer triggers."""
-        if self._record is None or self._standing.state != "failing":
+        if self._record is None or self._status.state != "failing":
             return
         alert = await self._storage.alerts.get(self._record.alert_id)
         if alert is not None:
             self._notice_after = alert.notice_after
-            self._move_on()
-            standing, news = reminded(self._standing, self._world.now(), self._notice_after)
-            self._changed(standing, news)
+            self._apply_clock_step()
+            status, notice = with_due_notice(self._status, self._world.now(), self._notice_after)
+            self._set_status(status, notice)
             await self._write()
 
-    def _move_on(self) -> None:
+    def _apply_clock_step(self) -> None:
         """Before measuring a run of failures, remove a clock step from it. After a step back, clamp again."""
         step = self._steps.since_last_asked()
-        self._standing = moved_on(self._standing, step)
+        self._status = shifted(self._status, step)
         if step < -BREATHER:
-            self._set_back = True
-            self.stepped()
+            self._clock_set_back = True
+            self.on_clock_step()
 
-    def _changed(self, standing: DestinationStatus, news: Notice | None) -> None:
-        self._standing, self._news = standing, news or self._news
-        if news is not None:
-            self._world.log(f"delivery.{news}", destination_id=self._id)
+    def _set_status(self, status: DestinationStatus, notice: Notice | None) -> None:
+        self._status, self._notice = status, notice or self._notice
+        if notice is not None:
+            self._world.log(f"delivery.{notice}", destination_id=self._id)
 
-    def _width(self) -> int:
+    def _slots(self) -> int:
         record = self._record
         if record is None or not record.enabled or self._quiet is not None:
             return 0
-        return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._standing.state]
+        return {"active": MOST_IN_FLIGHT, "failing": 1, "disabled": 0}[self._status.state]
 
-    def _gathers(self) -> bool:
-        return self._record is not None and _gathers(self._record)
+    def _is_digest(self) -> bool:
+        return self._record is not None and _is_digest(self._record)
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
     async def _until_due(self) -> float:
-        times: list[float | None] = [next_news(self._standing, self._notice_after)]
+        times: list[float | None] = [next_notice(self._status, self._notice_after)]
         longest = LONGEST_SLEEP
         if self._parked:
-            return PARKED
+            return RETRY_INTERVAL
         if self._quiet is not None:
             times += [self._quiet]
-        elif self._width():
+        elif self._slots():
             try:
-                if self._later <= self._world.now():
-                    waits = await self._storage.outbox.next_due(self._id, digests=self._gathers())
-                    self._later = inf if waits is None else waits
-                times += [self._later, self._gathering.closes]
-                longest = LONGEST_SLEEP if self._later == inf else EVERY
+                if self._next_due_at <= self._world.now():
+                    waits = await self._storage.outbox.next_due(self._id, digests=self._is_digest())
+                    self._next_due_at = inf if waits is None else waits
+                times += [self._next_due_at, self._digests.next_close]
+                longest = LONGEST_SLEEP if self._next_due_at == inf else EVERY
             except STANDSTILL as error:
                 self._park(error)
-                return PARKED
+                return RETRY_INTERVAL
         else:
             return LONGEST_SLEEP
         due = min((at for at in times if at is not None), default=None)
         return longest if due is None else min(longest, max(0.0, (due - self._world.now()) / 1000))
 
-    def _says(self) -> str:
+    def _describe(self) -> str:
         if self._parked:
             return "parked: storage takes nothing"
-        return "quiet" if self._quiet is not None else "waiting" if self._width() else "disabled"
+        return "quiet" if self._quiet is not None else "waiting" if self._slots() else "disabled"
 
-    async def _pause(self, seconds: float) -> None:
+    async def _wait(self, seconds: float) -> None:
         """Wait for a message, the end of a request, or `seconds`."""
         message = None
-        if not self._finished:
-            with trio.move_on_after(seconds) as self._pausing:
+        if not self._has_finished:
+            with trio.move_on_after(seconds) as self._wait_scope:
                 message = await self._mailbox.receive()
-        if message is not None or not self._finished:
-            self._dry = False
-        self._finished = False
+        if message is not None or not self._has_finished:
+            self._is_drained = False
+        self._has_finished = False
         with suppress(trio.WouldBlock):
             while isinstance(message, OutboxGrew):  # one claim for all of them
-                self._nudged, message = True, None
+                self._has_new_rows, message = True, None
                 message = self._mailbox.receive_nowait()
         if isinstance(message, TestDelivery):
             await self._test(message)
@@ -345,31 +346,31 @@ class DestinationActor:
         webhook_id: str,
         body: bytes,
         attempt: Attempt,
-        begins: Callable[[], None] = lambda: None,
+        on_slot: Callable[[], None] = lambda: None,
     ) -> Answer:
-        """Post when there is a slot; `begins` is called then. Waiting for the slot is part of the attempt."""
-        async with self._room.place(record.url):
-            begins()
+        """Post when there is a slot; `on_slot` is called then. Waiting for the slot is part of the attempt."""
+        async with self._limiter.slot(record.url):
+            on_slot()
             answer = await self._sender.attempt(record, webhook_id, body, attempt)
         attempt.ended(record, answer)
         return answer
 
     def _take(self, delivery: Delivery, answer: Answer) -> None:
-        """Turn an answer into an outcome and a standing in one step, so that a crash loses both or neither."""
+        """Turn an answer into an outcome and a status in one step, so that a crash loses both or neither."""
         now = self._world.now()
-        self._move_on()
-        found = outcome(delivery, answer, now, self._chance.random())
-        self._count(delivery, answer, now)
-        if found.retry_at is not None:
-            found = replace(found, retry_at=self._quiet_at(found.retry_at) or found.retry_at)
-            self._later = min(self._later, found.retry_at or 0)
-        self._book.note(found)
-        self._changed(*after(self._standing, answer, now))
+        self._apply_clock_step()
+        result = outcome(delivery, answer, now, self._chance.random())
+        self._count_metrics(delivery, answer, now)
+        if result.retry_at is not None:
+            result = replace(result, retry_at=self._quiet_at(result.retry_at) or result.retry_at)
+            self._next_due_at = min(self._next_due_at, result.retry_at or 0)
+        self._claims.record(result)
+        self._set_status(*after(self._status, answer, now))
         self._in_flight -= 1
-        self._finished = True
-        self._pausing.cancel()
+        self._has_finished = True
+        self._wait_scope.cancel()
 
-    def _count(self, delivery: Delivery, answer: Answer, now: Millis) -> None:
+    def _count_metrics(self, delivery: Delivery, answer: Answer, now: Millis) -> None:
         metrics = self._world.metrics
         metrics.attempts.add(answer.word)
         metrics.attempt_time.observe(answer.latency_ms / 1000)
@@ -385,25 +386,25 @@ class DestinationActor:
             self._park(error)
 
     async def _write(self, *, may_wait: bool = False) -> None:
-        """Store outcomes and standing; a caller that waited for the lock finds its own stored. Raises DiskFull,
+        """Store outcomes and status; a caller that waited for the lock finds its own stored. Raises DiskFull,
         Unavailable.
         """
         async with self._settling:
-            await self._book.write(may_wait=may_wait)
-            record, standing = self._record, self._standing
-            if record is not None and (self._news is not None or not is_kept(record, standing)):
-                await self._save_state(standing, self._news)
+            await self._claims.write(may_wait=may_wait)
+            record, status = self._record, self._status
+            if record is not None and (self._notice is not None or not is_stored(record, status)):
+                await self._save_state(status, self._notice)
 
-    async def _save_state(self, standing: DestinationStatus, news: Notice | None) -> None:
+    async def _save_state(self, status: DestinationStatus, notice: Notice | None) -> None:
         """Store a change of state on the current record, which the front end edits as well."""
         # All matches up to this position are in the outbox, even of a destination that now gets no more.
         matched = await self._storage.outbox.cursor(MATCHED) or START
         edit = self._storage.alerts.edit_destination
-        self._record = await edit(self._id, lambda it: with_standing(it, standing, news, matched))
-        if news is not None:
-            self._owes(self._id)
-            if self._news is news:  # else a newer notice came up
-                self._news = None
+        self._record = await edit(self._id, lambda it: with_status(it, status, notice, matched))
+        if notice is not None:
+            self._enqueue_notice(self._id)
+            if self._notice is notice:  # else a newer notice came up
+                self._notice = None
 
 
 def result_of(answer: Answer) -> TestResult:
@@ -412,5 +413,5 @@ def result_of(answer: Answer) -> TestResult:
     return TestResult(result, answer.status, answer.latency_ms, detail, answer.said)
 
 
-def _gathers(destination: Destination) -> bool:
+def _is_digest(destination: Destination) -> bool:
     return destination.delivery_mode != "instant"

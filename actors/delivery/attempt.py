@@ -46,27 +46,27 @@ class Sender:
 
         Secrets are masked in the answer, since a receiver's response is shown and stored.
         """
-        return masked(await self._sent(destination, id, body, attempt), destination)
+        return masked(await self._send(destination, id, body, attempt), destination)
 
     async def invite(self, consent: Consent, destination: Destination, about: str) -> Answer:
-        sent = partial(consent.invite, self._transport, destination, about, self._world)
-        return masked(await self._answered(sent), destination)
+        send = partial(consent.invite, self._transport, destination, about, self._world)
+        return masked(await self._guarded(send), destination)
 
-    async def _sent(self, destination: Destination, id: str, body: bytes, attempt: Attempt) -> Answer:
+    async def _send(self, destination: Destination, id: str, body: bytes, attempt: Attempt) -> Answer:
         kind = self._kinds.get(destination.kind)
         if kind is None:
-            says = f"there is no kind {destination.kind} here: its file is missing or invalid"
-            return Answer(None, 0, says, ours=True)
+            reason = f"there is no kind {destination.kind} here: its file is missing or invalid"
+            return Answer(None, 0, reason, ours=True)
         transport = attempt.transport(self._transport) if kind.id == WEBHOOK else self._transport
-        known = self._alerts if kind.limits is not None else None
+        alerts = self._alerts if kind.limits is not None else None
         try:
-            alert = await known.get(destination.alert_id) if known is not None else None
+            alert = await alerts.get(destination.alert_id) if alerts is not None else None
         except StorageError as error:  # not without its name: a repeated message has the same words
             return Answer(None, 0, f"its alert could not be read: {error}", ours=True)
-        parcel = Parcel(id, body, alert)
-        return await self._answered(partial(kind.send, transport, destination, parcel, self._world))
+        payload = Parcel(id, body, alert)
+        return await self._guarded(partial(kind.send, transport, destination, payload, self._world))
 
-    async def _answered(self, sent: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _guarded(self, send: Callable[[], Awaitable[Answer]]) -> Answer:
         start = trio.current_time()
 
         def failed(reason: str, *, ours: bool = False) -> Answer:
@@ -74,7 +74,7 @@ class Sender:
             return Answer(None, round(1000 * waited), reason, timeout=waited >= _CONNECT_TIMEOUT, ours=ours)
 
         try:
-            return await sent()
+            return await send()
         except LookFailed as error:
             return failed(error.reason, ours=error.blame is Blame.LOCAL)
         except UrlRefused as error:

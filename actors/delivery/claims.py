@@ -14,7 +14,7 @@ from typing import Any
 
 import trio
 
-from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, DigestWindow, content, window_of
+from actors.delivery.digest import GRACE, MOST_BYTES, MOST_EVENTS, DigestWindow, digest_body, window_of
 from actors.world import World
 from storage.errors import DestinationMoved, Unavailable
 from storage.records.destination import Delivery, Destination, Outcome, Portion
@@ -32,41 +32,41 @@ class Claims:
         self._destination, self._world, self._storage = destination, world, storage
         self.held: dict[Seq, Delivery] = {}
         self._outcomes: list[Outcome] = []
-        self._unsure = False
+        self._is_unconfirmed = False
 
     async def claim(self, most: int, *, digests: bool, known: Destination | None = None) -> Sequence[Delivery]:
         """Claim due deliveries, durably; see Outbox. Raises DestinationMoved, DiskFull, Unavailable."""
-        work, lease, claimed = self._storage.outbox, self._storage.lease, list[Delivery]()
+        outbox, lease, claimed = self._storage.outbox, self._storage.lease, list[Delivery]()
         with trio.move_on_after(COMMIT_DEADLINE, shield=True):
-            self._unsure = True
+            self._is_unconfirmed = True
             try:
                 now = self._world.now()
-                claimed += await work.claim(self._destination, now, most, lease, digests=digests, known=known)
+                claimed += await outbox.claim(self._destination, now, most, lease, digests=digests, known=known)
             except DestinationMoved:
-                self._unsure = False
+                self._is_unconfirmed = False
                 raise
-            self._unsure = False
-        if self._unsure:
+            self._is_unconfirmed = False
+        if self._is_unconfirmed:
             raise Unavailable(f"no claim within {COMMIT_DEADLINE:.0f} s")
         for each in claimed:
             self.held[each.seq] = each
         return claimed
 
-    def put_back(self, deliveries: Iterable[Delivery]) -> None:
-        """Give back claims that have not started; the next `mend` makes them due again."""
+    def give_up(self, deliveries: Iterable[Delivery]) -> None:
+        """Give back claims that have not started; the next `release_unconfirmed` makes them due again."""
         for delivery in deliveries:
             del self.held[delivery.seq]
-            self._unsure = True
+            self._is_unconfirmed = True
 
-    async def mend(self) -> None:
+    async def release_unconfirmed(self) -> None:
         """Release the possible rows of an unfinished claim. Raises DiskFull, Unavailable."""
-        if self._unsure:
-            work, lease = self._storage.outbox, self._storage.lease
-            settling = (outcome.seq for outcome in self._outcomes)
-            await work.release(lease, destination=self._destination, held=(*self.held, *settling))
-            self._unsure = False
+        if self._is_unconfirmed:
+            outbox, lease = self._storage.outbox, self._storage.lease
+            unsaved = (outcome.seq for outcome in self._outcomes)
+            await outbox.release(lease, destination=self._destination, held=(*self.held, *unsaved))
+            self._is_unconfirmed = False
 
-    def note(self, outcome: Outcome) -> None:
+    def record(self, outcome: Outcome) -> None:
         """Take a delivery's outcome; `write` makes it durable."""
         del self.held[outcome.seq]
         self._outcomes.append(outcome)
@@ -76,27 +76,29 @@ class Claims:
         if not self._outcomes:
             return
         batch = tuple(self._outcomes)
-        with trio.move_on_after(COMMIT_DEADLINE, shield=True) as patience:
+        with trio.move_on_after(COMMIT_DEADLINE, shield=True) as scope:
             await self._storage.outbox.settle(batch, self._storage.lease, may_wait=may_wait)
             del self._outcomes[: len(batch)]
-        if patience.cancelled_caught:
+        if scope.cancelled_caught:
             raise Unavailable(f"outcomes not written within {COMMIT_DEADLINE:.0f} s")
         self._world.reach("delivery/after settle")
 
 
 class DigestCollector:
-    """A destination's windows. `closes`: the end of the open one; None before the first check, and in instant mode."""
+    """A destination's windows. `next_close`: the end of the open one; None before the first check, and in instant
+    mode.
+    """
 
     def __init__(self, world: World, storage: Storage, chance: random.Random) -> None:
         self._world, self._storage, self._chance = world, storage, chance
         self._open: DigestWindow | None = None
 
     @property
-    def closes(self) -> Millis | None:
+    def next_close(self) -> Millis | None:
         """When the next check is due."""
         return None if self._open is None else Millis(self._open.end + GRACE)
 
-    async def gather(self, record: Destination) -> None:
+    async def freeze_closed(self, record: Destination) -> None:
         """Freeze a digest of every closed window; in instant mode, of more waiting rows than `most_at_once`.
 
         If cancelled between two, the next call continues.
@@ -120,15 +122,15 @@ class DigestCollector:
     async def _freeze(self, record: Destination, window: DigestWindow, least: int = 1) -> int:
         position = seq_at(self._world.now()) + self._chance.randrange(1 << COUNTER_BITS)
         id = id_of(Seq(position), self._chance.getrandbits(59))
-        observer, began, links = self._world.observer, trio.current_time(), list[Any]()
+        observer, started_at, links = self._world.observer, trio.current_time(), list[Any]()
 
         def freeze(events: Sequence[bytes]) -> tuple[str, bytes]:
             links[:] = observer.linked(events)
-            return id, content(id, record, window, events)
+            return id, digest_body(id, record, window, events)
 
         portion = Portion(window.start, window.end, MOST_EVENTS, MOST_BYTES, least, fresh=least > 1)
         frozen = await self._storage.outbox.freeze(record.id, portion, freeze, self._storage.lease)
         if frozen:
-            observer.digested(id, record, links, events=frozen, began=began)
+            observer.digested(id, record, links, events=frozen, began=started_at)
         self._world.reach("delivery/after freeze")
         return frozen

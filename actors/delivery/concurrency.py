@@ -5,9 +5,9 @@ would make forty thousand requests to it at once: an instrument of attack.
 
 A receiver that stalls holds its slots for as long as a request may last, so many of them could take all slots. Two
 smaller pools within the large one prevent that. Requests to a recently slow URL first take a slot in `_slow`. Requests
-to a URL with another request under way take one in `_beside`, or wait for that one's end. So receivers that have just
-begun to stall have one slot each and share `_beside`; after their first second, all slow ones together leave a quarter
-free.
+to a URL with another request under way take one in `_additional`, or wait for that one's end. So receivers that have
+just begun to stall have one slot each and share `_additional`; after their first second, all slow ones together leave a
+quarter free.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MOST_REQUESTS = 200
 """Concurrent deliveries over all destinations."""
 MOST_SLOW = 150
 """Of these, to slow URLs."""
-MOST_BESIDE = 100
+MOST_ADDITIONAL = 100
 """Of these, additional ones to the same URL."""
-MOST_TO_A_URL = 4
-MOST_TO_A_MACHINE = 20
+MOST_PER_URL = 4
+MOST_PER_HOST = 20
 """As many as five destinations have under way."""
 SLOW = 1.0
 """Seconds of a finished or running request that make its URL slow; a quicker one clears it."""
@@ -35,16 +35,16 @@ REMEMBERED = 20_000
 
 
 class ConcurrencyLimiter:
-    """Slots for requests. where: the address that a host was last seen at, or the host itself."""
+    """Slots for requests. address_of: the address that a host was last seen at, or the host itself."""
 
-    def __init__(self, where: Callable[[str], str]) -> None:
-        self._where = where
+    def __init__(self, address_of: Callable[[str], str]) -> None:
+        self._address_of = address_of
         self._all = trio.CapacityLimiter(MOST_REQUESTS)
         self._slow = trio.CapacityLimiter(MOST_SLOW)
-        self._beside = trio.CapacityLimiter(MOST_BESIDE)
+        self._additional = trio.CapacityLimiter(MOST_ADDITIONAL)
         self._lanes: dict[str, trio.CapacityLimiter] = {}
-        self._inside: Counter[str] = Counter()
-        self._ends: dict[str, trio.Event] = {}
+        self._admitted: Counter[str] = Counter()
+        self._freed: dict[str, trio.Event] = {}
         self._under_way: dict[str, list[float]] = {}
         self._known_slow: OrderedDict[str, None] = OrderedDict()
 
@@ -53,56 +53,56 @@ class ConcurrencyLimiter:
         return f"<ConcurrencyLimiter {taken}, {len(self._lanes)} lanes>"
 
     @asynccontextmanager
-    async def place(self, url: str) -> AsyncIterator[None]:
+    async def slot(self, url: str) -> AsyncIterator[None]:
         """Wait for a slot and hold it. Waiting for a crowded receiver takes no slot from others."""
-        to_url, to_machine = url, f"at {self._where(urlsplit(url).hostname or url)}"
+        to_url, to_host = url, f"at {self._address_of(urlsplit(url).hostname or url)}"
         try:
-            async with self._lane(to_url, MOST_TO_A_URL), self._lane(to_machine, MOST_TO_A_MACHINE), self._share(url):
+            async with self._lane(to_url, MOST_PER_URL), self._lane(to_host, MOST_PER_HOST), self._pool_slots(url):
                 yield
         finally:
             self._close(to_url)
-            self._close(to_machine)
+            self._close(to_host)
 
     @asynccontextmanager
-    async def _share(self, url: str) -> AsyncIterator[None]:
+    async def _pool_slots(self, url: str) -> AsyncIterator[None]:
         """Hold a slot among all, after one in each smaller pool that applies."""
-        async with AsyncExitStack() as held:
-            longest = trio.current_time() - min(self._under_way.get(url, ()), default=trio.current_time())
-            if url in self._known_slow or longest > SLOW:
-                await held.enter_async_context(self._slow)
-            await self._turn(url, held)
-            await held.enter_async_context(self._all)
-            began = trio.current_time()
-            self._under_way.setdefault(url, []).append(began)
-            held.callback(self._learn, url, began)
+        async with AsyncExitStack() as stack:
+            oldest = trio.current_time() - min(self._under_way.get(url, ()), default=trio.current_time())
+            if url in self._known_slow or oldest > SLOW:
+                await stack.enter_async_context(self._slow)
+            await self._wait_admission(url, stack)
+            await stack.enter_async_context(self._all)
+            started_at = trio.current_time()
+            self._under_way.setdefault(url, []).append(started_at)
+            stack.callback(self._record_duration, url, started_at)
             yield
 
-    async def _turn(self, url: str, held: AsyncExitStack) -> None:
+    async def _wait_admission(self, url: str, stack: AsyncExitStack) -> None:
         """Wait to be the only request to a URL, or for a slot as an additional one."""
-        while self._inside[url]:
+        while self._admitted[url]:
             try:
-                self._beside.acquire_nowait()
+                self._additional.acquire_nowait()
             except trio.WouldBlock:
-                await self._ends.setdefault(url, trio.Event()).wait()
+                await self._freed.setdefault(url, trio.Event()).wait()
             else:
-                held.callback(self._beside.release)
+                stack.callback(self._additional.release)
                 break
-        self._inside[url] += 1
-        held.callback(self._leave, url)
+        self._admitted[url] += 1
+        stack.callback(self._release, url)
 
-    def _leave(self, url: str) -> None:
-        self._inside[url] -= 1
-        if not self._inside[url]:
-            del self._inside[url]
-        if (waiting := self._ends.pop(url, None)) is not None:
-            waiting.set()
+    def _release(self, url: str) -> None:
+        self._admitted[url] -= 1
+        if not self._admitted[url]:
+            del self._admitted[url]
+        if (freed := self._freed.pop(url, None)) is not None:
+            freed.set()
 
-    def _learn(self, url: str, began: float) -> None:
-        self._under_way[url].remove(began)
+    def _record_duration(self, url: str, started_at: float) -> None:
+        self._under_way[url].remove(started_at)
         if not self._under_way[url]:
             del self._under_way[url]
         self._known_slow.pop(url, None)
-        if trio.current_time() - began > SLOW:
+        if trio.current_time() - started_at > SLOW:
             self._known_slow[url] = None
             if len(self._known_slow) > REMEMBERED:
                 self._known_slow.popitem(last=False)

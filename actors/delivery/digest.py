@@ -58,11 +58,11 @@ def window_of(destination: Destination, at: Millis) -> DigestWindow:
     zone = zone_of(destination.digest_timezone)
     today = reading(at, zone).date()
     # Two days to each side: a zone may have skipped a whole day.
-    turns = sorted(_turn(today + days * _DAY, destination.digest_hour, zone) for days in (-2, -1, 0, 1, 2))
-    return DigestWindow(max(turn for turn in turns if turn <= at), min(turn for turn in turns if turn > at))
+    starts = sorted(_day_start(today + days * _DAY, destination.digest_hour, zone) for days in (-2, -1, 0, 1, 2))
+    return DigestWindow(max(start for start in starts if start <= at), min(start for start in starts if start > at))
 
 
-def content(id: str, destination: Destination, window: DigestWindow, events: Sequence[bytes]) -> bytes:
+def digest_body(id: str, destination: Destination, window: DigestWindow, events: Sequence[bytes]) -> bytes:
     return msgspec.json.encode(
         Digest(
             id=id,
@@ -77,6 +77,6 @@ def content(id: str, destination: Destination, window: DigestWindow, events: Seq
     )
 
 
-def _turn(day: date, hour: int, zone: tzinfo) -> Millis:
+def _day_start(day: date, hour: int, zone: tzinfo) -> Millis:
     """Return when a day begins, in milliseconds; `fold` 0 resolves odd hours as the preface says."""
     return Millis(round(datetime(day.year, day.month, day.day, hour, tzinfo=zone).timestamp() * 1000))

@@ -25,7 +25,7 @@ from supervision import Child, ChildSpec, DynamicSupervisor, Mailbox, MailboxFul
 
 MAILBOX_BOUND = 8
 """Messages that may wait for a destination. A nudge beyond that is dropped: the actor is awake and will check."""
-PARKED = 5.0
+RETRY_INTERVAL = 5.0
 """Seconds between attempts to begin while storage is unavailable."""
 
 
@@ -54,8 +54,8 @@ class DeliveryRegistry:
         self._supervisor = destinations
         self._mailboxes: dict[str, Mailbox[DestinationMessage]] = {}
         self._actors: dict[str, DestinationActor] = {}
-        self._room = ConcurrencyLimiter(egress.last_address)
-        self._crier = NoticePublisher(world, storage, record, base_url)
+        self._limiter = ConcurrencyLimiter(egress.last_address)
+        self._notices = NoticePublisher(world, storage, record, base_url)
         self._refreshing = trio.Lock()
         self._released = False
 
@@ -74,9 +74,9 @@ class DeliveryRegistry:
             except STANDSTILL as error:
                 self._world.log("delivery.parked", error=str(error))
                 child.ready()  # the rest of the service can do without deliveries for a while
-                await trio.sleep(PARKED)
+                await trio.sleep(RETRY_INTERVAL)
         child.ready()
-        await self._crier.run()
+        await self._notices.run()
 
     async def refresh(self) -> None:
         """Start and stop actors to match the stored destinations, and wake those whose record has changed."""
@@ -84,18 +84,18 @@ class DeliveryRegistry:
             return  # `run` does it once it may
         async with self._refreshing:
             stored = {each.id: each for each in await self._storage.alerts.destinations()}
-            for id in [id for id in self._actors if not self._works(stored.get(id))]:
-                await self._stop(id, forget=id not in stored or not self._owns(stored[id]))
+            for id in [id for id in self._actors if not self._is_active(stored.get(id))]:
+                await self._stop(id, is_removed=id not in stored or not self._owns(stored[id]))
             for id, destination in stored.items():
-                if self._works(destination):
+                if self._is_active(destination):
                     if self._ownership.shared and id not in self._actors:
                         await self._storage.outbox.release(self._storage.lease, destination=id)
                     self._start(id)
                     if not destination.is_as(self._actors[id].record):
-                        self._actors[id].renew()
+                        self._actors[id].invalidate()
                         self.nudge(id)
 
-    def _works(self, destination: Destination | None) -> bool:
+    def _is_active(self, destination: Destination | None) -> bool:
         return destination is not None and destination.works and self._owns(destination)
 
     def _owns(self, destination: Destination) -> bool:
@@ -106,11 +106,11 @@ class DeliveryRegistry:
         """Return the mailbox of a destination's actor; None if it is paused, disabled or unknown."""
         return self._mailboxes.get(destination) if self._supervisor.has(destination) else None
 
-    async def test_elsewhere(self, destination: Destination) -> TestResult:
+    async def test_without_actor(self, destination: Destination) -> TestResult:
         """Send a sample to a destination without an actor here. Raises StorageError."""
         webhook_id, body = await self._sample()
         attempt = self._world.observer.attempt_test(webhook_id)
-        async with self._room.place(destination.url):
+        async with self._limiter.slot(destination.url):
             answer = await self.sender.attempt(destination, webhook_id, body, attempt)
         attempt.ended(destination, answer)
         return result_of(answer)
@@ -131,10 +131,10 @@ class DeliveryRegistry:
             with suppress(MailboxFull):
                 mailbox.send_nowait(OutboxGrew())
 
-    def stepped(self) -> None:
+    def on_clock_step(self) -> None:
         """React to a step of the wall clock: every actor rechecks its waits."""
         for id, actor in self._actors.items():
-            actor.stepped()
+            actor.on_clock_step()
             self.nudge(id)
 
     def _start(self, id: str) -> None:
@@ -148,17 +148,17 @@ class DeliveryRegistry:
                 storage=self._storage,
                 sender=self.sender,
                 mailbox=mailbox,
-                room=self._room,
+                limiter=self._limiter,
                 sample=self._sample,
-                owes=self._crier.owes,
+                enqueue_notice=self._notices.enqueue,
             )
         self._supervisor.start_child(ChildSpec(id, self._actors[id].run, shutdown=1.0, mailbox=mailbox))
 
-    async def _stop(self, id: str, *, forget: bool) -> None:
+    async def _stop(self, id: str, *, is_removed: bool) -> None:
         """Stop an actor. Unless forgotten, it keeps its claims for a restart; a deleted destination's rows are gone."""
         with suppress(NoSuchChild):
             await self._supervisor.stop_child(id)
-        if forget:
+        if is_removed:
             del self._actors[id], self._mailboxes[id]
 
     async def _sample(self) -> tuple[str, bytes]:

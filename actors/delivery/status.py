@@ -47,72 +47,74 @@ State = Literal["active", "failing", "disabled"]
 
 
 class DestinationStatus(Struct, frozen=True):
-    """A destination's state. since, failures, told: the start and length of the current run of failures, and its
+    """A destination's state. since, failures, notices: the start and length of the current run of failures, and its
     notices so far.
     """
 
     state: State = "active"
     since: Millis | None = None
     failures: int = 0
-    told: int = 0
+    notices: int = 0
 
 
-def standing_of(destination: Destination) -> DestinationStatus:
-    """Return the stored standing: a failing destination stays failing."""
+def status_of(destination: Destination) -> DestinationStatus:
+    """Return the stored status: a failing destination stays failing."""
     if destination.state != "failing" or destination.failing_since is None:
         return DestinationStatus(destination.state)
     return DestinationStatus("failing", destination.failing_since, FAILURES, destination.told)
 
 
-def after(standing: DestinationStatus, answer: Answer, at: Millis) -> tuple[DestinationStatus, Notice | None]:
-    """Return the standing after an answer, and the notice that it triggers at once: disabled."""
-    if standing.state == "disabled" or answer.ours:
-        return standing, None
+def after(status: DestinationStatus, answer: Answer, at: Millis) -> tuple[DestinationStatus, Notice | None]:
+    """Return the status after an answer, and the notice that it triggers at once: disabled."""
+    if status.state == "disabled" or answer.ours:
+        return status, None
     if answer.delivered:
         return DestinationStatus(), None
-    since = at if standing.since is None else min(at, standing.since)
-    failures = standing.failures + 1
+    since = at if status.since is None else min(at, status.since)
+    failures = status.failures + 1
     if answer.gone or at - since >= PATIENCE:
-        return DestinationStatus("disabled", since, failures, standing.told), "destination_disabled"
-    state: State = "failing" if failures >= FAILURES else standing.state
-    return DestinationStatus(state, since, failures, standing.told), None
+        return DestinationStatus("disabled", since, failures, status.notices), "destination_disabled"
+    state: State = "failing" if failures >= FAILURES else status.state
+    return DestinationStatus(state, since, failures, status.notices), None
 
 
-def next_news(standing: DestinationStatus, notice_after: int) -> Millis | None:
+def next_notice(status: DestinationStatus, notice_after: int) -> Millis | None:
     """Return when the next notice of a continuing run of failures is due; None if all were sent.
 
     notice_after: seconds, from the destination's alert.
     """
-    if standing.state != "failing" or standing.since is None:
+    if status.state != "failing" or status.since is None:
         return None
     times = sorted({min(1000 * notice_after, PATIENCE // 2), PATIENCE // 2})
-    return Millis(standing.since + times[standing.told]) if standing.told < len(times) else None
+    return Millis(status.since + times[status.notices]) if status.notices < len(times) else None
 
 
-def reminded(standing: DestinationStatus, at: Millis, notice_after: int) -> tuple[DestinationStatus, Notice | None]:
-    """Return the standing at a moment without an answer, and its notice. Overdue notices become one."""
-    if (standing.since or 0) > at:  # a clock that was ahead has set a later time
-        standing = replace(standing, since=at)
-    told = standing
-    while (due := next_news(told, notice_after)) is not None and due <= at:
-        told = replace(told, told=told.told + 1)
-    return told, None if told == standing else "destination_failing"
+def with_due_notice(
+    status: DestinationStatus, at: Millis, notice_after: int
+) -> tuple[DestinationStatus, Notice | None]:
+    """Return the status at a moment without an answer, and its notice. Overdue notices become one."""
+    if (status.since or 0) > at:  # a clock that was ahead has set a later time
+        status = replace(status, since=at)
+    updated = status
+    while (due := next_notice(updated, notice_after)) is not None and due <= at:
+        updated = replace(updated, notices=updated.notices + 1)
+    return updated, None if updated == status else "destination_failing"
 
 
-def moved_on(standing: DestinationStatus, seconds: float) -> DestinationStatus:
-    """Return a standing after a step of the clock forward; after a step back, `reminded` corrects it."""
-    if standing.since is None or seconds <= 0:
-        return standing
-    return replace(standing, since=standing.since + round(1000 * seconds))
+def shifted(status: DestinationStatus, seconds: float) -> DestinationStatus:
+    """Return a status after a step of the clock forward; after a step back, `with_due_notice` corrects it."""
+    if status.since is None or seconds <= 0:
+        return status
+    return replace(status, since=status.since + round(1000 * seconds))
 
 
-def is_kept(destination: Destination, standing: DestinationStatus) -> bool:
-    since = standing.since if standing.state == "failing" else destination.failing_since
-    return (destination.state, destination.told, destination.failing_since) == (standing.state, standing.told, since)
+def is_stored(destination: Destination, status: DestinationStatus) -> bool:
+    since = status.since if status.state == "failing" else destination.failing_since
+    return (destination.state, destination.told, destination.failing_since) == (status.state, status.notices, since)
 
 
-def with_standing(
-    destination: Destination, standing: DestinationStatus, news: Notice | None, matched: Seq
+def with_status(
+    destination: Destination, status: DestinationStatus, notice: Notice | None, matched: Seq
 ) -> Destination:
     """Return the record with its state and owed notice, and the start of a run of failures once it
     counts as failing.
@@ -120,14 +122,14 @@ def with_standing(
     matched: the matcher's position; a disabled destination misses later matches. A newer notice replaces an older;
     after a recovery none is owed.
     """
-    if is_kept(destination, standing):
+    if is_stored(destination, status):
         return destination  # an earlier, unconfirmed write has succeeded
-    if standing.state == "active":
+    if status.state == "active":
         return replace(destination, state="active", failing_since=None, told=0, owes=None)
-    owes = destination.owes if news is None else news
-    if standing.state == "disabled":
+    owing = destination.owes if notice is None else notice
+    if status.state == "disabled":
         destination = destination.missing(matched)
-    return replace(destination, state=standing.state, failing_since=standing.since, told=standing.told, owes=owes)
+    return replace(destination, state=status.state, failing_since=status.since, told=status.notices, owes=owing)
 
 
 AGAIN = 30.0
@@ -135,35 +137,35 @@ AGAIN = 30.0
 
 
 class NoticePublisher:
-    """Tracks the debtors. `record` is the recorder's mailbox, and raises MailboxFull."""
+    """Publishes owed notices. `record` is the recorder's mailbox, and raises MailboxFull."""
 
     def __init__(self, world: World, storage: Storage, record: Callable[[Record], None], base_url: str) -> None:
         self._world, self._storage, self._record, self._base_url = world, storage, record, base_url
-        self._debtors: dict[str, None] = {}
-        self._woken = trio.Event()
+        self._owing: dict[str, None] = {}
+        self._wakeup = trio.Event()
 
-    def owes(self, destination: str) -> None:
+    def enqueue(self, destination: str) -> None:
         """Mark a destination as owing a notice. Never waits."""
-        self._debtors[destination] = None
-        self._woken.set()
+        self._owing[destination] = None
+        self._wakeup.set()
 
     async def run(self) -> None:
         """Send owed notices, those of earlier runs first, until cancelled."""
         for destination in await self._storage.alerts.destinations():
             if destination.owes is not None:
-                self.owes(destination.id)
+                self.enqueue(destination.id)
         while True:
-            self._woken = trio.Event()
-            debtors, self._debtors = self._debtors, {}
-            for id in debtors:
+            self._wakeup = trio.Event()
+            owing, self._owing = self._owing, {}
+            for id in owing:
                 with suppress(*STANDSTILL):  # it still owes: retry later
-                    debtor = await self._storage.alerts.destination(id)
-                    if debtor is None or debtor.owes is None:
+                    stored = await self._storage.alerts.destination(id)
+                    if stored is None or stored.owes is None:
                         continue
                     lines = await self._storage.outbox.attempts(id, 1)
-                    report = of_destination(debtor, lines[0] if lines else None, self._base_url, self._world.now())
+                    report = of_destination(stored, lines[0] if lines else None, self._base_url, self._world.now())
                     with suppress(MailboxFull):
                         self._record(Record(Harvest(SERVICE, (report,), None, debtor=id), Reply()))
-                self._debtors[id] = None
-            with trio.move_on_after(AGAIN if self._debtors else float("inf")):
-                await self._woken.wait()
+                self._owing[id] = None
+            with trio.move_on_after(AGAIN if self._owing else float("inf")):
+                await self._wakeup.wait()

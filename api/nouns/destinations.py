@@ -468,8 +468,8 @@ async def test(call: OperationContext, id: str) -> TestResult:
     with trio.fail_after(TEST_WITHIN):
         if mailbox is not None:
             return await mailbox.ask(lambda reply: TestDelivery(reply=reply))
-        assert call.context.test_elsewhere is not None
-        return await call.context.test_elsewhere(destination)
+        assert call.context.test_without_actor is not None
+        return await call.context.test_without_actor(destination)
 
 
 async def test_unsaved(call: OperationContext, alert_id: str, new: wire.NewDestination) -> TestResult:
@@ -480,10 +480,10 @@ async def test_unsaved(call: OperationContext, alert_id: str, new: wire.NewDesti
     now = call.context.world.now()
     alert = await alert_named(call, alert_id) if alert_id else Alert("", "", "", "en", (), now, now)
     made, kind = await _made(call, alert, new, call.context.world.new_id())
-    if kind.consent is not None or call.context.test_elsewhere is None:
+    if kind.consent is not None or call.context.test_without_actor is None:
         raise Conflict("Nothing is sent before the recipient agrees: add it first.")
     with trio.fail_after(TEST_WITHIN):
-        return await call.context.test_elsewhere(made)
+        return await call.context.test_without_actor(made)
 
 
 def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[DestinationMessage] | None:

@@ -13,7 +13,7 @@ HOMES = {
     "actors/egress/guard.py": "the door, which asks the connector for addresses that it has checked",
     "actors/egress/transport.py": "the pool whose every connection the guard opens",
     "actors/destination_kinds/email/kind.py": "mail: asks the guard, which alone may be its Dialer",
-    "actors/jail/nursery.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
+    "actors/jail/parent_process.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
     "extras/browser/held.py": "the socket of this machine behind which another unit holds the browser",
     "extras/cluster/postgres/engine/connection.py": "the storage: asks the database that the owner has named",
     "extras/browser/real.py": "the browser whose address the owner has named",

@@ -50,7 +50,7 @@ async def test_an_outcome_that_is_not_written_in_time_is_written_by_the_next_try
     book = a_book(work)
     await book.claim(1, digests=False)
     outcome = Outcome("hook", Seq(1), "sent", Millis(2))
-    book.note(outcome)
+    book.record(outcome)
     with pytest.raises(Unavailable, match="not written"):
         await book.write()
     assert work.settled == []
@@ -64,8 +64,8 @@ async def test_an_unanswered_claim_is_released_before_the_next(autojump_clock: M
     book = a_book(work)
     with pytest.raises(Unavailable, match="no claim"):
         await book.claim(1, digests=False)
-    await book.mend()
-    await book.mend()
+    await book.release_unconfirmed()
+    await book.release_unconfirmed()
     assert (work.released, book.held) == (1, {})
 
 
@@ -73,8 +73,8 @@ async def test_a_release_leaves_unsettled_attempts_alone(autojump_clock: MockClo
     work = Slow(0.1, COMMIT_DEADLINE + 1)
     book = a_book(work)
     await book.claim(1, digests=False)
-    book.note(Outcome("hook", Seq(1), "sent", Millis(2)))
+    book.record(Outcome("hook", Seq(1), "sent", Millis(2)))
     with pytest.raises(Unavailable, match="no claim"):
         await book.claim(1, digests=False)
-    await book.mend()
+    await book.release_unconfirmed()
     assert work.held == (1,), "it would be sent twice"

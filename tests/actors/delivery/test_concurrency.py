@@ -7,7 +7,7 @@ import trio
 from msgspec.structs import replace
 from trio.testing import MockClock
 
-from actors.delivery.concurrency import MOST_BESIDE, MOST_REQUESTS, MOST_SLOW, MOST_TO_A_MACHINE, ConcurrencyLimiter
+from actors.delivery.concurrency import MOST_ADDITIONAL, MOST_PER_HOST, MOST_REQUESTS, MOST_SLOW, ConcurrencyLimiter
 from actors.egress.address import HostAliases
 from actors.egress.failures import Blame, LookFailed, PostResult
 from storage.records.destination import QuietHours
@@ -46,7 +46,7 @@ async def test_x11_many_names_of_one_machine_have_no_more_than_five_destinations
         for name in names:
             await rig.match(name, *[str(number) for number in range(8)])
         await trio.sleep(30)
-    assert rig.most_under_way == MOST_TO_A_MACHINE
+    assert rig.most_under_way == MOST_PER_HOST
     assert len({*rig.ids()}) == 30 * 8
 
 
@@ -103,7 +103,7 @@ async def test_d8_many_destinations_that_stall_at_once_delay_a_healthy_one_less_
             await rig.match("quick", f"{number}")
             await trio.sleep(0.25)
             delays += [each.at - sent for each in rig.arrivals[before:] if each.host == "quick.example"]
-        assert rig.most_under_way > 2 * stalling or rig.most_under_way >= stalling + MOST_BESIDE
+        assert rig.most_under_way > 2 * stalling or rig.most_under_way >= stalling + MOST_ADDITIONAL
     assert len(delays) == 240
     assert max(delays) < 0.1
 
@@ -112,7 +112,7 @@ async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free
     room, arrived = ConcurrencyLimiter(HostAliases().address_of), list[float]()
 
     async def one(url: str, takes: float) -> None:
-        async with room.place(url):
+        async with room.slot(url):
             arrived.append(trio.current_time())
             await trio.sleep(takes)
 
@@ -134,7 +134,7 @@ async def test_d8_destinations_known_to_be_slow_leave_a_quarter_of_the_room_free
 async def test_a_quick_answer_makes_up_for_a_slow_one(autojump_clock: MockClock) -> None:
     room, url = ConcurrencyLimiter(HostAliases().address_of), "https://a.example/"
     for takes, shown in ((2.0, 0), (0.1, 1), (0.1, 0)):
-        async with room.place(url):
+        async with room.slot(url):
             assert f"{shown} by slow ones" in repr(room)
             await trio.sleep(takes)
 
@@ -144,7 +144,7 @@ async def test_empty_lanes_are_forgotten(autojump_clock: MockClock) -> None:
 
     async def one(number: int) -> None:
         nonlocal under_way
-        async with room.place(f"https://a.example/{number % 3}"):
+        async with room.slot(f"https://a.example/{number % 3}"):
             under_way += 1
             assert under_way <= 12
             await trio.sleep(1)
@@ -167,11 +167,11 @@ async def test_the_slow_url_of_longest_ago_is_forgotten_first(
     monkeypatch.setattr("actors.delivery.concurrency.REMEMBERED", 2)
     room = ConcurrencyLimiter(lambda host: host)
     for name in ("a", "b", "c"):
-        async with room.place(f"https://{name}.example/"):
+        async with room.slot(f"https://{name}.example/"):
             await trio.sleep(2)
     taken = []
     for name in ("a", "b", "c"):
-        async with room.place(f"https://{name}.example/"):
+        async with room.slot(f"https://{name}.example/"):
             taken.append("1 by slow ones" in repr(room))
     assert taken == [False, True, True]
 
@@ -192,7 +192,7 @@ async def test_a_lane_is_forgotten_when_its_last_request_is_over(autojump_clock:
     room = ConcurrencyLimiter(lambda host: host)
 
     async def post(seconds: float) -> None:
-        async with room.place("https://a.example/"):
+        async with room.slot("https://a.example/"):
             await trio.sleep(seconds)
 
     async with trio.open_nursery() as nursery:
@@ -220,7 +220,7 @@ async def test_a_url_is_taken_until_the_last_request_to_it_has_ended_and_then_fo
     room, url, seen = ConcurrencyLimiter(lambda host: host), "https://a.example/", list[int]()
 
     async def ask(seconds: float) -> None:
-        async with room.place(url):
+        async with room.slot(url):
             await trio.sleep(seconds)
 
     async with trio.open_nursery() as nursery:
@@ -228,21 +228,21 @@ async def test_a_url_is_taken_until_the_last_request_to_it_has_ended_and_then_fo
             nursery.start_soon(ask, seconds)
         for moment in (0.5, 1.0):
             await trio.sleep(moment)
-            seen.append(room._inside[url])
+            seen.append(room._admitted[url])
     assert seen == [2, 1]
-    assert not room._inside
+    assert not room._admitted
 
 
 async def test_a_concurrent_slot_is_released(autojump_clock: MockClock) -> None:
     room, url, ended = ConcurrencyLimiter(lambda host: host), "https://a.example/", list[float]()
 
     async def ask() -> None:
-        async with room.place(url):
+        async with room.slot(url):
             await trio.sleep(1)
             ended.append(trio.current_time())
 
     async with trio.open_nursery() as nursery:
         began = trio.current_time()
-        for _ in range(4 * (MOST_BESIDE + 20)):
+        for _ in range(4 * (MOST_ADDITIONAL + 20)):
             nursery.start_soon(ask)
-    assert ended[-1] - began == pytest.approx(MOST_BESIDE + 20)  # four at a time, to the end
+    assert ended[-1] - began == pytest.approx(MOST_ADDITIONAL + 20)  # four at a time, to the end

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.delivery.digest import DigestWindow, content, window_of
+from actors.delivery.digest import DigestWindow, digest_body, window_of
 from storage.records.destination import DeliveryMode
 from storage.records.identity import Millis
 from tests.actors.matcher.rig import a_destination
@@ -119,7 +119,7 @@ def test_a_digest_has_alert_times_and_unchanged_events() -> None:
     destination = a_destination(delivery_mode="hourly")
     window = window_of(destination, millis("2026-06-01T10:00:00+00:00"))
     odd = b'{"b":1e2,"a":"\\u00e9"}'
-    body = content("an-id", destination, window, [odd, b'{"id":2}'])
+    body = digest_body("an-id", destination, window, [odd, b'{"id":2}'])
     assert odd in body
     assert json.loads(body) == {
         "id": "an-id",

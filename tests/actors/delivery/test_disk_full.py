@@ -184,8 +184,8 @@ async def test_an_outcome_that_can_not_be_stored_during_a_reading_is_stored_soon
     async with rig.running():
         await trio.sleep(3)
         await rig.match("hook", "news", nudge=False)
-        rig.registry.stepped()  # the reading for the claim takes from 3 to 4 s, the next one from 4 to 5 s
+        rig.registry.on_clock_step()  # the reading for the claim takes from 3 to 4 s, the next one from 4 to 5 s
         await trio.sleep(1.2)
-        rig.registry.stepped()
+        rig.registry.on_clock_step()
         await trio.sleep(30)
     assert len(rig.arrivals) == 2

@@ -138,14 +138,14 @@ async def test_a_notice_that_comes_up_during_a_reading_is_reported(autojump_cloc
         if news:
             news = 0
             await rig.storage.alerts.edit_destination("hook", lambda it: replace(it, owes="destination_disabled"))
-            publisher.owes("hook")
+            publisher.enqueue("hook")
         return found
 
     rig.storage.alerts.destination = disabled_meanwhile  # type: ignore[method-assign]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(publisher.run)
         await trio.sleep(1)
-        publisher.owes("hook")
+        publisher.enqueue("hook")
         await trio.sleep(AGAIN - 2)
         nursery.cancel_scope.cancel()
     assert said(await rig.commit_records()) == ["destination_disabled"]

@@ -55,7 +55,7 @@ async def test_a_clock_that_is_set_right_again_leaves_no_retry_waiting_for_longe
         assert len(rig.arrivals) == failures
         rig.ahead = 0
         if hears:
-            rig.registry.stepped()
+            rig.registry.on_clock_step()
         await trio.sleep(1.2 * WAITS[failures - 1] + 2 * BREATHER)
         assert len(rig.arrivals) == failures + 1
 
@@ -68,7 +68,7 @@ async def test_a_step_of_seconds_leaves_a_wish_of_the_receiver_as_it_is(autojump
         await rig.match("hook", "a")
         await trio.sleep(60)
         rig.ahead = -10_000
-        rig.registry.stepped()
+        rig.registry.on_clock_step()
         await trio.sleep(2900)
         assert len(rig.arrivals) == 1
 
@@ -82,7 +82,7 @@ async def test_r12_after_a_step_that_was_noticed_it_comes_at_once(autojump_clock
         await rig.match("hook", "a")
         await trio.sleep(2)
         rig.ahead = 0
-        rig.registry.stepped()
+        rig.registry.on_clock_step()
         await trio.sleep(2)
         assert len(rig.arrivals) == 2
         assert "delivery.clamped" in rig.logged
@@ -111,7 +111,7 @@ async def test_r12_a_clock_step_during_a_clamp_is_not_lost(autojump_clock: objec
         rig.ahead = 365 * DAY
         await rig.match("hook", "a", "slow")
         await trio.sleep(1)
-        rig.registry.stepped()
+        rig.registry.on_clock_step()
         await trio.sleep(20)
         assert len(rig.arrivals) == 3
 
@@ -166,7 +166,7 @@ async def test_r12_a_step_of_a_week_disables_nothing_that_has_failed_for_an_hour
         assert state == "failing"
         assert since is not None
         rig.ahead = 7 * DAY
-        rig.registry.stepped()
+        rig.registry.on_clock_step()
         await trio.sleep(4 * 86_400)
         assert await standing(rig) == ("failing", since + 7 * DAY)
         await trio.sleep(86_400)

@@ -165,11 +165,11 @@ async def test_a_change_during_a_write_is_stored_by_the_next_write(
         async def slow(*given: Any) -> Any:
             rig.storage.alerts.edit_destination = edit  # type: ignore[method-assign]
             found = await edit(*given)
-            actor._changed(DestinationStatus("disabled", NOW, 21, 1), "destination_disabled")
+            actor._set_status(DestinationStatus("disabled", NOW, 21, 1), "destination_disabled")
             return found
 
         rig.storage.alerts.edit_destination = slow  # type: ignore[method-assign]
-        actor._changed(DestinationStatus("failing", NOW, 20, 1), "destination_failing")
+        actor._set_status(DestinationStatus("failing", NOW, 20, 1), "destination_failing")
         for _ in range(2):
             await actor._settle()
         stored = await rig.storage.alerts.destination("hook")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import trio
 
-from actors.delivery.digest import DigestWindow, content
+from actors.delivery.digest import DigestWindow, digest_body
 from actors.signatures.event import jwks, new_signing_key
 from sanderling_client.receiver.capture import Capture
 from sanderling_client.receiver.listen import Answers, Listener, Wishes
@@ -93,7 +93,7 @@ async def test_a_digest_is_shown_event_by_event_and_names_the_one_that_fails(tmp
     rig = Rig(tmp_path)
     bad = a_body().replace(b"Ny text", b"Ny txet")
     events = [a_body(title=f"Note {number}") for number in range(30)] + [bad]
-    body = content(ID, HOOK, DigestWindow(AT, Millis(AT + 900_000)), events)
+    body = digest_body(ID, HOOK, DigestWindow(AT, Millis(AT + 900_000)), events)
     assert await rig.take(a_capture(body)) == 400
     assert rig.lines[0].split("  ")[2] == "digest of 31"
     assert rig.lines[1] == "    webhook  verified    the signature covers the id, the timestamp and the raw body"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.delivery.digest import DigestWindow, content
+from actors.delivery.digest import DigestWindow, digest_body
 from actors.destination_kinds.webhook import enveloped
 from actors.signatures.event import Signer
 from sanderling_client.receiver.receipt import (
@@ -31,7 +31,7 @@ from tests.clients.receiver.deliveries import KEYS as JWKS
 KEYS = key_set(JWKS)
 BODY = Signer(KEY).sign(an_event(content='Ärende "42" / 😀'), AT)
 HOOK = Destination(ID, ID, "webhook", "https://h.test/", "15min", "h.test", (), AT, AT)
-DIGEST = content(ID, HOOK, DigestWindow(AT, Millis(AT + 900_000)), [BODY, Signer(KEY).sign(an_event(), AT)])
+DIGEST = digest_body(ID, HOOK, DigestWindow(AT, Millis(AT + 900_000)), [BODY, Signer(KEY).sign(an_event(), AT)])
 
 
 def received(body: bytes = BODY, given: dict[str, str] | None = None, keys: Keys | None = KEYS, **how: Any) -> Receipt:

@@ -229,28 +229,28 @@ def refusals_listed_as_500() -> Plant:
 
 def probes_never() -> Plant:
     """A failing destination gets no more attempts."""
-    right = DestinationActor._width
+    right = DestinationActor._slots
 
     def wrong(self: DestinationActor) -> int:
-        return 0 if self._standing.state == "failing" else right(self)
+        return 0 if self._status.state == "failing" else right(self)
 
-    return patch.object(DestinationActor, "_width", wrong)
+    return patch.object(DestinationActor, "_slots", wrong)
 
 
 def probes_in_crowds() -> Plant:
     """A failing destination gets as many parallel requests as before."""
-    right = DestinationActor._width
+    right = DestinationActor._slots
 
     def wrong(self: DestinationActor) -> int:
         return 4 if right(self) else 0
 
-    return patch.object(DestinationActor, "_width", wrong)
+    return patch.object(DestinationActor, "_slots", wrong)
 
 
 @contextmanager
 def too_many_at_once() -> Iterator[None]:
     """Six requests to a destination run at once."""
-    with patch.object(acting, "MOST_IN_FLIGHT", 6), patch.object(room, "MOST_TO_A_URL", 6):
+    with patch.object(acting, "MOST_IN_FLIGHT", 6), patch.object(room, "MOST_PER_URL", 6):
         yield
 
 
@@ -312,7 +312,7 @@ def frozen_by_elapsed_days() -> Plant:
             1_767_225_600_000 + ((day - first).days * 24 + hour) * 3_600_000 - round(offset.total_seconds()) * 1000
         )
 
-    return patch.object(digest, "_turn", wrong)
+    return patch.object(digest, "_day_start", wrong)
 
 
 # --- users' changes --------------------------------------------------------------------------------------------------
@@ -320,14 +320,14 @@ def frozen_by_elapsed_days() -> Plant:
 
 def quiet_hours_drop() -> Plant:
     """Deliveries due in quiet hours are lost."""
-    right = DestinationActor._hush
+    right = DestinationActor._update_quiet
 
     def wrong(self: DestinationActor) -> None:
         right(self)
         if self._quiet is not None:
             _forget(self._storage, self._id, fresh=True)
 
-    return patch.object(DestinationActor, "_hush", wrong)
+    return patch.object(DestinationActor, "_update_quiet", wrong)
 
 
 def quiet_hours_unheard() -> Plant:
@@ -339,8 +339,8 @@ def disabled_drops() -> Plant:
     """Deliveries that wait for a disabled destination are lost."""
     right = DeliveryRegistry._stop
 
-    async def wrong(self: DeliveryRegistry, id: str, *, forget: bool) -> None:
-        await right(self, id, forget=forget)
+    async def wrong(self: DeliveryRegistry, id: str, *, is_removed: bool) -> None:
+        await right(self, id, is_removed=is_removed)
         _forget(self._storage, id, fresh=False)
 
     return patch.object(DeliveryRegistry, "_stop", wrong)
@@ -364,14 +364,14 @@ def edits_lose() -> Iterator[None]:
 
 def disabling_unreported() -> Plant:
     """There is no notice of a disabled destination."""
-    right = status.with_standing
+    right = status.with_status
 
     def wrong(destination: Destination, standing: DestinationStatus, news: Any, matched: Any) -> Destination:
         quiet = standing.state == "disabled" and destination.state != "disabled"
         found = right(destination, standing, news, matched)
         return replace(found, owes=destination.owes) if quiet else found
 
-    return patch.object(acting, "with_standing", wrong)
+    return patch.object(acting, "with_status", wrong)
 
 
 def debts_paid_late() -> Plant:

@@ -115,7 +115,7 @@ async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterato
             await bins.keep(bin, ArrivedRequest("POST", path, "", headers, b'{"title": "Sample"}', 19, True))
         return views.TestResult(*(("sent", 200) if len(sent) == 1 else ("terminal", 404)), 12, "", "hello")
 
-    house.context = replace(house.context, test_elsewhere=answered)
+    house.context = replace(house.context, test_without_actor=answered)
     async with running(house) as house:
         yield house
 

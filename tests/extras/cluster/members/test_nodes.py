@@ -355,7 +355,7 @@ async def test_a_sample_goes_to_a_destination_of_another_node_and_rows_put_there
         assert other.system.deliveries.mailbox("hook-0") is None
         destination = await other.storage.alerts.destination("hook-0")
         assert destination is not None
-        found = await other.system.deliveries.test_elsewhere(destination)
+        found = await other.system.deliveries.test_without_actor(destination)
         assert (found.result, len(land.posts)) == ("sent", 1)
         land.publish(1, "first", "news")
         await trio.sleep(LOOKED)
