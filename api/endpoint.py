@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import trio
 from werkzeug.datastructures import Headers
 
-from actors.destination_kinds.bins import BODY, GONE, PATH, ArrivedRequest, Bins
+from actors.destination_kinds.bins import BODY, NOT_FOUND, PATH, Bins, CapturedRequest
 from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller
@@ -148,9 +148,9 @@ class BinEndpoint(Endpoint):
         """Store one request and answer it. Raises Refusal, StorageError."""
         scope = request.scope
         path = scope["raw_path"].decode("latin-1")
-        bin = await self._bins.at(path)
+        bin = await self._bins.find(path)
         if bin is None:
-            raise Refusal("not-found", GONE)
+            raise Refusal("not-found", NOT_FOUND)
         with self._place(request.peer):
             body = _Body()
             with trio.move_on_after(WITHIN) as patience:
@@ -158,9 +158,9 @@ class BinEndpoint(Endpoint):
             query = scope["query_string"].decode("latin-1")
             named = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
             whole = request.ended and not body.cut and len(body.kept) == body.size
-            arrived = ArrivedRequest(scope["method"], path, query, named, bytes(body.kept), body.size, whole)
-            if not await self._bins.keep(bin, arrived):
-                raise Refusal("not-found", GONE)
+            arrived = CapturedRequest(scope["method"], path, query, named, bytes(body.kept), body.size, whole)
+            if not await self._bins.capture(bin, arrived):
+                raise Refusal("not-found", NOT_FOUND)
         if patience.cancelled_caught:
             raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. The received part is kept.")
         return EndpointReply(200, "text/plain; charset=utf-8", OK)

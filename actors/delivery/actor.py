@@ -372,7 +372,7 @@ class DestinationActor:
 
     def _count_metrics(self, delivery: Delivery, answer: Answer, now: Millis) -> None:
         metrics = self._world.metrics
-        metrics.attempts.add(answer.word)
+        metrics.attempts.add(answer.outcome)
         metrics.attempt_time.observe(answer.latency_ms / 1000)
         metrics.settled.add(verdict(answer, delivery.attempt))
         if answer.delivered:
@@ -410,7 +410,7 @@ class DestinationActor:
 def result_of(answer: Answer) -> TestResult:
     result = {"sent": "sent", "retry": "retry", "given_up": "terminal"}[verdict(answer, 1)]
     detail = answer.error or f"the receiver answered {answer.status}"
-    return TestResult(result, answer.status, answer.latency_ms, detail, answer.said)
+    return TestResult(result, answer.status, answer.latency_ms, detail, answer.excerpt)
 
 
 def _is_digest(destination: Destination) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from actors.destination_kinds.answer import Answer
-from actors.destination_kinds.kind import Consent, DeliveryTransport, Parcel
+from actors.destination_kinds.kind import Consent, DeliveryPayload, DeliveryTransport
 from actors.destination_kinds.table import Kinds
 from actors.destination_kinds.values import masked
 from actors.egress.failures import Blame, LookFailed
@@ -63,7 +63,7 @@ class Sender:
             alert = await alerts.get(destination.alert_id) if alerts is not None else None
         except StorageError as error:  # not without its name: a repeated message has the same words
             return Answer(None, 0, f"its alert could not be read: {error}", ours=True)
-        payload = Parcel(id, body, alert)
+        payload = DeliveryPayload(id, body, alert)
         return await self._guarded(partial(kind.send, transport, destination, payload, self._world))
 
     async def _guarded(self, send: Callable[[], Awaitable[Answer]]) -> Answer:

@@ -64,7 +64,7 @@ def outcome(delivery: Delivery, answer: Answer, at: Millis, draw: float) -> Outc
         latency_ms=answer.latency_ms,
         error=answer.error,
         retry_at=Millis(at + round(1000 * wait(answer, delivery.attempt, draw))) if result == "retry" else None,
-        response_excerpt=answer.said,
+        response_excerpt=answer.excerpt,
     )
 
 

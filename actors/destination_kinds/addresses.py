@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 import trio
 
 from actors.destination_kinds.bins import Bins
-from actors.destination_kinds.kind import Admitted
+from actors.destination_kinds.kind import AdmittedAddress
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.traffic import log_refusal
@@ -27,18 +27,18 @@ from storage.sql.storage import Storage
 Address = IPv4Address | IPv6Address
 CHECK_WITHIN = 10.0
 """Seconds to resolve a name."""
-_OPENING = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
+_SETTINGS = "SANDERLING_ALLOW_NETWORKS or SANDERLING_ALLOW_DELIVER_NETWORKS"
 
 
-async def admit(text: str, world: World, storage: Storage, settings: Settings) -> Admitted:
+async def admit(text: str, world: World, storage: Storage, settings: Settings) -> AdmittedAddress:
     """Return a destination's normalized URL. Raises UrlRefused, Overloaded (our resolver is silent)."""
     url = parse_url(text, schemes=("http", "https"))
     bins = Bins(world, storage, settings.public_url())
     if (path := bins.path_in(url)) is not None:
         # A bin only shows its requests, which never touch the network that the guard protects.
-        if await bins.at(path) is None:
+        if await bins.find(path) is None:
             raise UrlRefused("url-no-bin", "there is no bin at this address, or it has expired: make one")
-        return Admitted(url.text, url.host)
+        return AdmittedAddress(url.text, url.host)
     if bins.is_own(url):
         raise _loop(url)
     networks = settings.deliver_networks()
@@ -50,9 +50,9 @@ async def admit(text: str, world: World, storage: Storage, settings: Settings) -
             if await _listens_at(address, world, settings):
                 raise _loop(url)
     if not url.secure and not all(any(address in network for network in networks) for address in addresses):
-        detail = f"a destination is https; plain http is only for networks that {_OPENING} opens"
+        detail = f"a destination is https; plain http is only for networks that {_SETTINGS} opens"
         raise UrlRefused("url-insecure", detail)
-    return Admitted(url.text, url.host)
+    return AdmittedAddress(url.text, url.host)
 
 
 async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
@@ -67,10 +67,10 @@ async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
 
 async def _listens_at(address: Address, world: World, settings: Settings) -> bool:
     """Return whether this service listens at an address; on all interfaces, also at its public name."""
-    here = settings.host
-    if address.is_loopback or str(address) == here:
+    listening_at = settings.host
+    if address.is_loopback or str(address) == listening_at:
         return True
-    if here not in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
+    if listening_at not in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
         return False
     host = parse_url(settings.public_url(), schemes=("http", "https")).host
     if host == str(address):

@@ -13,7 +13,7 @@ EXCERPT: Final = 1024
 class Answer(NamedTuple):
     """The result of one attempt. `status` is None without a response; `timeout`: it was waited for.
 
-    said: the beginning of the response, control characters escaped. ours: it failed on this machine (no route, no
+    excerpt: the beginning of the response, control characters escaped. ours: it failed on this machine (no route, no
     resolver), which says nothing about the receiver. verdict: the meaning, if a kind's own rules decide it and not the
     status.
     """
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     retry_after: float | None = None
     timeout: bool = False
     ours: bool = False
-    said: str = ""
+    excerpt: str = ""
     verdict: Verdict | None = None
 
     @property
@@ -48,14 +48,14 @@ class Answer(NamedTuple):
         return self.verdict == "slow" or (self.verdict is None and self.status == 429)
 
     @property
-    def word(self) -> str:
+    def outcome(self) -> str:
         """The outcome, as one of seven words for counters."""
         if self.delivered:
             return "delivered"
         if self.status is None:
             return "ours" if self.ours else "timeout" if self.timeout else "unreachable"
-        words = {2: "client_error", 3: "redirect", 4: "client_error"}  # 2xx with an error inside
-        return words.get(self.status // 100, "server_error")
+        outcomes = {2: "client_error", 3: "redirect", 4: "client_error"}  # 2xx with an error inside
+        return outcomes.get(self.status // 100, "server_error")
 
 
 def escaped(body: bytes) -> str:
@@ -65,5 +65,5 @@ def escaped(body: bytes) -> str:
     'fel: å\\x1b[31m'
     """
     text = body[:EXCERPT].decode("utf-8", "replace")
-    shown = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
-    return shown[:EXCERPT]
+    printable = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return printable[:EXCERPT]

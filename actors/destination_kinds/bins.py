@@ -33,17 +33,17 @@ from storage.sql.storage import Storage
 PATH = "/bins/"
 BODY = 256 << 10
 """Stored bytes of a body."""
-KEPT = 100
+MOST_CAPTURES = 100
 """Stored captures of a bin."""
-ROOM = 64 << 20
+MOST_BYTES = 64 << 20
 """Bytes of all captures, unless the newest capture of each bin adds up to more."""
-LIFE = Millis(7 * 86_400_000)
+LIFETIME = Millis(7 * 86_400_000)
 MOST_BINS = 1_000
 TOKEN_BYTES = 24
-GONE = "There is no such bin, or it has expired."
+NOT_FOUND = "There is no such bin, or it has expired."
 
 
-class ArrivedRequest(NamedTuple):
+class CapturedRequest(NamedTuple):
     """A request at a bin. headers: lower-case names, in order. body: the stored part; size: bytes received.
 
     whole: the body is complete.
@@ -65,11 +65,11 @@ class Bins:
         self._world, self._storage = world, storage
         self._base_url = base_url
         try:
-            home = parse_url(base_url, schemes=("http", "https"))
+            own_url = parse_url(base_url, schemes=("http", "https"))
         except UrlRefused:
-            home = None  # a port that no delivery may use, so no URL is ours
-        self._home = home
-        self._prefix = "" if home is None else home.target.rstrip("/")
+            own_url = None  # a port that no delivery may use, so no URL is ours
+        self._own_url = own_url
+        self._prefix = "" if own_url is None else own_url.target.rstrip("/")
 
     # --- addresses ---------------------------------------------------------------------------------------------------
 
@@ -79,55 +79,55 @@ class Bins:
 
     def is_own(self, url: Url) -> bool:
         """Return whether a URL is at this service's public address, by http or https."""
-        return self._home is not None and (url.host, url.port) == (self._home.host, self._home.port)
+        return self._own_url is not None and (url.host, url.port) == (self._own_url.host, self._own_url.port)
 
     def path_in(self, url: Url) -> str | None:
         """Return the path and query here of a bin's URL, whether or not the bin exists; else None."""
-        here = self._home is not None and url.origin == self._home.origin
-        return url.target[len(self._prefix) :] if here and url.target.startswith(self._prefix + PATH) else None
+        is_own = self._own_url is not None and url.origin == self._own_url.origin
+        return url.target[len(self._prefix) :] if is_own and url.target.startswith(self._prefix + PATH) else None
 
     # --- bins --------------------------------------------------------------------------------------------------------
 
-    async def mint(self, id: str | None = None) -> Bin:
+    async def create(self, id: str | None = None) -> Bin:
         """Make a bin; with an id, return the existing one. Raises Conflict at MOST_BINS, StorageError."""
-        if id is not None and (there := await self._storage.bins.get(id)) is not None:
-            return there
+        if id is not None and (existing := await self._storage.bins.get(id)) is not None:
+            return existing
         if len(await self._storage.bins.all()) >= MOST_BINS:
             raise Conflict(f"there are {MOST_BINS} bins: delete some, or wait for them to expire")
         now = self._world.now()
         token = urlsafe_b64encode(self._world.entropy(TOKEN_BYTES)).decode()
-        bin = Bin(id or self._world.new_id(), token, now, Millis(now + LIFE))
+        bin = Bin(id or self._world.new_id(), token, now, Millis(now + LIFETIME))
         await self._storage.bins.add(bin)
         return bin
 
-    async def at(self, path: str) -> Bin | None:
+    async def find(self, path: str) -> Bin | None:
         """Return the unexpired bin at a path (`/bins/<token>`, or deeper), or None."""
         token = path.removeprefix(PATH).partition("?")[0].partition("/")[0]
         if not path.startswith(PATH) or not token:
             return None
-        return self.living(await self._storage.bins.by_token(token))
+        return self.if_alive(await self._storage.bins.by_token(token))
 
-    def living(self, bin: Bin | None) -> Bin | None:
+    def if_alive(self, bin: Bin | None) -> Bin | None:
         return bin if bin is not None and self._world.now() < bin.expires_at else None
 
-    async def keep(self, bin: Bin, arrived: ArrivedRequest) -> bool:
+    async def capture(self, bin: Bin, request: CapturedRequest) -> bool:
         """Store a request; return whether its bin still exists. Raises DiskFull, Unavailable."""
         capture = Capture(
             id=self._world.new_id(),
             received_at=self._world.now(),
-            method=arrived.method,
-            path=arrived.path,
-            query=arrived.query,
-            headers=arrived.headers,
-            body=arrived.body,
-            size=arrived.size,
-            truncated=not arrived.whole,
+            method=request.method,
+            path=request.path,
+            query=request.query,
+            headers=request.headers,
+            body=request.body,
+            size=request.size,
+            truncated=not request.whole,
         )
-        return await self._storage.bins.capture(bin.id, capture, keep=KEPT, room=ROOM)
+        return await self._storage.bins.capture(bin.id, capture, keep=MOST_CAPTURES, room=MOST_BYTES)
 
 
 # Headers of the delivery itself, not required by a receiver.
-_OURS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding", "traceparent"))
+_OWN_HEADERS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding", "traceparent"))
 
 
 class LoopbackTransport:
@@ -135,8 +135,8 @@ class LoopbackTransport:
 
     def __init__(self, transport: DeliveryTransport, bins: Bins, contact: str) -> None:
         agent = user_agent(contact)
-        self.deliver: Poster = _LoopbackConnect(bins, agent, transport.deliver)
-        self.deliver_plain: Poster = _LoopbackConnect(bins, agent, transport.deliver_plain)
+        self.deliver: Poster = _LoopbackPoster(bins, agent, transport.deliver)
+        self.deliver_plain: Poster = _LoopbackPoster(bins, agent, transport.deliver_plain)
         self.dial, self.dial_plain = transport.dial, transport.dial_plain
         self._transport = transport
 
@@ -144,35 +144,37 @@ class LoopbackTransport:
         return self._transport.last_address(host)
 
 
-class _LoopbackConnect:
-    """A Poster that posts to bins here, and elsewhere through `out`."""
+class _LoopbackPoster:
+    """A Poster that posts to bins here, and elsewhere through `poster`."""
 
-    def __init__(self, bins: Bins, agent: str, out: Poster) -> None:
-        self._bins, self._agent, self._out = bins, agent.encode(), out
+    def __init__(self, bins: Bins, agent: str, poster: Poster) -> None:
+        self._bins, self._agent, self._poster = bins, agent.encode(), poster
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         """POST a body; see Poster. A bin answers 200, or 404 when it is gone."""
         path = self._bins.path_in(url)
         if path is None:
-            return await self._out.post(url, headers, body, method)
+            return await self._poster.post(url, headers, body, method)
         start = trio.current_time()
         try:
             with trio.fail_after(POST_TIMEOUT):
-                status = await self._hand_over(url, path, headers, body, method)
+                status = await self._capture(url, path, headers, body, method)
         except (*STANDSTILL, trio.TooSlowError) as error:
             raise LookFailed(Blame.LOCAL, f"the bin could not be written: {error}") from None
-        says = b"" if status == 200 else GONE.encode()
-        return PostResult(status, round((trio.current_time() - start) * 1000), says, None)
+        body_text = b"" if status == 200 else NOT_FOUND.encode()
+        return PostResult(status, round((trio.current_time() - start) * 1000), body_text, None)
 
-    async def _hand_over(self, url: Url, path: str, headers: Mapping[str, str], body: bytes, method: PostMethod) -> int:
-        bin = await self._bins.at(path)
+    async def _capture(self, url: Url, path: str, headers: Mapping[str, str], body: bytes, method: PostMethod) -> int:
+        bin = await self._bins.find(path)
         if bin is None:
             return 404
         raw = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *delivery_headers(headers, len(body))]
         pairs = ((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
-        named = tuple(
-            (name, value if (name in _OURS or name.startswith("webhook-")) else HIDDEN) for name, value in pairs
+        shown_headers = tuple(
+            (name, value if (name in _OWN_HEADERS or name.startswith("webhook-")) else HIDDEN) for name, value in pairs
         )
-        place, _, query = path.partition("?")
-        arrived = ArrivedRequest(method, place, query, named, body[:BODY], len(body), whole=len(body) <= BODY)
-        return 200 if await self._bins.keep(bin, arrived) else 404
+        path_only, _, query = path.partition("?")
+        request = CapturedRequest(
+            method, path_only, query, shown_headers, body[:BODY], len(body), whole=len(body) <= BODY
+        )
+        return 200 if await self._bins.capture(bin, request) else 404

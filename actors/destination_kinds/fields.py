@@ -59,6 +59,6 @@ WEBHOOK_ADDRESS: Final = msgspec.convert(_FILE["webhook_address"], AddressField)
 WEBHOOK_FIELDS: Final = msgspec.convert(_FILE["webhook"], tuple[KindField, ...])
 
 
-def for_people(codes: Sequence[str]) -> tuple[KindField, ...]:
+def people_fields(codes: Sequence[str]) -> tuple[KindField, ...]:
     """Return the fields of all kinds for people; `codes`: the service's languages."""
     return (replace(_LANGUAGE, example=codes[-1], pattern="|".join(codes)), *MESSAGE_FIELDS)

@@ -60,7 +60,7 @@ class DeliveryTransport(Protocol):
         """Return the address that a host was last delivered to, or the host itself."""
 
 
-class Admitted(NamedTuple):
+class AdmittedAddress(NamedTuple):
     """The normalized URL of a possible destination, and its default label."""
 
     url: str
@@ -87,7 +87,7 @@ class Service(NamedTuple):
     settings: Settings
 
 
-class Parcel(NamedTuple):
+class DeliveryPayload(NamedTuple):
     """A delivery: an event or a digest, as JSON, and its id. alert: that it is of, for a message to a person."""
 
     id: str
@@ -115,9 +115,9 @@ class DestinationKind(NamedTuple):
     documentation: str
     address: AddressField
     fields: Sequence[KindField]
-    admit: Callable[[str, World, Storage, Settings], Awaitable[Admitted]]
+    admit: Callable[[str, World, Storage, Settings], Awaitable[AdmittedAddress]]
     new_secret: Callable[[World], str] | None
-    send: Callable[[DeliveryTransport, Destination, Parcel, World], Awaitable[Answer]]
+    send: Callable[[DeliveryTransport, Destination, DeliveryPayload, World], Awaitable[Answer]]
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
     consent: Consent | None = None
     limits: TextLimits | None = None

@@ -28,7 +28,7 @@ _SHORTEST = 6
 """Shortest part of a private value that is masked in a receiver's response, in characters."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_PLACE = "body.options"
+_LOCATION = "body.options"
 
 
 class Values(NamedTuple):
@@ -38,33 +38,33 @@ class Values(NamedTuple):
     private: Mapping[str, Private]
 
 
-def checked(kind: DestinationKind, given: Mapping[str, str | None], old: Destination | None = None) -> Values:
+def validated(kind: DestinationKind, edit: Mapping[str, str | None], old: Destination | None = None) -> Values:
     """Return a destination's values after an edit; None removes one. Raises Unprocessable.
 
     Errors never include a private value.
     """
     fields = {field.name: field for field in kind.fields}
-    for name in given:
+    for name in edit:
         if name not in fields:
             known = ", ".join(fields) or "none"
-            raise Unprocessable(f"{kind.label} has no such field; it has: {known}", f"{_PLACE}.{name[:64]}", None)
+            raise Unprocessable(f"{kind.label} has no such field; it has: {known}", f"{_LOCATION}.{name[:64]}", None)
     before = {} if old is None else {name: value for name, value in old.values.items() if name in fields}
-    after = {name: value for name, value in (before | dict(given)).items() if value}
-    for field, says in _wrong(kind, fields, after, () if old is None else old.lost):
-        raise Unprocessable(says, f"{_PLACE}.{field.name}", None if field.private else after.get(field.name))
+    after = {name: value for name, value in (before | dict(edit)).items() if value}
+    for field, error in _errors(kind, fields, after, () if old is None else old.lost):
+        raise Unprocessable(error, f"{_LOCATION}.{field.name}", None if field.private else after.get(field.name))
     return Values(
         {name: value for name, value in after.items() if not fields[name].private},
         {name: Private(value) for name, value in after.items() if fields[name].private},
     )
 
 
-def _wrong(
-    kind: DestinationKind, fields: Mapping[str, KindField], values: Mapping[str, str], lost: Collection[str]
+def _errors(
+    kind: DestinationKind, fields: Mapping[str, KindField], values: Mapping[str, str], missing: Collection[str]
 ) -> Iterator[tuple[KindField, str]]:
     for field in kind.fields:
         value = values.get(field.name)
         if value is None:
-            if field.required and not field.default and field.name not in lost:
+            if field.required and not field.default and field.name not in missing:
                 yield field, f"{field.label} is needed"
         elif len(value) > LONGEST:
             yield field, f"at most {LONGEST:,} characters"
@@ -72,15 +72,15 @@ def _wrong(
             yield field, "has a character that can't be sent" if field.lines else "is one line, without controls"
         elif field.pattern and not re.fullmatch(field.pattern, value):
             yield field, f"does not look like one{f'; an example: {field.example}' if field.example else ''}"
-    for name, says in kind.check(values):
-        yield fields[name], says
+    for name, error in kind.check(values):
+        yield fields[name], error
 
 
-def shown_address(kind: DestinationKind, address: str) -> str:
+def visible_address(kind: DestinationKind, address: str) -> str:
     """Return the visible part of an address.
 
     >>> from actors.destination_kinds.webhook import KIND
-    >>> shown_address(KIND, "https://hooks.example.com/in")
+    >>> visible_address(KIND, "https://hooks.example.com/in")
     'https://hooks.example.com/in'
     """
     if not kind.address.private:
@@ -90,7 +90,7 @@ def shown_address(kind: DestinationKind, address: str) -> str:
 
 
 def masked(answer: Answer, destination: Destination) -> Answer:
-    secrets = sorted(_pieces(destination), key=len, reverse=True)
+    secrets = sorted(_secret_parts(destination), key=len, reverse=True)
     if not secrets:
         return answer
 
@@ -103,35 +103,37 @@ def masked(answer: Answer, destination: Destination) -> Answer:
                     return text[:-length] + HIDDEN
         return text
 
-    return answer._replace(said=without(answer.said), error=None if answer.error is None else without(answer.error))
+    return answer._replace(
+        excerpt=without(answer.excerpt), error=None if answer.error is None else without(answer.error)
+    )
 
 
-def _pieces(destination: Destination) -> set[str]:
+def _secret_parts(destination: Destination) -> set[str]:
     """Return a destination's private values, whole and in recognisable parts."""
-    pieces: set[str] = set()
+    parts: set[str] = set()
     for name, private in destination.private.items():
         value = private.value
-        pieces |= {value, *value.split("\n"), *(line.partition(":")[2].strip() for line in value.split("\n"))}
+        parts |= {value, *value.split("\n"), *(line.partition(":")[2].strip() for line in value.split("\n"))}
         if name == ADDRESS:
-            parts = urlsplit(value)
-            pieces |= {*parts.path.split("/"), parts.query, *re.split(r"[=&]", parts.query)}
+            url = urlsplit(value)
+            parts |= {*url.path.split("/"), url.query, *re.split(r"[=&]", url.query)}
         # As in basic authentication (RFC 7617), with any of the open values as the user.
         for user in destination.options.values():
-            pieces.add(base64.b64encode(f"{user}:{value}".encode()).decode())
-    pieces |= {quote(piece, safe="") for piece in pieces}
-    return {piece for piece in pieces if len(piece) >= _SHORTEST}
+            parts.add(base64.b64encode(f"{user}:{value}".encode()).decode())
+    parts |= {quote(part, safe="") for part in parts}
+    return {part for part in parts if len(part) >= _SHORTEST}
 
 
 class SealedValues(NamedTuple):
-    """The sealed values of a record by name, and the places they are sent to. below: their path in a request.
+    """The sealed values of a record by name, and the places they are sent to. request_path: their path in a request.
 
-    shown: the place that an error may name.
+    shown_place: the place that an error may name.
     """
 
     names: frozenset[str]
     places: frozenset[str]
-    below: str
-    shown: str
+    request_path: str
+    shown_place: str
 
 
 def of_source(source: Source) -> SealedValues:
@@ -146,11 +148,11 @@ def of_destination(destination: Destination, kind: DestinationKind) -> SealedVal
 
     Changing a sealed address names it anyway; the consent token is our own.
     """
-    ours = {ADDRESS, kind.consent.name if kind.consent else ADDRESS}
-    led = (f"{name}={destination.options.get(name, '')}" for name in kind.in_path)
+    exempt = {ADDRESS, kind.consent.name if kind.consent else ADDRESS}
+    path_values = (f"{name}={destination.options.get(name, '')}" for name in kind.in_path)
     return SealedValues(
-        frozenset(destination.private.keys() - ours),
-        frozenset((destination.address, *led)),
+        frozenset(destination.private.keys() - exempt),
+        frozenset((destination.address, *path_values)),
         "body.options",
         destination.url,
     )
@@ -161,5 +163,5 @@ def check_named(before: SealedValues, after: SealedValues, named: Collection[str
     if after.places <= before.places:
         return
     for name in sorted((before.names & after.names) - set(named)):
-        says = f"give {name} again: the stored value was given for {before.shown}"
-        raise Unprocessable(says, f"{before.below}.{name}", None)
+        error = f"give {name} again: the stored value was given for {before.shown_place}"
+        raise Unprocessable(error, f"{before.request_path}.{name}", None)

@@ -17,7 +17,7 @@ import msgspec
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
 from actors.destination_kinds.fields import WEBHOOK_ADDRESS, WEBHOOK_FIELDS
-from actors.destination_kinds.kind import DeliveryTransport, DestinationKind, Parcel
+from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind
 from actors.egress.headers import header_pairs, wrong_headers
 from actors.egress.url import parse_url
 from actors.signatures import webhook
@@ -25,7 +25,7 @@ from actors.world import World
 from storage.records.destination import WEBHOOK, Destination
 from storage.records.secrecy import without_secrets
 
-_OURS = re.compile(
+_OWN_HEADERS = re.compile(
     r"(?i)host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|webhook-.*"
 )
 
@@ -47,8 +47,8 @@ def check_access(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     if values.get("token") and (values.get("username") or values.get("password")):
         yield "token", "give a token, or a user name and password, not both"
     text = values.get("headers", "")
-    for says in wrong_headers(text, _OURS, "the delivery"):
-        yield "headers", says
+    for error in wrong_headers(text, _OWN_HEADERS, "the delivery"):
+        yield "headers", error
     for name, _value in header_pairs(text):
         if name.lower() == "authorization" and values.keys() & {"token", "username"}:
             yield "headers", f"{name} is given twice"
@@ -85,26 +85,26 @@ class _DeliveryFields(msgspec.Struct, frozen=True):
     window_end: str = ""
 
 
-def enveloped(id: str, body: bytes) -> bytes:
+def to_cloudevent(id: str, body: bytes) -> bytes:
     """Return the envelope around the body of a delivery, the same bytes each time."""
-    told = msgspec.json.decode(body, type=_DeliveryFields)
-    of_digest = bool(told.destination_id)
+    fields = msgspec.json.decode(body, type=_DeliveryFields)
+    is_digest = bool(fields.destination_id)
     return msgspec.json.encode(
         Envelope(
             specversion="1.0",
             id=id,
-            source=f"urn:uuid:{told.alert_id if of_digest else told.source_id}",
-            type=DIGEST if of_digest else NOTICE if told.alert_type else EVENT,
-            subject=told.source_url,
-            time=told.window_end if of_digest else told.emitted_at,
+            source=f"urn:uuid:{fields.alert_id if is_digest else fields.source_id}",
+            type=DIGEST if is_digest else NOTICE if fields.alert_type else EVENT,
+            subject=fields.source_url,
+            time=fields.window_end if is_digest else fields.emitted_at,
             datacontenttype="application/json",
-            dataschema=told.schema,
+            dataschema=fields.schema,
             data=msgspec.Raw(body),
         )
     )
 
 
-_SHOWN = 200
+_LONGEST_EXCERPT = 200
 _SECRET_SIZE = 32
 
 
@@ -124,22 +124,24 @@ def signed_headers(destination: Destination, webhook_id: str, body: bytes, world
     }
 
 
-async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
+async def send(
+    transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
+) -> Answer:
     """Post a body once, signed now. Raises LookFailed, UrlRefused."""
-    webhook_id, body, _ = parcel
+    webhook_id, body, _ = payload
     url = parse_url(destination.url, schemes=("http", "https"))
     if destination.format == "cloudevents":
-        body = enveloped(webhook_id, body)
+        body = to_cloudevent(webhook_id, body)
     headers = access_headers(destination.values) | signed_headers(destination, webhook_id, body, world)
     poster = transport.deliver if url.secure else transport.deliver_plain
-    posted = await poster.post(url, headers, body)
-    said = escaped(posted.body)
-    if 200 <= posted.status < 300:
-        return Answer(posted.status, posted.latency_ms, said=said)
-    reason = f"HTTP {posted.status} {said[:_SHOWN]}".rstrip()
-    if posted.moved_to:
-        reason = f"HTTP {posted.status} to {without_secrets(posted.moved_to)[:_SHOWN]}; set that address"
-    return Answer(posted.status, posted.latency_ms, reason, posted.retry_after, said=said)
+    result = await poster.post(url, headers, body)
+    excerpt = escaped(result.body)
+    if 200 <= result.status < 300:
+        return Answer(result.status, result.latency_ms, excerpt=excerpt)
+    reason = f"HTTP {result.status} {excerpt[:_LONGEST_EXCERPT]}".rstrip()
+    if result.moved_to:
+        reason = f"HTTP {result.status} to {without_secrets(result.moved_to)[:_LONGEST_EXCERPT]}; set that address"
+    return Answer(result.status, result.latency_ms, reason, result.retry_after, excerpt=excerpt)
 
 
 KIND: Final = DestinationKind(

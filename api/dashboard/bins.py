@@ -150,7 +150,7 @@ async def show_all(visit: Visit) -> Page:
 
 
 async def mint(visit: Visit) -> Reply:
-    bin = await acts.bins_of(visit).mint()
+    bin = await acts.bins_of(visit).create()
     return Go(f"/webhook-bins/{bin.id}", say("Bin created. It expires after seven days."))
 
 

@@ -161,12 +161,12 @@ def bins_of(call: OperationContext) -> Bins:
 
 async def every(call: OperationContext) -> Sequence[Bin]:
     """Return the unexpired bins, oldest first."""
-    return list(filter(bins_of(call).living, await call.context.storage.bins.all()))
+    return list(filter(bins_of(call).if_alive, await call.context.storage.bins.all()))
 
 
 async def named(call: OperationContext, id: str) -> Bin:
     """Return the bin with an id. Raises NotFound, also if it has expired."""
-    found = bins_of(call).living(await call.context.storage.bins.get(known_id(id, "bin")))
+    found = bins_of(call).if_alive(await call.context.storage.bins.get(known_id(id, "bin")))
     if found is None:
         raise NotFound("There is no such bin, or it has expired.")
     return found
@@ -174,7 +174,7 @@ async def named(call: OperationContext, id: str) -> Bin:
 
 async def new_address(call: OperationContext) -> str:
     """Make a bin; return its URL. Raises Conflict."""
-    return bins_of(call).address(await bins_of(call).mint())
+    return bins_of(call).address(await bins_of(call).create())
 
 
 async def delete(call: OperationContext, id: str) -> None:
@@ -240,7 +240,7 @@ ROUTES = Routes("/v1/webhook-bins", "bins")
 async def _create(call: Call) -> Answer:
     """Create a bin: an address that stores requests."""
     bins = bins_of(call)
-    bin = await bins.mint(call.planned)
+    bin = await bins.create(call.planned)
     headers = {"Location": f"{call.context.settings.public_url()}/v1/webhook-bins/{bin.id}"}
     return Answer(bin_record(bin, bins), 201, headers=headers)
 

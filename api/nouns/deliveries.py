@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
-from actors.destination_kinds.writing import TemplateFailed, faults, filled_in
+from actors.destination_kinds.templating import TemplateFailed, render, template_errors
 from actors.errors import NotFound, TooSoon, Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.workers import OutboxGrew
@@ -246,12 +246,12 @@ async def preview(call: OperationContext, asked: MessagePreviewRequest) -> Messa
     if not verdict.admitted:
         raise TooSoon(f"{PREVIEWS.burst} previews at once, then {PREVIEWS.rate:g} a second", verdict.retry_after)
     values = {MESSAGE: asked.message, MESSAGE_TITLE: asked.message_title}
-    for name, reason in (await faults(jail, limits, values)).items():
+    for name, reason in (await template_errors(jail, limits, values)).items():
         raise Unprocessable(reason, f"body.{name}", values[name])
 
     async def shown(of: MessageOf, told: Notification) -> ShownMessage:
         try:
-            told = await filled_in(jail, limits, values, told)
+            told = await render(jail, limits, values, told)
         except TemplateFailed as error:
             return ShownMessage(of, title_of(told, limits.title), message_of(told, limits), error.reason)
         return ShownMessage(of, title_of(told, limits.title), message_of(told, limits))

@@ -16,9 +16,9 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from actors.destination_kinds.answer import Answer as Attempted
-from actors.destination_kinds.kind import Admitted, Consent, DestinationKind
-from actors.destination_kinds.values import LONGEST, Values, check_named, checked, of_destination, shown_address
-from actors.destination_kinds.writing import faults
+from actors.destination_kinds.kind import AdmittedAddress, Consent, DestinationKind
+from actors.destination_kinds.templating import template_errors
+from actors.destination_kinds.values import LONGEST, Values, check_named, of_destination, validated, visible_address
 from actors.errors import Conflict, NotFound, Unprocessable
 from actors.messages.declaring import made_of
 from actors.messages.views import TestResult
@@ -105,7 +105,7 @@ def kind_of(call: OperationContext, id: str) -> DestinationKind:
     return kind
 
 
-async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> Admitted:
+async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> AdmittedAddress:
     """Check an address for a kind of destination. Raises UrlRefused, Overloaded."""
     context = call.context
     return await kind.admit(url, context.world, context.storage, context.settings)
@@ -115,7 +115,7 @@ async def _check_templates(call: OperationContext, kind: DestinationKind, option
     """Try the templates among the options. Raises Unprocessable."""
     given = {name: value for name, value in options.items() if value and len(value) <= LONGEST}
     if kind.limits is not None:
-        for name, reason in (await faults(call.context.world.jail, kind.limits, given)).items():
+        for name, reason in (await template_errors(call.context.world.jail, kind.limits, given)).items():
             raise Unprocessable(reason, f"body.options.{name}", given[name])
 
 
@@ -125,7 +125,7 @@ def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str
     if kind.address.private:
         private[ADDRESS] = Private(url)
     return {
-        "url": shown_address(kind, url),
+        "url": visible_address(kind, url),
         "options": values.options,
         "private": private,
         "private_names": tuple(private),
@@ -152,7 +152,7 @@ def _changed(
     if "replay_from" in changes:
         changes["missed_after"] = changes.pop("replay_from")
     if kind is not None and (url is not None or options is not None):
-        changes |= _revalued(kind, old, url, checked(kind, options or {}, old), options or ())
+        changes |= _revalued(kind, old, url, validated(kind, options or {}, old), options or ())
     moved = url is not None and url != old.address
     if (changes.get("enabled") and old.state == "disabled") or (moved and old.state == "failing"):
         changes |= {"state": "active", "failing_since": None, "told": 0}
@@ -274,7 +274,7 @@ async def _made(
     url = kind.address.default if isinstance(new.url, UnsetType) else new.url
     if not url:
         raise Unprocessable(f"{kind.address.label} is needed", "body.url", None)
-    values = checked(kind, new.options)
+    values = validated(kind, new.options)
     await _check_templates(call, kind, values.options)
     if new.secret is not UNSET:
         _check_secret(kind, new.secret)
@@ -391,7 +391,7 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
     return await _edit(call, id, None, change)
 
 
-def _label(kind: DestinationKind, found: Admitted, alert: Alert) -> str:
+def _label(kind: DestinationKind, found: AdmittedAddress, alert: Alert) -> str:
     """Return a destination's default label: its receiver and its alert."""
     where = found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
     return f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()

@@ -99,7 +99,7 @@ async def attach_bin(call: OperationContext) -> tuple[Bin, WithSecret]:
     If another window ends the practice at the same time, remove everything made here.
     """
     views = await practice(call, start=True)
-    bin = await bins.bins_of(call).mint()
+    bin = await bins.bins_of(call).create()
     ids = tuple(str(view.source.id) for view in views)
     try:
         alert = await alerts.add(call, NewAlert(filter_query="", source_ids=ids, name=ALERT))

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, json
 
-from actors.destination_kinds.webhook import MEDIA, enveloped
+from actors.destination_kinds.webhook import MEDIA, to_cloudevent
 from api.nouns.deliveries import Digest
 from api.openapi.nouns import NOUNS, operations
 from api.openapi.operation import operation_of, problem_answers
@@ -104,5 +104,5 @@ def _enveloped(kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
     body, schema = example_of(kind), examples("envelope")
     return {
         "schema": schema | {"properties": schema["properties"] | {"data": known[id(kind)]}},
-        "examples": {"example": {"value": json.decode(enveloped(body["id"], json.encode(body)))}},
+        "examples": {"example": {"value": json.decode(to_cloudevent(body["id"], json.encode(body)))}},
     }

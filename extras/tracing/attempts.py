@@ -75,7 +75,7 @@ class TracedAttempt(Attempt):
             **self.known,
             "sanderling.destination.id": destination.id,
             "sanderling.destination.kind": destination.kind,
-            "sanderling.delivery.outcome": answer.word,
+            "sanderling.delivery.outcome": answer.outcome,
         }
         name = "mail"
         if destination.kind != EMAIL:
@@ -86,7 +86,7 @@ class TracedAttempt(Attempt):
                 attributes["http.request.resend_count"] = self.number - 1
             if answer.status is not None:
                 attributes["http.response.status_code"] = answer.status
-        error = "" if answer.delivered else str(answer.status or answer.word)
+        error = "" if answer.delivered else str(answer.status or answer.outcome)
         times = self.tracer.since(self.began)
         self.tracer.put(Span(*self.context, self.parent, name, CLIENT, *times, attributes, error))
 

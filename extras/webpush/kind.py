@@ -15,9 +15,9 @@ import msgspec
 
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, Verdict, escaped
-from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, for_people
-from actors.destination_kinds.kind import DeliveryTransport, DestinationKind, Parcel, Service
-from actors.destination_kinds.writing import written
+from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, people_fields
+from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, Service
+from actors.destination_kinds.templating import render_delivery
 from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
@@ -133,7 +133,7 @@ _MEANINGS: Final[dict[int, tuple[Verdict | None, str]]] = {
 def answer_of(posted: PostResult) -> Answer:
     """Return the outcome of a message: 201 means that the push service has it, not the device."""
     said, status = escaped(posted.body), posted.status
-    answer = Answer(status, posted.latency_ms, retry_after=posted.retry_after, said=said)
+    answer = Answer(status, posted.latency_ms, retry_after=posted.retry_after, excerpt=said)
     if answer.delivered:
         return answer
     verdict, what = _MEANINGS.get(status, (None, ""))
@@ -178,16 +178,18 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
     async def enrol() -> str:
         return (await push.key()).public
 
-    async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
+    async def send(
+        transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
+    ) -> Answer:
         chosen = destination.values.get(LANGUAGE, "")
         voice, code = speech.voice(chosen), chosen if chosen in speech.codes else speech.default
-        told = await written(world, LIMITS, destination.values, parcel, voice)
+        told = await render_delivery(world, LIMITS, destination.values, payload, voice)
         place = f"/alerts/{destination.alert_id}" if told.is_digest else f"/destinations/{destination.id}"
         url = parse_url(destination.address, schemes=("http", "https"))
         text = payload_of(told, place, voice, code)
         headers, message = await _sealed(push, destination, url.origin, text, world)
         # A repeated delivery replaces the first, if the device has not received that yet.
-        headers["Topic"] = hashlib.sha256(parcel.id.encode()).hexdigest()[:_TOPIC]
+        headers["Topic"] = hashlib.sha256(payload.id.encode()).hexdigest()[:_TOPIC]
         poster = transport.deliver if url.secure else transport.deliver_plain
         return answer_of(await poster.post(url, headers, message))
 
@@ -204,7 +206,7 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
             example="https://push.example.net/send/3f9c",
             private=True,
         ),
-        fields=(*_FIELDS, *for_people(speech.codes)),
+        fields=(*_FIELDS, *people_fields(speech.codes)),
         admit=admit,
         new_secret=None,
         send=send,

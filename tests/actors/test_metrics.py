@@ -35,7 +35,7 @@ def test_names_are_there_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "word"),
+    ("answer", "outcome"),
     [
         (Answer(204, 1), "delivered"),
         (Answer(302, 1), "redirect"),
@@ -47,5 +47,5 @@ def test_names_are_there_once() -> None:
         (Answer(None, 1, ours=True), "ours"),
     ],
 )
-def test_an_answer_is_counted_by_one_word(answer: Answer, word: str) -> None:
-    assert answer.word == word
+def test_an_answer_is_counted_by_one_word(answer: Answer, outcome: str) -> None:
+    assert answer.outcome == outcome

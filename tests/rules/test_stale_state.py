@@ -388,9 +388,9 @@ COMPARED = "the store has compared the record with the one before"
 NEW = "no other task knows the new source yet"
 ONE_TASK = "one task alone changes it"
 REVIEWED = {
-    "actors/delivery/actor.py _clamp: written back self._clock_set_back": "`_clamp_at` shows whether the clock was set since",
+    "actors/delivery/actor.py _clamp: written back self._clock_set_back": "`_clamp_at` tells of a clock set since",
     "actors/delivery/actor.py _clamp: cleared self._next_due_at": "0 is the careful value: storage is asked for it",
-    "actors/delivery/actor.py _refill: written back self._is_stale": "True is the careful value: the record is read again",
+    "actors/delivery/actor.py _refill: written back self._is_stale": "True only reads the record again",
     "actors/delivery/actor.py _wait: cleared self._is_drained": "False is the careful value: the outbox is read again",
     "actors/delivery/claims.py release_unconfirmed: cleared self._is_unconfirmed": ONE_TASK,
     "actors/delivery/concurrency.py _wait_admission: looked up self._admitted": "a Counter lacks nothing",

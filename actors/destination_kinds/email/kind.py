@@ -27,9 +27,9 @@ from actors.destination_kinds.email.session import (
     domain_of,
     recipient_of,
 )
-from actors.destination_kinds.fields import LANGUAGE, AddressField, for_people
-from actors.destination_kinds.kind import Admitted, Consent, DeliveryTransport, DestinationKind, Parcel
-from actors.destination_kinds.writing import written
+from actors.destination_kinds.fields import LANGUAGE, AddressField, people_fields
+from actors.destination_kinds.kind import AdmittedAddress, Consent, DeliveryPayload, DeliveryTransport, DestinationKind
+from actors.destination_kinds.templating import render_delivery
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.notification.dialects import DIALECTS, TextLimits, one_line
@@ -46,7 +46,7 @@ LIMITS: Final = TextLimits(text=60_000, title=160)
 _PAGE: Final = files("actors.destination_kinds.email").joinpath("page.html").read_text("utf-8")
 
 
-class LetterWords(NamedTuple):
+class MailTexts(NamedTuple):
     """The fixed texts of a mail."""
 
     why: str = "You get this because you agreed to it."
@@ -58,7 +58,7 @@ class LetterWords(NamedTuple):
     otherwise: str = "If you do not, do nothing: there will be no other mail."
 
 
-class Letter(EmailMessage):
+class MailMessage(EmailMessage):
     """A mail with unfolded headers, of at most 998 octets each (RFC 5322, 2.1.1).
 
     Folded at 78, a longer address or id would become an encoded word, which is not allowed there (RFC 2047, 5): a mail
@@ -79,32 +79,32 @@ class Envelope(NamedTuple):
     thread: str = ""
 
 
-def letter_of(notification: Notification, envelope: Envelope, voice: Voice = ENGLISH) -> EmailMessage:
-    words = LetterWords(*map(voice.say, LetterWords()))
+def mail_message_of(notification: Notification, envelope: Envelope, voice: Voice = ENGLISH) -> EmailMessage:
+    texts = MailTexts(*map(voice.say, MailTexts()))
     title = title_of(notification, LIMITS.title)
-    mail = _begun(envelope, title, notification.id)
+    mail = _new_message(envelope, title, notification.id)
     if envelope.thread:
         mail["References"] = f"<{envelope.thread}@{domain_of(envelope.sender)}>"
     plain, heading = message_of(notification, LIMITS), title
     if notification.written:  # a user's template stands alone
         heading = ""
     html = "<br>\n".join(escape(notification.written).split("\n"))
-    foot = f"{words.why} {words.how % {'link': envelope.stop}}"
-    mail.set_content(f"{heading}\n\n{plain}\n\n-- \n{foot}\n".lstrip(), cte="quoted-printable")
-    link = DIALECTS["html"].link(words.stop, envelope.stop)
+    footer = f"{texts.why} {texts.how % {'link': envelope.stop}}"
+    mail.set_content(f"{heading}\n\n{plain}\n\n-- \n{footer}\n".lstrip(), cte="quoted-printable")
+    link = DIALECTS["html"].link(texts.stop, envelope.stop)
     page = _PAGE.format(
         heading=f"<h2>{escape(title)}</h2>\n" if heading else "",
         text=html or text_of(notification, "html", LIMITS.text),
-        foot=f"{escape(words.why)} {link}",
+        foot=f"{escape(texts.why)} {link}",
     )
     mail.add_alternative(page, subtype="html", cte="quoted-printable")
     return mail
 
 
-def _begun(envelope: Envelope, subject: str, id: str) -> EmailMessage:
+def _new_message(envelope: Envelope, subject: str, id: str) -> EmailMessage:
     from email.policy import SMTP  # noqa: PLC0415  half a megabyte that only mail needs
 
-    mail = Letter(policy=SMTP)
+    mail = MailMessage(policy=SMTP)
     mail["From"] = f"Sanderling <{envelope.sender}>"
     mail["To"] = envelope.recipient
     mail["Subject"] = one_line(subject)
@@ -116,7 +116,7 @@ def _begun(envelope: Envelope, subject: str, id: str) -> EmailMessage:
     return mail
 
 
-WITHIN: Final = 60.0
+SESSION_TIMEOUT: Final = 60.0
 """Seconds for a whole session: mail servers inspect a mail before they accept it."""
 _TOKEN = 20
 
@@ -134,32 +134,38 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
     def voice_of(destination: Destination) -> Voice:
         return speech.voice(destination.values.get(LANGUAGE, ""))
 
-    async def admit(text: str, world: World, storage: Storage, settings: Settings) -> Admitted:
+    async def admit(text: str, world: World, storage: Storage, settings: Settings) -> AdmittedAddress:
         if mail.server is None:
-            says = "no mail server is set: see mail_server and mail_from in docs/mail.md"
-            raise UrlRefused("url-mail", says)
+            error = "no mail server is set: see mail_server and mail_from in docs/mail.md"
+            raise UrlRefused("url-mail", error)
         recipient = recipient_of(text)
-        return Admitted(MAILTO + recipient, recipient)
+        return AdmittedAddress(MAILTO + recipient, recipient)
 
-    async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
-        server = _needed(mail)
+    async def send(
+        transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
+    ) -> Answer:
+        server = _required_server(mail)
         voice = voice_of(destination)
-        told = await written(world, LIMITS, destination.values, parcel, voice)
-        thread = f"{told.items[0].source}.{destination.id}" if told.items and not told.is_digest else ""
+        notification = await render_delivery(world, LIMITS, destination.values, payload, voice)
+        thread = (
+            f"{notification.items[0].source}.{destination.id}"
+            if notification.items and not notification.is_digest
+            else ""
+        )
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
-        letter = letter_of(told._replace(id=f"{parcel.id}.{destination.id}"), envelope, voice)
-        return await _handed_over(mail, server, transport, letter, envelope)
+        message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, voice)
+        return await _submit(mail, server, transport, message, envelope)
 
     async def invite(transport: DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
-        id, server, voice = f"{destination.id}.{world.entropy(6).hex()}", _needed(mail), voice_of(destination)
+        id, server, voice = f"{destination.id}.{world.entropy(6).hex()}", _required_server(mail), voice_of(destination)
         envelope = _envelope(mail, server, destination, world)
-        words = LetterWords(*map(voice.say, LetterWords()))
-        question = _begun(envelope, words.question, id)
-        wish = words.wish % {"what": one_line(voice.say(about))}
-        text = f"{wish}\n\n{words.agree}\n{envelope.stop}\n\n{words.otherwise}\n"
-        question.set_content(text, cte="quoted-printable")
-        return await _handed_over(mail, server, transport, question, envelope)
+        texts = MailTexts(*map(voice.say, MailTexts()))
+        invitation = _new_message(envelope, texts.question, id)
+        intro = texts.wish % {"what": one_line(voice.say(about))}
+        text = f"{intro}\n\n{texts.agree}\n{envelope.stop}\n\n{texts.otherwise}\n"
+        invitation.set_content(text, cte="quoted-printable")
+        return await _submit(mail, server, transport, invitation, envelope)
 
     return DestinationKind(
         id=EMAIL,
@@ -169,7 +175,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         "It gets one mail that asks for consent, and others only after consent.",
         documentation="https://www.rfc-editor.org/rfc/rfc5321",
         address=AddressField(label="Address", example="anna@example.com"),
-        fields=for_people(speech.codes),
+        fields=people_fields(speech.codes),
         admit=admit,
         new_secret=None,
         send=send,
@@ -179,7 +185,7 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
     )
 
 
-def _needed(mail: Mail) -> MailServer:
+def _required_server(mail: Mail) -> MailServer:
     """Return the server. Raises LookFailed if the setting has been removed since."""
     if mail.server is None:
         raise LookFailed(Blame.LOCAL, "no mail server is set: see mail_server in docs/mail.md")
@@ -187,35 +193,35 @@ def _needed(mail: Mail) -> MailServer:
 
 
 def _envelope(mail: Mail, server: MailServer, destination: Destination, world: World) -> Envelope:
-    stop = f"{mail.public}/mail/{destination.id}/{destination.values.get(LINK, '')}"
-    return Envelope(server.sender, recipient_of(destination.url), world.now(), stop)
+    unsubscribe = f"{mail.public}/mail/{destination.id}/{destination.values.get(LINK, '')}"
+    return Envelope(server.sender, recipient_of(destination.url), world.now(), unsubscribe)
 
 
-async def _handed_over(
-    mail: Mail, server: MailServer, transport: DeliveryTransport, letter: EmailMessage, envelope: Envelope
+async def _submit(
+    mail: Mail, server: MailServer, transport: DeliveryTransport, message: EmailMessage, envelope: Envelope
 ) -> Answer:
     """Hand a mail to the server. Raises LookFailed."""
     login, start = await mail.login(), trio.current_time()
     dialer = transport.dial_plain if server.security == "none" else transport.dial
-    with trio.move_on_after(WITHIN):
+    with trio.move_on_after(SESSION_TIMEOUT):
         stream = await dialer.connect(server.host, server.port)
         session = Session(stream, lambda stream: dialer.secure(stream, server.host, ()))
         try:
-            reply = await session.transmit(
-                letter,
+            reply = await session.submit(
+                message,
                 envelope.sender,
                 envelope.recipient,
                 security=server.security,
                 login=login,
-                name=_name(mail.public),
+                name=_ehlo_name(mail.public),
             )
         finally:
             await trio.aclose_forcefully(session.stream)
         return answer_of(reply, round((trio.current_time() - start) * 1000))
-    raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server did not finish within {WITHIN:g} s")
+    raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server did not finish within {SESSION_TIMEOUT:g} s")
 
 
-def _name(public: str) -> str:
+def _ehlo_name(public: str) -> str:
     """Return our name for EHLO: the host's name, or an address in brackets (RFC 5321, 4.1.3)."""
     host = public.partition("://")[2].partition("/")[0]
     host = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host

@@ -55,18 +55,18 @@ def server_of(address: str, sender: str) -> MailServer | None:
     """
     if not address:
         return None
-    found = _SERVER.fullmatch(address)
-    if found is None:
+    match = _SERVER.fullmatch(address)
+    if match is None:
         raise ValueError(
             "write smtps://host, smtp://host (STARTTLS) or smtp+plain://host, with a port if it is another"
         )
-    security, port = _SECURITY[found[1]]
+    security, port = _SECURITY[match[1]]
     try:
-        host = read_host(found[2])
+        host = read_host(match[2])
         recipient = recipient_of(sender)
     except UrlRefused as error:
         raise ValueError(f"{error.detail}" if sender else "mail_from is needed with it") from None
-    number = int(found[3] or port)
+    number = int(match[3] or port)
     if not 0 < number < 65536:
         raise ValueError("the port is from 1 to 65535")
     return MailServer(host, number, security, recipient)
@@ -80,33 +80,33 @@ def recipient_of(text: str) -> str:
     """
     from email.headerregistry import Address  # noqa: PLC0415  a megabyte with smtpproto, for mail only
 
-    given = text[len(MAILTO) :] if text[: len(MAILTO)].lower() == MAILTO else text
+    address_text = text[len(MAILTO) :] if text[: len(MAILTO)].lower() == MAILTO else text
     try:
-        address = Address(addr_spec=given)
+        address = Address(addr_spec=address_text)
         domain = idna.encode(address.domain, uts46=True).decode()
     except (ValueError, IndexError, AttributeError, MessageError, idna.IDNAError):
-        raise _bad() from None
+        raise _invalid_address() from None
     local = address.username
     if not local.isprintable() or any(letter in local for letter in ' "<>()[],;:\\%?&#') or "." not in domain:
-        raise _bad()
-    found = f"{local}@{domain.lower()}"
-    if len(local.encode()) > LONGEST_LOCAL or len(found.encode()) > LONGEST_ADDRESS:
-        raise _bad()
-    return found
+        raise _invalid_address()
+    recipient = f"{local}@{domain.lower()}"
+    if len(local.encode()) > LONGEST_LOCAL or len(recipient.encode()) > LONGEST_ADDRESS:
+        raise _invalid_address()
+    return recipient
 
 
 def domain_of(address: str) -> str:
     return address.rpartition("@")[2]
 
 
-def _bad() -> UrlRefused:
+def _invalid_address() -> UrlRefused:
     return UrlRefused("url-mail", "this is no address for mail; an example: anna@example.com")
 
 
 Stage = Literal["greeting", "hello", "tls", "login", "sender", "recipient", "data", "content"]
-_FULL = re.compile(rb"\b[45]\.2\.2\b")
-_OURS: tuple[Stage, ...] = ("greeting", "hello", "tls", "login", "sender")
-_WORDS = {
+_MAILBOX_FULL = re.compile(rb"\b[45]\.2\.2\b")
+_LOCAL_STAGES: tuple[Stage, ...] = ("greeting", "hello", "tls", "login", "sender")
+_EXPLANATIONS = {
     "recipient": "the mail server accepts no mail for this address",
     "content": "the mail server does not take this mail",
     "data": "the mail server does not take this mail",
@@ -124,30 +124,34 @@ class Reply(NamedTuple):
 
 
 def answer_of(reply: Reply, latency_ms: int) -> Answer:
-    said = escaped(reply.text)
+    excerpt = escaped(reply.text)
     if reply.stage == "content" and reply.code == 250:
-        return Answer(reply.code, latency_ms, said=said, verdict="delivered")
-    words = f"{reply.code} {said}".rstrip()
-    ours = reply.stage in _OURS
+        return Answer(reply.code, latency_ms, excerpt=excerpt, verdict="delivered")
+    text = f"{reply.code} {excerpt}".rstrip()
+    is_local = reply.stage in _LOCAL_STAGES
     verdict = _verdict(reply)
-    what = _WORDS.get(reply.stage, "") if verdict in ("revoked", "refused") or (ours and reply.code >= 500) else ""
-    error = f"{what}: {words}" if what else words
-    return Answer(None if ours else reply.code, latency_ms, error, ours=ours, said=said, verdict=verdict)
+    explanation = (
+        _EXPLANATIONS.get(reply.stage, "")
+        if verdict in ("revoked", "refused") or (is_local and reply.code >= 500)
+        else ""
+    )
+    error = f"{explanation}: {text}" if explanation else text
+    return Answer(None if is_local else reply.code, latency_ms, error, ours=is_local, excerpt=excerpt, verdict=verdict)
 
 
 def _verdict(reply: Reply) -> Verdict:
-    if reply.stage in _OURS:
+    if reply.stage in _LOCAL_STAGES:
         return "again"
     if reply.code < 500:
         return "slow"
-    if _FULL.search(reply.text):
+    if _MAILBOX_FULL.search(reply.text):
         return "slow"  # a full mailbox may be emptied later
     return "revoked" if reply.stage == "recipient" else "refused"
 
 
 LONGEST_REPLY: Final = 16 << 10
 LONGEST_LINE: Final = 2 << 10
-_GONE = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
+_CLOSED = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 Secure = Callable[[trio.abc.Stream], Awaitable[trio.abc.Stream]]
 
 
@@ -166,7 +170,7 @@ class _Refused(Exception):
 
 
 class Session:
-    """One session, used by `transmit`. `stream`: the current one, plain or TLS. secure: wraps a stream in TLS."""
+    """One session, used by `submit`. `stream`: the current one, plain or TLS. secure: wraps a stream in TLS."""
 
     def __init__(self, stream: trio.abc.Stream, secure: Secure) -> None:
         self.stream = stream
@@ -176,7 +180,7 @@ class Session:
         self._protocol, self._failure = SMTPClientProtocol(), SMTPException
         self._buffer = bytearray()
 
-    async def transmit(
+    async def submit(
         self, mail: EmailMessage, sender: str, recipient: str, *, security: Security, login: Login | None, name: str
     ) -> Reply:
         """Hand one mail over and return the decisive reply. name: ours, for EHLO. Raises LookFailed.
@@ -184,69 +188,69 @@ class Session:
         If cancelled or cut off after the data, the mail may or may not have been accepted.
         """
         try:
-            await self._begin(security, name)
+            await self._open(security, name)
             if login is not None:
                 await self._log_in(login)
             utf8 = not (sender + recipient).isascii()
-            await self._ask("sender", lambda: self._protocol.mail(sender, smtputf8=utf8))
-            await self._ask("recipient", lambda: self._protocol.recipient(recipient))
-            await self._ask("data", self._protocol.start_data)
-            reply = await self._ask("content", lambda: self._protocol.data(mail))
+            await self._command("sender", lambda: self._protocol.mail(sender, smtputf8=utf8))
+            await self._command("recipient", lambda: self._protocol.recipient(recipient))
+            await self._command("data", self._protocol.start_data)
+            reply = await self._command("content", lambda: self._protocol.data(mail))
         except _Refused as error:
             reply = error.reply
         except self._failure as error:  # a missing extension, or an unusable reply
             raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server: {error}") from None
-        except _GONE:
+        except _CLOSED:
             raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection") from None
-        with trio.move_on_after(1), suppress(*_GONE):  # the mail's fate is known
+        with trio.move_on_after(1), suppress(*_CLOSED):  # the mail's fate is known
             await self.stream.send_all(b"QUIT\r\n")
         return reply
 
-    async def _begin(self, security: Security, name: str) -> None:
+    async def _open(self, security: Security, name: str) -> None:
         if security == "tls":
             self.stream = await self._secure(self.stream)
-        await self._ask("greeting", lambda: None)
-        await self._ask("hello", lambda: self._protocol.send_greeting(name))
+        await self._command("greeting", lambda: None)
+        await self._command("hello", lambda: self._protocol.send_greeting(name))
         if security == "starttls":
             if "STARTTLS" not in self._protocol.extensions:
                 raise LookFailed(Blame.LOCAL, "the mail server offers no STARTTLS; nothing is sent unencrypted")
-            await self._ask("tls", self._protocol.start_tls)
+            await self._command("tls", self._protocol.start_tls)
             if self._buffer:  # sent before TLS, it would count as sent inside (CVE-2011-0411)
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server sent data between STARTTLS and TLS")
             self.stream = await self._secure(self.stream)
-            await self._ask("hello", lambda: self._protocol.send_greeting(name))
+            await self._command("hello", lambda: self._protocol.send_greeting(name))
 
     async def _log_in(self, login: Login) -> None:
         offered = {each.upper() for each in self._protocol.auth_mechanisms}
         user, password = login.user, login.password
         if login.token:
             secret = _encoded(f"user={user}\x01auth=Bearer {password}\x01\x01")
-            reply = await self._ask("login", lambda: self._protocol.authenticate("XOAUTH2", secret), (235, 334))
+            reply = await self._command("login", lambda: self._protocol.authenticate("XOAUTH2", secret), (235, 334))
             if reply.code == 334:  # the error in detail; an empty answer ends it
-                await self._ask("login", lambda: self._protocol.send_authentication_data(""))
+                await self._command("login", lambda: self._protocol.send_authentication_data(""))
         elif "PLAIN" in offered or "LOGIN" not in offered:
             secret = _encoded(f"\0{user}\0{password}")
-            await self._ask("login", lambda: self._protocol.authenticate("PLAIN", secret))
+            await self._command("login", lambda: self._protocol.authenticate("PLAIN", secret))
         else:
-            await self._ask("login", lambda: self._protocol.authenticate("LOGIN"), (334,))
-            await self._ask("login", lambda: self._protocol.send_authentication_data(_encoded(user)), (334,))
-            await self._ask("login", lambda: self._protocol.send_authentication_data(_encoded(password)))
+            await self._command("login", lambda: self._protocol.authenticate("LOGIN"), (334,))
+            await self._command("login", lambda: self._protocol.send_authentication_data(_encoded(user)), (334,))
+            await self._command("login", lambda: self._protocol.send_authentication_data(_encoded(password)))
 
-    async def _ask(
-        self, stage: Stage, command: Callable[[], None], wanted: tuple[int, ...] = (220, 235, 250, 251, 354)
+    async def _command(
+        self, stage: Stage, command: Callable[[], None], expected: tuple[int, ...] = (220, 235, 250, 251, 354)
     ) -> Reply:
         """Send a command and return its reply. Raises _Refused for an unwanted one."""
         command()
-        if said := self._protocol.get_outgoing_data():
-            await self.stream.send_all(said)
+        if outgoing := self._protocol.get_outgoing_data():
+            await self.stream.send_all(outgoing)
         code, lines = await self._read()
         reply = Reply(code, b"\n".join(lines), stage)
-        if code not in wanted:
+        if code not in expected:
             raise _Refused(reply)
         for number, line in enumerate(lines, 1):
-            mark = b" " if number == len(lines) else b"-"
+            separator = b" " if number == len(lines) else b"-"
             plain = line.decode("ascii", "replace").encode("ascii", "replace")
-            self._protocol.feed_bytes(b"%d%s%s\r\n" % (code, mark, plain))
+            self._protocol.feed_bytes(b"%d%s%s\r\n" % (code, separator, plain))
         return reply
 
     async def _read(self) -> tuple[int, list[bytes]]:
@@ -266,10 +270,10 @@ class Session:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST_LINE:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
-            piece = await self.stream.receive_some(4096)
-            if not piece:
+            data = await self.stream.receive_some(4096)
+            if not data:
                 raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection")
-            self._buffer += piece
+            self._buffer += data
         line = bytes(self._buffer[:end]).rstrip(b"\r")
         del self._buffer[: end + 1]
         return line

@@ -22,10 +22,10 @@ import msgspec
 
 from actors.destination_kinds.addresses import admit
 from actors.destination_kinds.answer import Answer, escaped
-from actors.destination_kinds.fields import LANGUAGE, for_people
-from actors.destination_kinds.kind import DeliveryTransport, DestinationKind, Parcel
+from actors.destination_kinds.fields import LANGUAGE, people_fields
+from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind
 from actors.destination_kinds.messengers.messenger import PLACEHOLDER, AnswerRule, Messenger, Scheme
-from actors.destination_kinds.writing import written
+from actors.destination_kinds.templating import render_delivery
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import DIALECTS, one_line
@@ -49,24 +49,24 @@ class MessengerRequest(NamedTuple):
 def request_of(
     messenger: Messenger, address: str, values: Mapping[str, str], notification: Notification, now: Millis
 ) -> MessengerRequest:
-    shape = messenger.request
-    known = _values(messenger, values, notification) | _signed(shape.sign, values.get("secret", ""), now)
+    template = messenger.request
+    known = _values(messenger, values, notification) | _signed(template.sign, values.get("secret", ""), now)
     many = {field.name for field in messenger.fields if field.many}
-    body = _filled(shape.body, known, many)
+    body = _fill(template.body, known, many)
     headers = {
         n: one_line(_text(value, known)).encode("ascii", "replace").decode()
-        for n, value in shape.headers.items()
-        if _says(value, known)
+        for n, value in template.headers.items()
+        if _has_content(value, known)
     }
-    if shape.basic:
-        pair = ":".join(known.get(name, "") for name in shape.basic)
+    if template.basic:
+        pair = ":".join(known.get(name, "") for name in template.basic)
         headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
-    media = "application/json; charset=utf-8" if shape.encoding == "json" else "application/x-www-form-urlencoded"
+    media = "application/json; charset=utf-8" if template.encoding == "json" else "application/x-www-form-urlencoded"
     return MessengerRequest(
-        shape.method,
-        _url(address, _text(shape.path, known, quoted), {n: _text(v, known) for n, v in shape.query.items()}),
+        template.method,
+        _url(address, _text(template.path, known, quoted), {n: _text(v, known) for n, v in template.query.items()}),
         {"Content-Type": media} | headers,
-        msgspec.json.encode(body) if shape.encoding == "json" else urlencode(body).encode(),
+        msgspec.json.encode(body) if template.encoding == "json" else urlencode(body).encode(),
     )
 
 
@@ -106,14 +106,14 @@ def quoted(text: str) -> str:
 
 
 def _url(address: str, path: str, query: Mapping[str, str]) -> str:
-    base, _, given = address.partition("?")
-    whole = base.rstrip("/") + path if path else base
-    said = "&".join(filter(None, (given, urlencode({name: value for name, value in query.items() if value}))))
-    return f"{whole}?{said}" if said else whole
+    base, _, own_query = address.partition("?")
+    full_url = base.rstrip("/") + path if path else base
+    full_query = "&".join(filter(None, (own_query, urlencode({name: value for name, value in query.items() if value}))))
+    return f"{full_url}?{full_query}" if full_query else full_url
 
 
 def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = lambda text: text) -> str:
-    return PLACEHOLDER.sub(lambda found: each(known.get(found[1], "")), template)
+    return PLACEHOLDER.sub(lambda match: each(known.get(match[1], "")), template)
 
 
 def _number(text: str) -> int | None:
@@ -121,80 +121,82 @@ def _number(text: str) -> int | None:
     return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
 
 
-def _says(template: str, known: Mapping[str, str]) -> bool:
+def _has_content(template: str, known: Mapping[str, str]) -> bool:
     """Return whether a value has content: it has no names, or one of them is not empty."""
-    names = [found[1] for found in PLACEHOLDER.finditer(template)]
+    names = [match[1] for match in PLACEHOLDER.finditer(template)]
     return not names or any(known.get(name) for name in names)
 
 
-def _filled(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
+def _fill(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
     """Return a tree with its names filled in, None for empty parts."""
     if not template:
         return template
     if isinstance(template, dict):
-        pairs = ((name, _filled(value, known, many)) for name, value in template.items())
-        found = {name: value for name, value in pairs if value is not None}
-        named = [name for name, value in template.items() if isinstance(value, str) and PLACEHOLDER.search(value)]
-        return None if named and not any(name in found for name in named) else found
+        pairs = ((name, _fill(value, known, many)) for name, value in template.items())
+        table = {name: value for name, value in pairs if value is not None}
+        placeholders = [
+            name for name, value in template.items() if isinstance(value, str) and PLACEHOLDER.search(value)
+        ]
+        return None if placeholders and not any(name in table for name in placeholders) else table
     if isinstance(template, list):
-        return [value for value in (_filled(one, known, many) for one in template) if value is not None]
+        return [value for value in (_fill(one, known, many) for one in template) if value is not None]
     if not isinstance(template, str):
         return template
-    alone = PLACEHOLDER.fullmatch(template)
-    if alone and alone[2]:
-        return _number(known.get(alone[1], ""))
-    if alone and alone[1] in many:
-        return [part.strip() for part in known.get(alone[1], "").split(",") if part.strip()] or None
-    return _text(template, known) if _says(template, known) else None
+    placeholder = PLACEHOLDER.fullmatch(template)
+    if placeholder and placeholder[2]:
+        return _number(known.get(placeholder[1], ""))
+    if placeholder and placeholder[1] in many:
+        return [part.strip() for part in known.get(placeholder[1], "").split(",") if part.strip()] or None
+    return _text(template, known) if _has_content(template, known) else None
 
 
-_SHOWN = 200
+_LONGEST_EXCERPT = 200
 """Characters of a response in an error."""
 _ABSENT: Any = object()
 
 
-def answer_of(messenger: Messenger, posted: PostResult) -> Answer:
+def answer_of(messenger: Messenger, result: PostResult) -> Answer:
     """Return the answer, by the messenger's first matching rule, else by status."""
-    said, tree = escaped(posted.body), _tree(posted.body)
-    rule = next((rule for rule in messenger.answers if _fits(rule, posted, tree)), None)
-    wait = posted.retry_after
+    excerpt, tree = escaped(result.body), _tree(result.body)
+    rule = next((rule for rule in messenger.answers if _matches(rule, result, tree)), None)
+    wait = result.retry_after
     if rule is not None and rule.wait:
         wait = _seconds(rule, tree) or wait
     verdict = None if rule is None else rule.verdict
-    if verdict == "delivered" and posted.status // 100 != 2:
+    if verdict == "delivered" and result.status // 100 != 2:
         verdict = None  # a success claimed in a redirect or an error is not believed
-    answer = Answer(posted.status, posted.latency_ms, retry_after=wait, said=said, verdict=verdict)
-    return answer if answer.delivered else answer._replace(error=_error(messenger, rule, posted.status, tree, said))
+    answer = Answer(result.status, result.latency_ms, retry_after=wait, excerpt=excerpt, verdict=verdict)
+    return answer if answer.delivered else answer._replace(error=_error(messenger, rule, result.status, tree, excerpt))
 
 
-def _error(messenger: Messenger, rule: AnswerRule | None, status: int, tree: Any, said: str) -> str:
+def _error(messenger: Messenger, rule: AnswerRule | None, status: int, tree: Any, excerpt: str) -> str:
     words = _at(tree, rule.says) if rule is not None and rule.says else _ABSENT
-    told = escaped(words.encode()) if isinstance(words, str) else said
-    what = {
+    reason = escaped(words.encode()) if isinstance(words, str) else excerpt
+    explanation = {
         "revoked": f"{messenger.label} says that this address or its token is no longer valid",
         "refused": f"{messenger.label} does not take this message",
         "slow": f"{messenger.label} asks for fewer messages",
     }.get(rule.verdict if rule is not None else "", "")
-    return ": ".join(filter(None, (what, f"HTTP {status} {told[:_SHOWN]}".rstrip())))
+    return ": ".join(filter(None, (explanation, f"HTTP {status} {reason[:_LONGEST_EXCERPT]}".rstrip())))
 
 
-def _fits(rule: AnswerRule, posted: PostResult, tree: Any) -> bool:
-    if rule.status and posted.status not in rule.status:
+def _matches(rule: AnswerRule, result: PostResult, tree: Any) -> bool:
+    if rule.status and result.status not in rule.status:
         return False
-    if rule.contains and rule.contains.encode() not in posted.body:
+    if rule.contains and rule.contains.encode() not in result.body:
         return False
     if not rule.path:
         return True
-    found = _at(tree, rule.path)
+    value = _at(tree, rule.path)
     # 1 is not True here: a service that returns 1 means a number.
-    return found is not _ABSENT and (not rule.values or any(type(found) is type(v) and found == v for v in rule.values))
+    return value is not _ABSENT and (not rule.values or any(type(value) is type(v) and value == v for v in rule.values))
 
 
 def _seconds(rule: AnswerRule, tree: Any) -> float | None:
-    found = _at(tree, rule.wait)
-    if isinstance(found, bool) or not isinstance(found, int | float) or found < 0:
+    value = _at(tree, rule.wait)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         return None
-    return found / 1000 if rule.wait_unit == "ms" else float(found)
+    return value / 1000 if rule.wait_unit == "ms" else float(value)
 
 
 def _tree(body: bytes) -> Any:
@@ -217,10 +219,12 @@ def _at(tree: Any, path: str) -> Any:
 
 
 def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
-    async def send(transport: DeliveryTransport, destination: Destination, parcel: Parcel, world: World) -> Answer:
+    async def send(
+        transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
+    ) -> Answer:
         voice = speech.voice(destination.values.get(LANGUAGE, ""))
-        told = await written(world, messenger.limits, destination.values, parcel, voice)
-        request = request_of(messenger, destination.address, destination.values, told, world.now())
+        notification = await render_delivery(world, messenger.limits, destination.values, payload, voice)
+        request = request_of(messenger, destination.address, destination.values, notification, world.now())
         url = parse_url(request.url, schemes=("http", "https"))
         poster = transport.deliver if url.secure else transport.deliver_plain
         return answer_of(messenger, await poster.post(url, request.headers, request.body, request.method))
@@ -232,12 +236,12 @@ def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
         where=messenger.where,
         documentation=messenger.documentation,
         address=messenger.address,
-        fields=(*messenger.fields, *for_people(speech.codes)),
+        fields=(*messenger.fields, *people_fields(speech.codes)),
         admit=admit,
         new_secret=None,
         send=send,
         limits=messenger.limits,
         speech=speech,
-        in_path=frozenset(found[1] for found in PLACEHOLDER.finditer(messenger.request.path))
+        in_path=frozenset(match[1] for match in PLACEHOLDER.finditer(messenger.request.path))
         & {field.name for field in messenger.fields if not field.private},
     )

@@ -25,7 +25,7 @@ Encoding = Literal["json", "form"]
 Scheme = Literal["", "dingtalk", "lark"]
 
 
-class RequestShape(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RequestTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The request of a notification. Placeholders such as `{name}` are filled in; see `kind.py`.
 
     path: added to the address. basic: the two fields that are name and password (RFC 7617). sign: a scheme of signing
@@ -75,7 +75,7 @@ class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     address: AddressField
     fields: tuple[KindField, ...] = ()
     limits: TextLimits
-    request: RequestShape
+    request: RequestTemplate
     answers: tuple[AnswerRule, ...] = ()
 
 
@@ -85,13 +85,15 @@ KNOWN: Final = frozenset(
     ("title", "heading", "text", "plain", "link", "host", "id", "event_id", "at", "count", "notice", *_SIGNED)
 )
 """Names with a value for every notification; the others are a file's fields."""
-Found = Iterator[tuple[str, str]]
+Errors = Iterator[tuple[str, str]]
 ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"})
+_OWN_HEADERS = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"}
+)
 RESERVED = frozenset({WEBHOOK, EMAIL, WEBPUSH})
-_TAKEN = KNOWN | {"url", LANGUAGE, *(field.name for field in MESSAGE_FIELDS)}
+_RESERVED_NAMES = KNOWN | {"url", LANGUAGE, *(field.name for field in MESSAGE_FIELDS)}
 LEAST_TEXT, MOST_TEXT = 80, 65_536
 MOST_FIELDS = 12
 _CHOICES = {
@@ -107,7 +109,7 @@ def read_messenger(text: str, file: str) -> Messenger:
     return read_file(text, file, Messenger, check, _CHOICES)
 
 
-def check(messenger: Messenger) -> Found:
+def check(messenger: Messenger) -> Errors:
     if not ID.fullmatch(messenger.id):
         yield "id", "small letters, digits and hyphens, 32 at most"
     if messenger.id in RESERVED:
@@ -124,7 +126,7 @@ def check(messenger: Messenger) -> Found:
             yield f"answers[{number}].values", "are compared with the value at a path: add the path"
 
 
-def _check_texts(messenger: Messenger) -> Found:
+def _check_texts(messenger: Messenger) -> Errors:
     if not LEAST_TEXT <= messenger.limits.text <= MOST_TEXT:
         yield "limits.text", f"from {LEAST_TEXT} to {MOST_TEXT}"
     if not 1 <= messenger.limits.title <= 1_000:
@@ -141,17 +143,17 @@ def _check_texts(messenger: Messenger) -> Found:
             yield place, error.detail
 
 
-def _check_fields(messenger: Messenger) -> Found:
+def _check_fields(messenger: Messenger) -> Errors:
     if len(messenger.fields) > MOST_FIELDS:
         yield "fields", f"at most {MOST_FIELDS}"
-    seen: set[str] = set()
+    names: set[str] = set()
     for number, field in enumerate(messenger.fields):
         place = f"fields[{number}]"
         if not _NAME.fullmatch(field.name):
             yield f"{place}.name", "small letters and underscores"
-        if field.name in _TAKEN or field.name in seen:
+        if field.name in _RESERVED_NAMES or field.name in names:
             yield f"{place}.name", f"{field.name} is another value: choose another name"
-        seen.add(field.name)
+        names.add(field.name)
         if field.private and field.default:
             yield f"{place}.default", "a private value can't have one: anybody could read it"
         try:
@@ -159,38 +161,38 @@ def _check_fields(messenger: Messenger) -> Found:
         except re.error as error:
             yield f"{place}.pattern", f"not a regular expression: {error}"
         else:
-            for word, value in (("default", field.default), ("example", field.example)):
+            for name, value in (("default", field.default), ("example", field.example)):
                 if field.pattern and value and not pattern.fullmatch(value):
-                    yield f"{place}.{word}", "does not fit the pattern"
+                    yield f"{place}.{name}", "does not fit the pattern"
 
 
-def _check_names(messenger: Messenger) -> Found:
-    shape = messenger.request
+def _check_names(messenger: Messenger) -> Errors:
+    request = messenger.request
     fields = {field.name for field in messenger.fields}
-    used: set[str] = ({"secret"} if shape.sign else set()) | set(shape.basic or ())
-    for name in sorted(set(shape.basic or ()) - fields):
+    used: set[str] = ({"secret"} if request.sign else set()) | set(request.basic or ())
+    for name in sorted(set(request.basic or ()) - fields):
         yield "request.basic", f"{name} is no field"
     texts = [
-        ("request.path", shape.path),
-        *((f"request.query.{name}", value) for name, value in shape.query.items()),
-        *((f"request.headers.{name}", value) for name, value in shape.headers.items()),
-        *((f"request.body.{place}", text) for place, text in _texts(shape.body)),
+        ("request.path", request.path),
+        *((f"request.query.{name}", value) for name, value in request.query.items()),
+        *((f"request.headers.{name}", value) for name, value in request.headers.items()),
+        *((f"request.body.{place}", text) for place, text in _texts(request.body)),
     ]
     for place, text in texts:
-        for found in PLACEHOLDER.finditer(text):
-            used.add(found[1])
-            if found[1] not in KNOWN | fields:
-                yield place, f"{{{found[1]}}} is no field and no value of a notification"
-            if found[2] and found[0] != text:
-                yield place, f"{found[0]} must stand alone, as it is a number"
-    for name in shape.headers:
-        if not _HEADER.fullmatch(name) or name.lower() in _OURS:
+        for match in PLACEHOLDER.finditer(text):
+            used.add(match[1])
+            if match[1] not in KNOWN | fields:
+                yield place, f"{{{match[1]}}} is no field and no value of a notification"
+            if match[2] and match[0] != text:
+                yield place, f"{match[0]} must stand alone, as it is a number"
+    for name in request.headers:
+        if not _HEADER.fullmatch(name) or name.lower() in _OWN_HEADERS:
             yield f"request.headers.{name}", "this header is not to be set"
-    if shape.path and not shape.path.startswith("/"):
+    if request.path and not request.path.startswith("/"):
         yield "request.path", "begins with a slash"
     if not used & {"title", "heading", "text", "plain"}:
         yield "request.body", "says nothing: use {title}, {text} or {plain}"
-    if shape.sign and "secret" not in fields:
+    if request.sign and "secret" not in fields:
         yield "request.sign", "is made with a field called secret: add it"
     for number, field in enumerate(messenger.fields):
         if field.name not in used:

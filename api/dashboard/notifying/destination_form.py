@@ -219,7 +219,7 @@ async def try_bin(visit: Visit) -> Page:
 
 async def sample(visit: Visit, alert: str = "") -> dict[str, Any]:
     """Send a sample to a new bin; return its request as the form shows it."""
-    bin = await bins.bins_of(visit).mint()
+    bin = await bins.bins_of(visit).create()
     wanted = wire.NewDestination(url=bins.bins_of(visit).address(bin))
     found = await destinations.test_unsaved(visit, alert, wanted)
     kept, _ = await bins.captures(visit, bin, None, 1)

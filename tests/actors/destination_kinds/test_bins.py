@@ -9,7 +9,7 @@ import httpx
 import pytest
 import trio
 
-from actors.destination_kinds.bins import BODY, KEPT, LIFE, Bins, LoopbackTransport
+from actors.destination_kinds.bins import BODY, LIFETIME, MOST_CAPTURES, Bins, LoopbackTransport
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from sanderling_client.receiver.checking import Means, check_all
@@ -159,7 +159,7 @@ async def test_x17_expired_bins_are_swept_with_their_captures(autojump_clock: ob
         async with town.running() as client:
             bins = [await asked(client, "/v1/webhook-bins") for _ in range(12)]
             await client.post(bins[0]["url"], content="x")
-            await trio.sleep(LIFE / 1000 + 700)
+            await trio.sleep(LIFETIME / 1000 + 700)
         assert (count(town.storage.disk, "bin"), count(town.storage.disk, "capture")) == (0, 0)
 
 
@@ -167,7 +167,7 @@ async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
-        bin = await bins.mint()
+        bin = await bins.create()
         way = LoopbackTransport(Nowhere(), bins, "")
         town.storage.disk.full = True
         with pytest.raises(LookFailed) as caught:
@@ -179,11 +179,11 @@ async def test_x17_a_digest_that_is_too_long_for_a_bin_is_cut_there_too(autojump
     async with trio.open_nursery() as nursery:
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
-        bin = await bins.mint()
+        bin = await bins.create()
         posted = await LoopbackTransport(Nowhere(), bins, "").deliver.post(
             parse_url(bins.address(bin)), {}, b"a" * (BODY + 1)
         )
-        (kept,) = (await town.storage.bins.captures(bin.id, None, KEPT, 1)).captures
+        (kept,) = (await town.storage.bins.captures(bin.id, None, MOST_CAPTURES, 1)).captures
     assert posted.status == 200
     assert (len(kept.capture.body), kept.capture.size, kept.capture.truncated) == (BODY, BODY + 1, True)
 

@@ -13,7 +13,7 @@ from cloudevents.core.formats.json import JSONFormat
 from cloudevents.core.v1.event import CloudEvent
 from hypothesis import given
 
-from actors.destination_kinds.webhook import enveloped
+from actors.destination_kinds.webhook import to_cloudevent
 from actors.signatures.event import Signer, new_signing_key
 from storage.records.identity import SERVICE, Millis
 from tests.actors.signatures.events import EVENTS, an_event
@@ -23,7 +23,7 @@ SIGNER = Signer(new_signing_key(bytes(32), Millis(0)))
 
 
 def test_an_event_has_its_own_id_its_source_and_its_bytes() -> None:
-    envelope = enveloped(ID, BODY)
+    envelope = to_cloudevent(ID, BODY)
     told = json.loads(envelope)
     assert envelope.endswith(b'"data":' + BODY + b"}")
     assert {name: told[name] for name in told if name != "data"} == {
@@ -36,20 +36,20 @@ def test_an_event_has_its_own_id_its_source_and_its_bytes() -> None:
         "datacontenttype": "application/json",
         "dataschema": "https://sanderling.example/schemas/event-v1.json",
     }
-    assert enveloped(ID, BODY) == envelope, "an attempt repeats the bytes of the one before"
+    assert to_cloudevent(ID, BODY) == envelope, "an attempt repeats the bytes of the one before"
 
 
 @pytest.mark.parametrize("body", [BODY, DIGEST])
 def test_the_reference_library_reads_it(body: bytes) -> None:
-    read = JSONFormat().read(CloudEvent, enveloped(ID, body))
-    told = json.loads(enveloped(ID, body))
+    read = JSONFormat().read(CloudEvent, to_cloudevent(ID, body))
+    told = json.loads(to_cloudevent(ID, body))
     assert (read.get_id(), read.get_source(), read.get_type()) == (ID, told["source"], told["type"])
     assert read.get_data() == json.loads(body) and read.get_specversion() == "1.0"
     assert read.get_time() == datetime.fromisoformat(told["time"])
 
 
 def test_a_digest_is_of_its_alert_and_has_no_schema_or_subject() -> None:
-    told = json.loads(enveloped(ID, DIGEST))
+    told = json.loads(to_cloudevent(ID, DIGEST))
     assert (told["type"], told["source"]) == ("sanderling.digest", f"urn:uuid:{ID}")
     assert told["time"] == told["data"]["window_end"] and not {"subject", "dataschema"} & told.keys()
 
@@ -57,18 +57,18 @@ def test_a_digest_is_of_its_alert_and_has_no_schema_or_subject() -> None:
 @pytest.mark.parametrize(("alert_type", "kind"), [("source_failing", "notice"), (msgspec.UNSET, "event")])
 def test_notices_have_a_type_of_their_own(alert_type: object, kind: str) -> None:
     body = SIGNER.sign(an_event(alert_type=alert_type), AT)
-    assert json.loads(enveloped(ID, body))["type"] == f"sanderling.{kind}"
+    assert json.loads(to_cloudevent(ID, body))["type"] == f"sanderling.{kind}"
 
 
 def test_a_service_notice_is_no_digest() -> None:
     body = SIGNER.sign(an_event(source_id=SERVICE, alert_type="watching_stalled"), AT)
-    told = json.loads(enveloped(ID, body))
+    told = json.loads(to_cloudevent(ID, body))
     assert (told["type"], told["source"]) == ("sanderling.notice", f"urn:uuid:{SERVICE}")
 
 
 @given(EVENTS)
 def test_any_events_attributes_meet_the_specification(event: object) -> None:
-    told = json.loads(enveloped(ID, SIGNER.sign(event, AT)))  # type: ignore[arg-type]
+    told = json.loads(to_cloudevent(ID, SIGNER.sign(event, AT)))  # type: ignore[arg-type]
     assert all(re.fullmatch(r"[a-z0-9]{1,20}", name) for name in told)
     assert all(isinstance(told[name], str) and told[name] for name in told if name != "data")
     assert {"id", "source", "specversion", "type"} <= told.keys()

@@ -14,7 +14,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.delivery import attempt
-from actors.destination_kinds import values, webhook, writing
+from actors.destination_kinds import templating, values, webhook
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.email import kind as email
 from actors.destination_kinds.email import session
@@ -173,7 +173,7 @@ def _told_at_once(hook: Destination, *_: object) -> Destination:
 
 
 NEVER = property(lambda it: False)
-CHECKED, READ, TEXT = values.checked, reading.notification_of, fitting.text_of
+CHECKED, READ, TEXT = values.validated, reading.notification_of, fitting.text_of
 
 
 def _another_each_time() -> AbstractContextManager[Any]:
@@ -184,7 +184,7 @@ def _another_each_time() -> AbstractContextManager[Any]:
         (item,) = found.items
         return found._replace(title=f"{found.title} ({next(count)})", items=(item,))
 
-    return patch.object(writing, "notification_of", read)
+    return patch.object(templating, "notification_of", read)
 
 
 def _agreed_by_looking() -> AbstractContextManager[Any]:
@@ -198,25 +198,25 @@ def _agreed_by_looking() -> AbstractContextManager[Any]:
 
 
 def _in_the_clear() -> AbstractContextManager[Any]:
-    begin = session.Session._begin
+    begin = session.Session._open
 
     async def wrong(self: Any, security: Any, name: str) -> None:
         await begin(self, "none", name)
 
-    return patch.object(session.Session, "_begin", wrong)
+    return patch.object(session.Session, "_open", wrong)
 
 
 def _ids_cut() -> AbstractContextManager[Any]:
-    begun = email._begun
+    begun = email._new_message
 
     def wrong(envelope: Any, subject: str, id: str) -> Any:
         return begun(envelope, subject, id.partition(".")[0])
 
-    return patch.object(email, "_begun", wrong)
+    return patch.object(email, "_new_message", wrong)
 
 
 PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
-    ("an error inside is success", with_an_error_inside, lambda: patch.object(kind, "_fits", lambda *_: False)),
+    ("an error inside is success", with_an_error_inside, lambda: patch.object(kind, "_matches", lambda *_: False)),
     (
         "revoked is a failure like any other",
         in_a_chat,
@@ -229,12 +229,12 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
     (
         "an address is no secret",
         with_an_error_inside,
-        lambda: patch.object(destinations, "shown_address", lambda k, u: u),
+        lambda: patch.object(destinations, "visible_address", lambda k, u: u),
     ),
     (
         "private values lie open",
         by_webhook,
-        lambda: patch.object(destinations, "checked", lambda *given: _open(CHECKED(*given))),
+        lambda: patch.object(destinations, "validated", lambda *given: _open(CHECKED(*given))),
     ),
     (
         "HTML of a page stands",

@@ -7,7 +7,7 @@ import pytest
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField
-from actors.destination_kinds.kind import Admitted, DestinationKind, Parcel
+from actors.destination_kinds.kind import AdmittedAddress, DeliveryPayload, DestinationKind
 from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.notification.dialects import TextLimits
@@ -17,13 +17,13 @@ from storage.records.destination import Destination
 from tests.storage.contract.builders import a_destination, an_alert
 
 
-async def _admit(*_: object) -> Admitted:
-    return Admitted("sea://bottle", "a bottle")
+async def _admit(*_: object) -> AdmittedAddress:
+    return AdmittedAddress("sea://bottle", "a bottle")
 
 
 def a_kind(outcome: Answer | Exception, sent: list[Any]) -> DestinationKind:
-    async def send(transport: Any, destination: Destination, parcel: Parcel, world: Any) -> Answer:
-        sent.append((transport, destination.url, parcel, world))
+    async def send(transport: Any, destination: Destination, payload: DeliveryPayload, world: Any) -> Answer:
+        sent.append((transport, destination.url, payload, world))
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -49,7 +49,7 @@ async def test_a_row_more_is_a_kind_more_and_each_way_out_of_it_is_an_answer(
     destination = a_destination(kind="bottle", url="sea://bottle")
     sender = Sender({"bottle": a_kind(outcome, sent)}, transport, world)  # type: ignore[arg-type]
     answer = await sender.attempt(destination, "id", b"{}")
-    assert sent == [(transport, "sea://bottle", Parcel("id", b"{}"), world)]
+    assert sent == [(transport, "sea://bottle", DeliveryPayload("id", b"{}"), world)]
     assert (answer.ours, error is None or error in (answer.error or "")) == (ours, True)
     assert answer.delivered is (error is None)
 
@@ -79,5 +79,5 @@ async def test_a_message_to_people_names_its_alert_or_waits_until_it_can(answers
     world, alerts = object(), _Alerts(answers=answers)
     sender = Sender({"bottle": kind}, object(), world, alerts)  # type: ignore[arg-type]
     answer = await sender.attempt(a_destination(kind="bottle", alert="7a"), "id", b"{}")
-    assert [parcel.alert.id for *_, parcel, _ in sent] == ["7a"] * answers
+    assert [payload.alert.id for *_, payload, _ in sent] == ["7a"] * answers
     assert (answer.delivered, answer.ours) == (answers, not answers)

@@ -12,7 +12,7 @@ import trio
 
 from actors.content.messages.readings import Finding
 from actors.content.messages.requests import BodyRequest, PageRequest
-from actors.destination_kinds.writing import TemplateFailed, filled_in
+from actors.destination_kinds.templating import TemplateFailed, render
 from actors.notification.dialects import TextLimits
 from actors.notification.reading import notification_of
 from actors.query.explain import PreviewAnswer, PreviewRequest
@@ -114,7 +114,7 @@ async def test_a_message_template_that_would_go_on_for_ever_is_ended_and_the_nex
     limits = TextLimits(text=4000)
 
     async def made(template: str) -> str:
-        return (await filled_in(jail, limits, {"message": template}, told)).written
+        return (await render(jail, limits, {"message": template}, told)).written
 
     async with a_jail(WORKER, workers=1, memory=Settings().worker_memory) as jail:
         try:

@@ -19,7 +19,7 @@ import msgspec
 from jinja2.ext import extract_from_ast
 
 from actors.delivery.attempt import CONTENT
-from actors.destination_kinds.email.kind import LetterWords
+from actors.destination_kinds.email.kind import MailTexts
 from actors.destination_kinds.fields import MESSAGE_FIELDS
 from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES
@@ -152,7 +152,7 @@ def _of_tables() -> Iterator[str]:
     yield from RULES.values()
     yield from WHYS.values()
     yield from Words()[:-1]
-    yield from LetterWords()
+    yield from MailTexts()
     yield from ("Test delivery", CONTENT)
     yield from SCOPES.values()
     yield from query_languages().values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.destination_kinds.bins import BODY, LIFE
+from actors.destination_kinds.bins import BODY, LIFETIME
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.identity import Millis
@@ -55,7 +55,7 @@ async def test_the_list_names_each_bin_when_it_was_used_and_its_pages(browser: B
     assert "1 bin," in browser.text and "no destination" in browser.text
     assert browser.page.xpath("//tbody//time")
     for number in range(30):
-        await house.storage.bins.add(Bin(f"bin{number}", f"token{number}", NOW, Millis(NOW + LIFE)))
+        await house.storage.bins.add(Bin(f"bin{number}", f"token{number}", NOW, Millis(NOW + LIFETIME)))
     await browser.get("/webhook-bins")
     assert len(browser.page.xpath("//tbody/tr")) == 25
     await browser.get(browser.page.xpath("//a[@rel='next']/@href")[0])

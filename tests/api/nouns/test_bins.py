@@ -10,7 +10,7 @@ import httpx
 import pytest
 import trio
 
-from actors.destination_kinds.bins import BODY, KEPT, LIFE, MOST_BINS
+from actors.destination_kinds.bins import BODY, LIFETIME, MOST_BINS, MOST_CAPTURES
 from api.endpoint import AT_ONCE, OF_ONE, READ
 from sanderling_client.receiver.capture import Capture, is_capture, of_json
 from sanderling_client.receiver.documents import items
@@ -141,7 +141,7 @@ async def test_x17_nothing_of_a_request_comes_back(house: House) -> None:
 
 async def test_x17_an_unknown_bin_and_an_expired_one_are_the_same_404(house: House, autojump_clock: object) -> None:
     _, bin = await minted(house)
-    await trio.sleep(LIFE / 1000)
+    await trio.sleep(LIFETIME / 1000)
     bodies = set()
     async with house.stranger() as stranger:
         paths = (bin["url"], f"{BASE_URL}/bins/", f"{BASE_URL}/bins/{'A' * 32}", f"{BASE_URL}/bins/%00/x")
@@ -162,7 +162,7 @@ async def test_x17_a_bin_keeps_its_last_hundred_captures_and_lists_them_in_pages
 ) -> None:
     _, bin = await minted(house)
     async with house.stranger() as stranger:
-        for number in range(KEPT + 5):
+        for number in range(MOST_CAPTURES + 5):
             await trio.sleep(1)
             assert (await stranger.post(bin["url"], content=str(number))).status_code == 200
     client = await house.client(*BINS)  # the old connection has timed out
@@ -172,7 +172,7 @@ async def test_x17_a_bin_keeps_its_last_hundred_captures_and_lists_them_in_pages
         answer = await client.get(path)
         seen += [each["body"] for each in answer.json()]
         path = answer.links["next"]["url"] if "next" in answer.links else None
-    assert seen == [str(number) for number in reversed(range(5, KEPT + 5))]
+    assert seen == [str(number) for number in reversed(range(5, MOST_CAPTURES + 5))]
 
 
 async def test_x17_a_long_body_is_cut_and_a_very_long_one_is_not_read_to_its_end(house: House) -> None:
@@ -243,7 +243,7 @@ async def test_x17_one_address_has_so_many_requests_at_once_and_a_second(house: 
         assert (await stranger.post(bin["url"])).headers["retry-after"] == "1"
         assert (await stranger.get("/healthz")).status_code == 200, "a bin's senders have a bucket of their own"
     assert OF_ONE < AT_ONCE
-    assert len(await captures(client, bin, limit=100)) == KEPT
+    assert len(await captures(client, bin, limit=100)) == MOST_CAPTURES
 
 
 async def test_a_full_disk_is_503_and_nothing_is_reported_as_stored(house: House) -> None:
@@ -301,7 +301,7 @@ async def test_a_bin_of_this_service_may_be_a_destination_at_any_address_and_not
 
 async def test_an_expired_bin_is_no_destination(house: House, autojump_clock: object) -> None:
     _, bin = await minted(house)
-    await trio.sleep(LIFE / 1000)
+    await trio.sleep(LIFETIME / 1000)
     async with await house.client() as client:
         alert = (await client.post("/v1/alerts", json={"filter_query": "x"})).json()
         answer = await client.post(f"/v1/alerts/{alert['id']}/destinations", json={"url": bin["url"]})

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from actors.destination_kinds.fields import KindField
-from actors.destination_kinds.kind import DestinationKind, Parcel, Service
+from actors.destination_kinds.kind import DeliveryPayload, DestinationKind, Service
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
 from actors.destination_kinds.values import of_source
@@ -114,7 +114,7 @@ async def leaving(house: House, kind: DestinationKind) -> list[tuple[str, bool]]
         sealed += [private.value, quote(private.value, safe=""), private.value.partition(": ")[2]]
         sealed += [base64.b64encode(f"{user}:{private.value}".encode()).decode() for user in found.options.values()]
     (event,) = await house.publish("Price is 12")
-    await kind.send(receivers, found, Parcel(HOOK, event.body), house.context.world)  # type: ignore[arg-type]
+    await kind.send(receivers, found, DeliveryPayload(HOOK, event.body), house.context.world)  # type: ignore[arg-type]
     return [(url, any(one and one in text for one in sealed)) for url, text in receivers.seen]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.delivery.digest import DigestWindow, digest_body
-from actors.destination_kinds.webhook import enveloped
+from actors.destination_kinds.webhook import to_cloudevent
 from actors.signatures.event import Signer
 from sanderling_client.receiver.receipt import (
     Receipt,
@@ -55,7 +55,7 @@ def test_a_digest_is_checked_event_by_event() -> None:
 
 @pytest.mark.parametrize(("inner", "shape"), [(BODY, "event"), (DIGEST, "digest")])
 def test_an_envelope_of_cloudevents_is_opened_and_both_signatures_verify(inner: bytes, shape: str) -> None:
-    body = enveloped(ID, inner)
+    body = to_cloudevent(ID, inner)
     found = received(body, headers(body))
     assert (found.shape, found.webhook.cause, found.failed) == (shape, Cause.VERIFIED, False)
     assert {told.verdict.cause for told in found.events} == {Cause.VERIFIED}
@@ -170,7 +170,7 @@ def test_d15_no_flipped_bit_of_id_timestamp_or_body_passes(data: st.DataObject) 
     ("body", "signed", "cause"),
     [
         (BODY, headers(BODY, id="other") | {"webhook-id": "third"}, Cause.WRONG_SECRET),
-        (enveloped(ID, BODY.replace(b"42", b"43")), headers(BODY), Cause.NO_MATCH),
+        (to_cloudevent(ID, BODY.replace(b"42", b"43")), headers(BODY), Cause.NO_MATCH),
         (b'{"events":[1],"destination_id":1}', headers(BODY), Cause.NO_MATCH),
         (BODY, headers(BODY) | {"webhook-timestamp": "soon"}, Cause.BAD_TIMESTAMP),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.destination_kinds.webhook import enveloped
+from actors.destination_kinds.webhook import to_cloudevent
 from sanderling import cli
 from sanderling.exits import Exit
 from sanderling_client.receiver.capture import encode
@@ -37,8 +37,13 @@ def checked(data: bytes, *, now: int = NOW, json_lines: bool = False) -> tuple[C
         (b"[%s,%s]" % (BODY, BODY), 2),
         (b'{"events":[%s,%s],"next_cursor":null}' % (BODY, BODY), 2),
         (b'{"id":"d","destination_id":"x","events":[%s]}' % BODY, 1),
-        (enveloped(ID, BODY), 1),
-        (enveloped(ID, BODY) + b"\n" + enveloped(ID, b'{"destination_id":"x","events":[%s,%s]}' % (BODY, BODY)), 3),
+        (to_cloudevent(ID, BODY), 1),
+        (
+            to_cloudevent(ID, BODY)
+            + b"\n"
+            + to_cloudevent(ID, b'{"destination_id":"x","events":[%s,%s]}' % (BODY, BODY)),
+            3,
+        ),
         (BODY + b"\n" + BODY + b"\r\n\n", 2),
         (b": keepalive\n\nretry: 3000\n\nevent: feed\ndata: " + BODY + b"\nid: 1\n\ndata: " + BODY, 2),
         (CAPTURE, 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.destination_kinds.table import built_in_kinds
-from actors.destination_kinds.values import checked
+from actors.destination_kinds.values import validated
 from extras.migrate.drafting import Drafting
 from extras.migrate.notifying import SCHEMES, destinations
 from extras.migrate.plan import DestinationBody
@@ -79,7 +79,7 @@ def test_an_address_reaches_the_same_people_here(
     assert (found.kind, found.url, dict(found.options)) == (kind, url, options)
     assert kind in says or kind == "webhook"
     assert (HIDDEN not in says and HIDDEN not in found.known_by) or kind == "webhook"
-    values = checked(built_in_kinds()[kind], options)
+    values = validated(built_in_kinds()[kind], options)
     assert {**values.options, **{name: one.value for name, one in values.private.items()}} == options
     assert taken(address)[0] == [found]
 

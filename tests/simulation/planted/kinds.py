@@ -12,7 +12,7 @@ from actors.delivery.attempt import Sender
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.email import kind as email
 from actors.destination_kinds.email import session
-from actors.destination_kinds.email.kind import letter_of
+from actors.destination_kinds.email.kind import mail_message_of
 from actors.destination_kinds.email.session import Session
 from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.messengers.kind import request_of
@@ -27,7 +27,7 @@ _NEVER = property(lambda answer: False)
 
 def errors_inside_are_success() -> Plant:
     """A 200 counts as success even with an error in its body."""
-    return patch.object(kind, "_fits", lambda *_: False)
+    return patch.object(kind, "_matches", lambda *_: False)
 
 
 def revoked_is_a_failure() -> Plant:
@@ -83,14 +83,14 @@ def mails_of_one_id() -> Plant:
     """All mails of a destination have one id, so that a mailbox shows the first alone."""
 
     def wrong(told: Any, envelope: Any, voice: Any) -> Any:
-        return letter_of(told._replace(id=told.id.rpartition(".")[2] + ".x"), envelope, voice)
+        return mail_message_of(told._replace(id=told.id.rpartition(".")[2] + ".x"), envelope, voice)
 
-    return patch.object(email, "letter_of", wrong)
+    return patch.object(email, "mail_message_of", wrong)
 
 
 def cut_off_is_handed_over() -> Plant:
     """A mail counts as sent when the server hangs up instead of answering."""
-    right = Session.transmit
+    right = Session.submit
 
     async def wrong(self: Session, *given: Any, **named: Any) -> session.Reply:
         try:
@@ -98,7 +98,7 @@ def cut_off_is_handed_over() -> Plant:
         except LookFailed:
             return session.Reply(250, b"surely", "content")
 
-    return patch.object(Session, "transmit", wrong)
+    return patch.object(Session, "submit", wrong)
 
 
 def greylisting_is_a_refusal() -> Plant:

@@ -18,7 +18,7 @@ import pytest
 import trio
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
-from actors.destination_kinds.email.kind import Envelope, letter_of
+from actors.destination_kinds.email.kind import Envelope, mail_message_of
 from actors.destination_kinds.email.session import Login, Session
 from actors.notification.reading import notification_of
 from storage.records.identity import Millis
@@ -94,12 +94,12 @@ async def test_a_mail_arrives_whole_through_starttls_and_a_login(tmp_path: Path)
         summary="Fares › Adult: 29 kr → 31 kr",
     )
     envelope = Envelope(SENDER, RECIPIENT, Millis(1_800_000_000_000), "https://s.test/mail/1/x")
-    letter = letter_of(notification_of("0190", body), envelope)
+    letter = mail_message_of(notification_of("0190", body), envelope)
     with listening(make) as port:
         for login, code in ((Login("anna", "påss"), 250), (Login("anna", "wrong"), 535)):
             session = Session(await trio.open_tcp_stream("127.0.0.1", port), secure)
             with trio.fail_after(HANG):
-                reply = await session.transmit(
+                reply = await session.submit(
                     letter, SENDER, RECIPIENT, security="starttls", login=login, name="sanderling.test"
                 )
             assert reply.code == code

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import trio
 
-from actors.destination_kinds.bins import ArrivedRequest, Bins
+from actors.destination_kinds.bins import Bins, CapturedRequest
 from actors.egress.url import parse_url
 from actors.messages import views, workers
 from actors.messages.workers import OutboxGrew
@@ -109,10 +109,10 @@ async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterato
         sent.append(made)
         bins = Bins(house.context.world, house.storage, house.context.settings.public_url())
         if path := bins.path_in(parse_url(made.url, schemes=("http", "https"))):
-            bin = await bins.at(path)
+            bin = await bins.find(path)
             assert bin is not None
             headers = (("webhook-id", "msg_1"), ("x-note", "<b>"))
-            await bins.keep(bin, ArrivedRequest("POST", path, "", headers, b'{"title": "Sample"}', 19, True))
+            await bins.capture(bin, CapturedRequest("POST", path, "", headers, b'{"title": "Sample"}', 19, True))
         return views.TestResult(*(("sent", 200) if len(sent) == 1 else ("terminal", 404)), 12, "", "hello")
 
     house.context = replace(house.context, test_without_actor=answered)

@@ -8,14 +8,14 @@ from typing import Final
 import msgspec
 
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
-from actors.destination_kinds.kind import Parcel
+from actors.destination_kinds.kind import DeliveryPayload
 from actors.notification.dialects import TextLimits
 from actors.notification.message_template import RenderedMessage, WriteRequest
 from actors.notification.reading import Notification, notification_of
 from actors.notification.speech import Voice
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
 
-WITHIN: Final = 0.05
+RENDER_TIMEOUT: Final = 0.05
 """Seconds of processor time for a template."""
 _NOTHING: Final = Notification("", "", (), 0)
 
@@ -28,48 +28,52 @@ class TemplateFailed(Exception):
         self.reason = reason
 
 
-async def filled_in(jail: Jail, limits: TextLimits, values: Mapping[str, str], told: Notification) -> Notification:
+async def render(jail: Jail, limits: TextLimits, values: Mapping[str, str], notification: Notification) -> Notification:
     """Return a notification with the title and text from a destination's templates. Raises TemplateFailed."""
     if not (values.get(MESSAGE) or values.get(MESSAGE_TITLE)):
-        return told
-    written = msgspec.msgpack.decode(await _call(jail, "write_message", limits, values, told), type=RenderedMessage)
-    return told._replace(title=written.title or told.title, written=written.text)
+        return notification
+    rendered = msgspec.msgpack.decode(
+        await _run_task(jail, "write_message", limits, values, notification), type=RenderedMessage
+    )
+    return notification._replace(title=rendered.title or notification.title, written=rendered.text)
 
 
-async def written(
-    world: World, limits: TextLimits, values: Mapping[str, str], parcel: Parcel, voice: Voice
+async def render_delivery(
+    world: World, limits: TextLimits, values: Mapping[str, str], payload: DeliveryPayload, voice: Voice
 ) -> Notification:
     """Return the notification of a delivery, with a destination's templates applied.
 
     If they fail, it is as without them, with a remark: a faulty template must not lose a message.
     """
-    told = notification_of(parcel.id, parcel.body, voice, parcel.alert)
+    notification = notification_of(payload.id, payload.body, voice, payload.alert)
     try:
-        return await filled_in(world.jail, limits, values, told)
+        return await render(world.jail, limits, values, notification)
     except TemplateFailed as error:
-        world.log("delivery.template_failed", event_id=told.id, reason=error.reason)
-        return told._replace(remark=told.words.template_failed % {"reason": error.reason})
+        world.log("delivery.template_failed", event_id=notification.id, reason=error.reason)
+        return notification._replace(remark=notification.words.template_failed % {"reason": error.reason})
 
 
-async def faults(jail: Jail, limits: TextLimits, values: Mapping[str, str]) -> Mapping[str, str]:
+async def template_errors(jail: Jail, limits: TextLimits, values: Mapping[str, str]) -> Mapping[str, str]:
     """Return errors in a destination's templates, by field: each is tried on an event, a notice, a digest."""
-    found = {}
+    errors = {}
     for name in (MESSAGE_TITLE, MESSAGE):
         if values.get(name):
             try:
-                await _call(jail, "check_message", limits, {name: values[name]}, _NOTHING)
+                await _run_task(jail, "check_message", limits, {name: values[name]}, _NOTHING)
             except TemplateFailed as error:
-                found[name] = error.reason
-    return found
+                errors[name] = error.reason
+    return errors
 
 
-async def _call(jail: Jail, task: str, limits: TextLimits, values: Mapping[str, str], told: Notification) -> bytes:
-    asked = WriteRequest(values.get(MESSAGE, ""), values.get(MESSAGE_TITLE, ""), told, limits)
+async def _run_task(
+    jail: Jail, task: str, limits: TextLimits, values: Mapping[str, str], notification: Notification
+) -> bytes:
+    request = WriteRequest(values.get(MESSAGE, ""), values.get(MESSAGE_TITLE, ""), notification, limits)
     try:
-        return await jail.call(task, msgspec.msgpack.encode(asked), deadline=WITHIN)
+        return await jail.call(task, msgspec.msgpack.encode(request), deadline=RENDER_TIMEOUT)
     except TaskRefused as error:
         raise TemplateFailed(error.reason) from None
     except WorkerTooSlow:
-        raise TemplateFailed(f"it was not done within {WITHIN * 1000:g} ms") from None
+        raise TemplateFailed(f"it was not done within {RENDER_TIMEOUT * 1000:g} ms") from None
     except WorkerDied:
         raise TemplateFailed("its worker process ended; the template may take too much memory") from None
