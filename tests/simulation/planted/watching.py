@@ -83,7 +83,7 @@ def crawl_delay_ignored() -> AbstractContextManager[Any]:
 
 def twins_apart() -> AbstractContextManager[Any]:
     """A host that is known by two names gets twice its share."""
-    return patch.object(HostAliases, "one", lambda self, host: host)
+    return patch.object(HostAliases, "canonical", lambda self, host: host)
 
 
 def robots_forgotten() -> AbstractContextManager[Any]:
