@@ -53,7 +53,7 @@ class Extra:
     """Parts of the product's screens by the path of the screen."""
     templates: str = ""
     """The package whose folder `templates` has those of its screens and panels."""
-    kinds: Callable[[Any, Any], Sequence[Any]] = lambda speech, service: ()
+    kinds: Callable[[Any, Any], Sequence[Any]] = lambda languages, service: ()
     """Each DestinationKind, from a Speech and the Service or None. No room below the kinds may name their types."""
     observer: Callable[[World, Settings], Observer] | None = None
     """Makes an observer of the core's work."""

@@ -23,7 +23,7 @@ from hypercorn.trio import serve
 from quart_trio import QuartTrio
 
 from actors.notification.dialects import TextLimits
-from actors.notification.message_template import SPECIMENS, WriteRequest, write
+from actors.notification.message_template import SAMPLES, WriteRequest, render
 from bench.topic import Figure, Row, Topic, size
 from sanderling.client.api import Client
 from tests.e2e.origin import Origin
@@ -126,11 +126,9 @@ def _written() -> tuple[float, float]:
     """Return the median and the 99th percentile in milliseconds."""
     took = []
     for number in range(WRITTEN):
-        asked = WriteRequest(
-            TEMPLATE, "", SPECIMENS[number % len(SPECIMENS)], TextLimits(dialect="markdown", text=4000)
-        )
+        asked = WriteRequest(TEMPLATE, "", SAMPLES[number % len(SAMPLES)], TextLimits(dialect="markdown", text=4000))
         began = time.process_time()
-        write(asked)
+        render(asked)
         took.append(1000 * (time.process_time() - began))
     return statistics.median(took), statistics.quantiles(took, n=100)[98]
 

@@ -14,8 +14,8 @@ from actors.destination_kinds.email.session import Login, server_of
 from actors.destination_kinds.messengers import messenger
 from actors.destination_kinds.messengers.messenger import Messenger
 from actors.egress.failures import Blame, LookFailed
-from actors.language.sentences import speech_of
-from actors.notification.speech import Speech
+from actors.language.sentences import message_languages
+from actors.notification.message_language import MessageLanguages
 from actors.settings import Settings
 from actors.templates import template as catalogue
 from actors.templates.template import Template
@@ -67,13 +67,13 @@ def mail_of(settings: Settings) -> Mail:
     return Mail(server, login, settings.public_url())
 
 
-def speech_for(settings: Settings) -> Speech:
+def languages_for(settings: Settings) -> MessageLanguages:
     """Return the languages for notifications. Raises CommandFailed (BAD_SETTING)."""
-    speech = speech_of(settings.language)
-    if settings.language not in speech.codes:
-        known = ", ".join(speech.codes)
+    languages = message_languages(settings.language)
+    if settings.language not in languages.codes:
+        known = ", ".join(languages.codes)
         raise CommandFailed(f"language = {settings.language!r}: there is {known}.", Exit.BAD_SETTING)
-    return speech
+    return languages
 
 
 def _first_line(file: str) -> str:

@@ -42,7 +42,7 @@ from sanderling.environment import Loaded, environ, on_terminal, typed, wants_co
 from sanderling.exits import CommandFailed, Exit
 from sanderling.listeners import CertificateFiles, CertificateUnusable
 from sanderling.logs import make_log
-from sanderling.notifications import mail_of, messengers_of, speech_for, templates_of
+from sanderling.notifications import languages_for, mail_of, messengers_of, templates_of
 from sanderling.notify import manager_of
 from sanderling.program import forbid_core_dumps
 from sanderling.real_world import Listening, entropy, monotonic, now, real_world, wall
@@ -91,7 +91,7 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
     templates, messengers = templates_of(settings.templates), messengers_of(settings.kinds)
     _tell_flaws(log, "template.refused", templates.flaws)
     _tell_flaws(log, "kind.refused", messengers.flaws)
-    kinds = partial(kinds_of, messengers, mail_of(settings), speech=speech_for(settings))
+    kinds = partial(kinds_of, messengers, mail_of(settings), languages=languages_for(settings))
     _refuse_bad_addresses(settings)
     certificate = _certificate(settings)
     await _refuse_weak_jail(settings)

@@ -12,7 +12,7 @@ from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import Url
 from actors.notification.dialects import TextLimits
-from actors.notification.speech import NO_OTHER, Speech
+from actors.notification.message_language import ENGLISH_ONLY, MessageLanguages
 from actors.settings import Settings
 from actors.world import World
 from storage.records.alert import Alert
@@ -103,7 +103,7 @@ class DestinationKind(NamedTuple):
     check: yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once;
     None: it signs nothing. send: encodes a delivery, sends it once, and interprets the answer. Raises LookFailed
     without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None if none is needed. limits:
-    of texts for people, with templates; None: for programs. speech: the languages for people. in_path: the public
+    of texts for people, with templates; None: for programs. languages: the languages for people. in_path: the public
     values that are part of the path. enrol: returns a public key that a device needs before it has an address; None
     if not needed.
     """
@@ -121,6 +121,6 @@ class DestinationKind(NamedTuple):
     check: Callable[[Mapping[str, str]], Iterable[tuple[str, str]]] = lambda values: ()
     consent: Consent | None = None
     limits: TextLimits | None = None
-    speech: Speech = NO_OTHER
+    languages: MessageLanguages = ENGLISH_ONLY
     enrol: Callable[[], Awaitable[str]] | None = None
     in_path: frozenset[str] = frozenset()

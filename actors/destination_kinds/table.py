@@ -13,7 +13,7 @@ from actors.destination_kinds.messengers.kind import kind_of
 from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.destination_kinds.webhook import KIND as WEBHOOK
 from actors.extras import always_on
-from actors.notification.speech import NO_OTHER, Speech
+from actors.notification.message_language import ENGLISH_ONLY, MessageLanguages
 
 Kinds = Mapping[str, DestinationKind]
 
@@ -32,9 +32,12 @@ def built_in_kinds() -> Kinds:
 
 
 def kinds_of(
-    messengers: Catalogue[Messenger], mail: Mail, service: Service | None = None, speech: Speech = NO_OTHER
+    messengers: Catalogue[Messenger],
+    mail: Mail,
+    service: Service | None = None,
+    languages: MessageLanguages = ENGLISH_ONLY,
 ) -> Kinds:
-    """Return all kinds by id, in display order. speech: the languages for people."""
-    chats = (kind_of(one, speech) for one in sorted(messengers, key=lambda one: one.label.casefold()))
-    others = (kind for extra in always_on() for kind in extra.kinds(speech, service))
-    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, speech), *others, *chats)}
+    """Return all kinds by id, in display order. languages: the languages for people."""
+    chats = (kind_of(one, languages) for one in sorted(messengers, key=lambda one: one.label.casefold()))
+    others = (kind for extra in always_on() for kind in extra.kinds(languages, service))
+    return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, languages), *others, *chats)}

@@ -10,9 +10,9 @@ import msgspec
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.kind import DeliveryPayload
 from actors.notification.dialects import TextLimits
+from actors.notification.message_language import MessageLanguage
 from actors.notification.message_template import RenderedMessage, WriteRequest
 from actors.notification.reading import Notification, notification_of
-from actors.notification.speech import Voice
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow, World
 
 RENDER_TIMEOUT: Final = 0.05
@@ -39,18 +39,18 @@ async def render(jail: Jail, limits: TextLimits, values: Mapping[str, str], noti
 
 
 async def render_delivery(
-    world: World, limits: TextLimits, values: Mapping[str, str], payload: DeliveryPayload, voice: Voice
+    world: World, limits: TextLimits, values: Mapping[str, str], payload: DeliveryPayload, language: MessageLanguage
 ) -> Notification:
     """Return the notification of a delivery, with a destination's templates applied.
 
     If they fail, it is as without them, with a remark: a faulty template must not lose a message.
     """
-    notification = notification_of(payload.id, payload.body, voice, payload.alert)
+    notification = notification_of(payload.id, payload.body, language, payload.alert)
     try:
         return await render(world.jail, limits, values, notification)
     except TemplateFailed as error:
         world.log("delivery.template_failed", event_id=notification.id, reason=error.reason)
-        return notification._replace(remark=notification.words.template_failed % {"reason": error.reason})
+        return notification._replace(remark=notification.texts.template_failed % {"reason": error.reason})
 
 
 async def template_errors(jail: Jail, limits: TextLimits, values: Mapping[str, str]) -> Mapping[str, str]:

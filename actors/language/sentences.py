@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from actors.language.catalogues import ENGLISH, languages
 from actors.language.speaking import gettext, language, say_as, speaking
-from actors.notification.speech import Speech
+from actors.notification.message_language import MessageLanguages
 from storage.records.message import Message, filled, in_english
 
 _PLACE = re.compile(r"%\((\w+)\)s")
@@ -60,9 +60,9 @@ def translated_lines(text: str) -> str:
     return text if language() == ENGLISH else "\n".join(map(translated, text.split("\n")))
 
 
-def speech_of(default: str) -> Speech:
+def message_languages(default: str) -> MessageLanguages:
     """Return the translator of mails and messages. default: the language code of those who chose none."""
-    return Speech(tuple(languages()), default, _message, _separator)
+    return MessageLanguages(tuple(languages()), default, _message, _separator)
 
 
 def _message(code: str, text: str) -> str:

@@ -39,17 +39,17 @@ class Dialect(NamedTuple):
     strong: Callable[[str], str]
     link: Callable[[str, str], str]
     address: Callable[[str], str]
-    came: Callable[[str], str]
-    went: Callable[[str], str]
-    line: str = "\n"
-    bare: bool = False
+    inserted: Callable[[str], str]
+    deleted: Callable[[str], str]
+    line_break: str = "\n"
+    shows_url: bool = False
     """Whether a link shows its URL."""
 
 
 def _markdown(text: str) -> str:
     """Return text without effective marks, lists, tags, entities or mentions."""
-    marked = _MARKS.sub(r"\\\g<0>", text)
-    return _CALLS.sub(rf"\g<0>{_WORD_JOINER}", _FIRST.sub(rf"{_WORD_JOINER}\1", marked))
+    escaped = _MARKS.sub(r"\\\g<0>", text)
+    return _CALLS.sub(rf"\g<0>{_WORD_JOINER}", _FIRST.sub(rf"{_WORD_JOINER}\1", escaped))
 
 
 def _address(url: str) -> str:
@@ -57,7 +57,7 @@ def _address(url: str) -> str:
     return "".join(f"%{ord(letter):02X}" if letter in "()<>[]|\\\"'` \t\r\n" else letter for letter in url)
 
 
-def _bare(url: str) -> str:
+def _inert_address(url: str) -> str:
     """Return a URL without working marks or mentions: the characters are percent-encoded (RFC 3986)."""
     return "".join(f"%{ord(letter):02X}" if letter in "*_~@" else letter for letter in _address(url))
 
@@ -86,8 +86,8 @@ _TAGS: Final = Dialect(
     strong=lambda text: f"<b>{text}</b>",
     link=lambda label, url: f'<a href="{_escaped(_address(url))}">{_escaped(label)}</a>',
     address=lambda url: _escaped(_address(url)),
-    came=lambda text: f"+ {text}",
-    went=lambda text: f"- <s>{text}</s>",
+    inserted=lambda text: f"+ {text}",
+    deleted=lambda text: f"- <s>{text}</s>",
 )
 """The few HTML tags that chats accept."""
 _PLAIN: Final = Dialect(
@@ -95,9 +95,9 @@ _PLAIN: Final = Dialect(
     strong=str,
     link=lambda label, url: f"{label}: {url}" if label else url,
     address=str,
-    came=lambda text: f"+ {text}",
-    went=lambda text: f"- {text}",
-    bare=True,
+    inserted=lambda text: f"+ {text}",
+    deleted=lambda text: f"- {text}",
+    shows_url=True,
 )
 DIALECTS: Final[Mapping[DialectName, Dialect]] = {
     "plain": _PLAIN,
@@ -105,26 +105,26 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
         escape=_markdown,
         strong=lambda text: f"**{text}**",
         link=lambda label, url: f"[{_markdown(label)}]({_address(url)})",
-        address=_bare,
-        came=lambda text: rf"\+ {text}",
-        went=lambda text: rf"\- ~~{text}~~",
+        address=_inert_address,
+        inserted=lambda text: rf"\+ {text}",
+        deleted=lambda text: rf"\- ~~{text}~~",
     ),
     "slack": Dialect(
         escape=_slack,
         strong=lambda text: f"*{text}*",
         link=lambda label, url: f"<{_address(url).replace('&', '&amp;')}|{_slack(label)}>",
-        address=lambda url: _bare(url).replace("&", "&amp;"),
-        came=lambda text: f"+ {text}",
-        went=lambda text: f"- ~{text}~",
+        address=lambda url: _inert_address(url).replace("&", "&amp;"),
+        inserted=lambda text: f"+ {text}",
+        deleted=lambda text: f"- ~{text}~",
     ),
     "html": _TAGS._replace(
         strong=lambda text: f"<strong>{text}</strong>",
-        came=lambda text: f"+ <ins>{text}</ins>",
-        went=lambda text: f"- <del>{text}</del>",
-        line="<br>",
+        inserted=lambda text: f"+ <ins>{text}</ins>",
+        deleted=lambda text: f"- <del>{text}</del>",
+        line_break="<br>",
     ),
     "telegram": _TAGS,
-    "card": _TAGS._replace(line="<br>"),
+    "card": _TAGS._replace(line_break="<br>"),
     "jinja": _PLAIN._replace(
         escape=_jinja,
         link=lambda label, url: f"{_jinja(label)}: {_braceless(url)}" if label else _braceless(url),
@@ -134,7 +134,7 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
 
 
 _BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_ACTING = re.compile(
+_CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2065\u206a-\u206f\ufeff"
     r"\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
@@ -151,8 +151,8 @@ def paragraphs(text: str) -> str:
     """
     if text.isprintable():  # as nearly all are: of these characters only the space is printable
         return text.strip()
-    sound = _ACTING.sub("", _BREAKS.sub("\n", text.encode("utf-8", "replace").decode("utf-8")))
-    return _closed(_EMPTY_LINES.sub("\n\n", sound).strip())
+    clean = _CONTROLS.sub("", _BREAKS.sub("\n", text.encode("utf-8", "replace").decode("utf-8")))
+    return _without_open_isolates(_EMPTY_LINES.sub("\n\n", clean).strip())
 
 
 def one_line(text: str) -> str:
@@ -172,10 +172,10 @@ def cut(text: str, most: int) -> str:
     >>> cut("The fare of the ferry", 12), cut("Donaudampfschiff", 8), cut("short", 8)
     ('The fare of…', 'Donauda…', 'short')
     """
-    return _closed(cut_line(text, most)) if most > 0 else ""
+    return _without_open_isolates(cut_line(text, most)) if most > 0 else ""
 
 
-def _closed(text: str) -> str:
+def _without_open_isolates(text: str) -> str:
     """Return a text without its isolates (UAX #9, 2.4.2), unless each is closed in its own line."""
     for line in text.split("\n"):
         depth = 0

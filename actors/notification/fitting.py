@@ -12,12 +12,12 @@ from html import unescape
 from typing import NamedTuple
 
 from actors.notification.dialects import DIALECTS, MEASURES, Dialect, DialectName, TextLimits, Unit, cut, one_line
+from actors.notification.message_language import ENGLISH, MessageTexts
 from actors.notification.reading import LONGEST_LINE, DiffLine, Notification, NotificationItem
-from actors.notification.speech import ENGLISH, Words
 
-_WORTH = 24
+_SHORTEST = 24
 """Shortest part of a line worth keeping, in characters; shorter ones are dropped."""
-_NAMED = 60
+_LONGEST_NAME = 60
 """Characters of an alert's name."""
 _ARROW = " → "
 _BREAK = re.compile(r"<br ?/?>|</p>", re.IGNORECASE)
@@ -28,8 +28,8 @@ class _MessageLine(NamedTuple):
     """One line: its plain text, its markup after escaping, and whether it begins an event."""
 
     text: str
-    marked: Callable[[str], str]
-    begins: bool = False
+    markup: Callable[[str], str]
+    starts_event: bool = False
 
 
 def title_of(notification: Notification, most: int) -> str:
@@ -58,13 +58,13 @@ def difference_of(item: NotificationItem) -> str:
 
 
 def difference_lines(
-    item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2, words: Words = ENGLISH.words
+    item: NotificationItem, dialect: Dialect, longest: int = LONGEST_LINE * 2, texts: MessageTexts = ENGLISH.texts
 ) -> list[str]:
     """Return an event's difference as marked-up lines, at most `longest` characters each, and the number left out."""
     parts = [_difference(line, dialect) for line in item.lines]
-    lines = [part.marked(dialect.escape(cut(part.text, longest))) for part in parts]
+    lines = [part.markup(dialect.escape(cut(part.text, longest))) for part in parts]
     if item.more:
-        lines.append(dialect.escape(words.left_out(item.more, events=False)))
+        lines.append(dialect.escape(texts.left_out(item.more, events=False)))
     return lines
 
 
@@ -73,62 +73,64 @@ def text_of(
 ) -> str:
     """Return the text of a notification, at most `most` units long. titled: with its title as the first line."""
     dialect, measure = DIALECTS[name], MEASURES[unit]
-    if measure(dialect.line.join(_alert_lines(notification, dialect))) * 2 > most:
+    if measure(dialect.line_break.join(_alert_lines(notification, dialect))) * 2 > most:
         notification = notification._replace(alert=None)
-    page = _last(notification, dialect, left=0)
-    parts = list(_parts(notification, dialect, titled=titled))
-    whole = dialect.line.join([*(part.marked(dialect.escape(part.text)) for part in parts), *page])
+    footer = _footer(notification, dialect, omitted=0)
+    parts = list(_message_lines(notification, dialect, titled=titled))
+    whole = dialect.line_break.join([*(part.markup(dialect.escape(part.text)) for part in parts), *footer])
     if measure(whole) <= most:
         return whole
     # The line about omissions is never longer than this one.
-    note = _last(notification, dialect, left=10**9)
-    room = most - measure(dialect.line.join(["", *note]))
+    longest_footer = _footer(notification, dialect, omitted=10**9)
+    room = most - measure(dialect.line_break.join(["", *longest_footer]))
     if room < 0:  # not even the link fits
-        return _fitting(notification.title, most, measure, dialect.escape)
+        return _truncated(notification.title, most, measure, dialect.escape)
     lines: list[str] = []
     used = 0
     for part in parts:
-        separator = measure(dialect.line) if lines else 0
+        separator = measure(dialect.line_break) if lines else 0
 
-        def marked(text: str, part: _MessageLine = part) -> str:
-            return part.marked(dialect.escape(text))
+        def markup(text: str, part: _MessageLine = part) -> str:
+            return part.markup(dialect.escape(text))
 
-        line = marked(part.text)
+        line = markup(part.text)
         if used + separator + measure(line) > room:
-            if line := _fitting(part.text, room - used - separator, measure, marked):
+            if line := _truncated(part.text, room - used - separator, measure, markup):
                 lines.append(line)
             break
         lines.append(line)
         used += separator + measure(line)
-    return dialect.line.join([*lines, *_last(notification, dialect, left=_left(notification, parts[len(lines) :]))])
+    return dialect.line_break.join(
+        [*lines, *_footer(notification, dialect, omitted=_omitted(notification, parts[len(lines) :]))]
+    )
 
 
-def _fitting(text: str, room: int, measure: Callable[[str], int], marked: Callable[[str], str]) -> str:
+def _truncated(text: str, room: int, measure: Callable[[str], int], markup: Callable[[str], str]) -> str:
     """Return the longest beginning of a text, cut at a word, that fits once marked up; "" if too little does."""
     low, high = 0, min(len(text), max(0, room))
     while low < high:
         middle = (low + high + 1) // 2
-        if measure(marked(cut(text, middle))) <= room:
+        if measure(markup(cut(text, middle))) <= room:
             low = middle
         else:
             high = middle - 1
-    found = marked(cut(text, low))
-    return found if low >= min(_WORTH, len(text)) and measure(found) <= room else ""
+    marked_up = markup(cut(text, low))
+    return marked_up if low >= min(_SHORTEST, len(text)) and measure(marked_up) <= room else ""
 
 
-def _left(notification: Notification, left: list[_MessageLine]) -> int:
+def _omitted(notification: Notification, omitted: list[_MessageLine]) -> int:
     """Return how much is left out: events of a digest, lines of an event."""
     if notification.is_digest:
-        return sum(part.begins for part in left) + notification.total - len(notification.items)
-    return len(left) + sum(item.more for item in notification.items)
+        return sum(part.starts_event for part in omitted) + notification.total - len(notification.items)
+    return len(omitted) + sum(item.more for item in notification.items)
 
 
-def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Iterator[_MessageLine]:
+def _message_lines(notification: Notification, dialect: Dialect, *, titled: bool) -> Iterator[_MessageLine]:
     if titled:
         yield _MessageLine(notification.title, dialect.strong)
     if notification.is_digest:
         for item in notification.items:
-            yield _entry(item, dialect, notification.words)
+            yield _entry(item, dialect, notification.texts)
         return
     (item,) = notification.items
     if item.summary and not item.lines and not item.content.startswith(item.summary.rstrip("…")):
@@ -139,12 +141,12 @@ def _parts(notification: Notification, dialect: Dialect, *, titled: bool) -> Ite
         yield from (_MessageLine(line, str) for line in item.content.split("\n") if line.strip())
 
 
-def _entry(item: NotificationItem, dialect: Dialect, words: Words) -> _MessageLine:
+def _entry(item: NotificationItem, dialect: Dialect, texts: MessageTexts) -> _MessageLine:
     if not item.link:
-        return _MessageLine(item.headline, dialect.came, begins=True)
+        return _MessageLine(item.headline, dialect.inserted, starts_event=True)
     # The URL is never cut: a cut link leads elsewhere.
     return _MessageLine(
-        item.headline, lambda text: f"{text} {dialect.link(words.page.lower(), item.link)}", begins=True
+        item.headline, lambda text: f"{text} {dialect.link(texts.page.lower(), item.link)}", starts_event=True
     )
 
 
@@ -152,20 +154,22 @@ def _difference(line: DiffLine, dialect: Dialect) -> _MessageLine:
     place = f"{line.place}: " if line.place else ""
     if line.sign == "~":
         return _MessageLine(f"{place}{line.before}{_ARROW}{line.after}", str)
-    return _MessageLine(f"{place}{line.after or line.before}", dialect.came if line.sign == "+" else dialect.went)
+    return _MessageLine(
+        f"{place}{line.after or line.before}", dialect.inserted if line.sign == "+" else dialect.deleted
+    )
 
 
-def _last(notification: Notification, dialect: Dialect, left: int) -> list[str]:
+def _footer(notification: Notification, dialect: Dialect, omitted: int) -> list[str]:
     """Return the last lines: the omissions, and a link to the whole."""
     lines, digest = [], notification.is_digest
     more = notification.total - len(notification.items) if digest else sum(item.more for item in notification.items)
-    if left or more:
-        lines.append(dialect.escape(notification.words.left_out(max(left, more), events=digest)))
+    if omitted or more:
+        lines.append(dialect.escape(notification.texts.left_out(max(omitted, more), events=digest)))
     item = notification.items[0] if notification.items else None
     if digest and notification.service:
-        lines.append(dialect.link(notification.words.all_events, f"{notification.service}/stream"))
+        lines.append(dialect.link(notification.texts.all_events, f"{notification.service}/stream"))
     elif item is not None and item.link and not digest:
-        lines.append(dialect.link(item.host or notification.words.page, item.link))
+        lines.append(dialect.link(item.host or notification.texts.page, item.link))
     lines += _alert_lines(notification, dialect)
     if notification.remark:
         lines.append(dialect.escape(f"({notification.remark})"))
@@ -177,13 +181,13 @@ def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
 
     Without its query, which may change before a retry: a message has the same words each time.
     """
-    alert, words, service = notification.alert, notification.words, notification.service
+    alert, texts, service = notification.alert, notification.texts, notification.service
     if alert is None:
         return []
-    links = [(words.mute, f"{service}/alerts/{alert.id}#mute")]
+    links = [(texts.mute, f"{service}/alerts/{alert.id}#mute")]
     if not notification.is_digest:
         event = f"{service}/events/{notification.items[0].id}"
-        links = [(words.about, event), (words.why, f"{event}#why"), *links]
-    parts = [dialect.escape(words.alert % {"name": cut(one_line(alert.name), _NAMED)})]
+        links = [(texts.about, event), (texts.why, f"{event}#why"), *links]
+    parts = [dialect.escape(texts.alert % {"name": cut(one_line(alert.name), _LONGEST_NAME)})]
     parts += [dialect.link(label, url) for label, url in links if service]
-    return parts if dialect.bare else [" · ".join(parts)]
+    return parts if dialect.shows_url else [" · ".join(parts)]

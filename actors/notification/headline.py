@@ -71,35 +71,35 @@ def headline(event: ListedEvent, name: str = "") -> str:
     diff = part_of(event.diff, Diff)
     texts = (event.title, event.summary, event.content, name, event.url, event.source_url, event.kind)
     if not (event.diff and _line(event.summary)) or event.alert_type:
-        return next((said for text in texts if (said := cut(_line(text), MOST))), CUT)
-    found = summarised(event.summary, diff, event.title) if diff else None
-    entry, label = _valued(event, found) if found else (SummaryCandidate(None, event.summary), "")
+        return next((shown for text in texts if (shown := cut(_line(text), MOST))), CUT)
+    candidate = summarised(event.summary, diff, event.title) if diff else None
+    entry, label = _with_value(event, candidate) if candidate else (SummaryCandidate(None, event.summary), "")
     names = [text for text in (label, _line(event.title) or _line(name) or host_of(event.source_url)) if text]
     isolates = RIGHT_TO_LEFT.search("".join((entry.before or "", entry.after or "", *names))) is not None
     most = MOST - 6 * isolates - (_NAME + len(_DOT) if names else 0)
-    said = entry.said(most, isolates=isolates) if found else isolated(cut(_line(event.summary), most), isolates)
+    line = entry.said(most, isolates=isolates) if candidate else isolated(cut(_line(event.summary), most), isolates)
     for text in names:
-        room = MOST - len(said) - len(_DOT) - 2 * isolates
+        room = MOST - len(line) - len(_DOT) - 2 * isolates
         shown = text if len(text) <= room else cut(_TAIL.split(text)[0], room)
-        if room >= min(_NAME, len(text)) and text not in said:
-            said += f"{_DOT}{isolated(shown, isolates)}"
-    return one_line(said)
+        if room >= min(_NAME, len(text)) and text not in line:
+            line += f"{_DOT}{isolated(shown, isolates)}"
+    return one_line(line)
 
 
-def _valued(event: ListedEvent, entry: SummaryCandidate) -> tuple[SummaryCandidate, str]:
+def _with_value(event: ListedEvent, entry: SummaryCandidate) -> tuple[SummaryCandidate, str]:
     """Return a change as that of its value, if it has any, and its place; "" if the title says as much."""
-    told: list[tuple[TypedChange, SummaryCandidate]] = []
+    candidates: list[tuple[TypedChange, SummaryCandidate]] = []
     for one in part_of(event.changes, tuple[TypedChange, ...]) or ():
         before, after = (side.text if side else None for side in (one.before, one.after))
         is_here = (before or "") in (entry.before or "") and (after or "") in (entry.after or "")
         is_value = one.kind == "name" or any(side and side.type for side in (one.before, one.after))
         if (before or after) and is_here and is_value:
-            told.append((one, SummaryCandidate(before, after)))
-    if not told:
+            candidates.append((one, SummaryCandidate(before, after)))
+    if not candidates:
         at = entry.context or Context()
         place = _line(_DOT.join(filter(None, (at.row, at.column))) or at.heading)
         return entry, "" if place in event.title else place
-    one, entry = min(told, key=lambda each: CHANGE_KINDS.index(each[0].kind))
+    one, entry = min(candidates, key=lambda each: CHANGE_KINDS.index(each[0].kind))
     place = _line(one.path or one.label).removeprefix("$.")
     says_price = one.kind == "price" and _PRICE.fullmatch(place)
     return entry, "" if place in event.title or says_price else place
@@ -119,23 +119,23 @@ def part_of(raw: Raw, shape: type[S]) -> S | None:
 
 def lines_of(event: ListedEvent, name: str = "") -> ItemLines:
     """Return the lines of an event. name: its source's; replaced by the host if it equals the title."""
-    said, title = headline(event, name), _line(event.title)
+    shown, title = headline(event, name), _line(event.title)
     diff = part_of(event.diff, Diff)
-    more = event.summary
+    summary = event.summary
     if not event.diff:
-        more = cut(one_line(event.content[: 4 * LONGEST]), LONGEST) if title in ("", said) else title
-    elif diff and CUT not in said and len(diff.changed) + len([*diff.singles()]) < 2:
-        more = ""
+        summary = cut(one_line(event.content[: 4 * LONGEST]), LONGEST) if title in ("", shown) else title
+    elif diff and CUT not in shown and len(diff.changed) + len([*diff.singles()]) < 2:
+        summary = ""
     host = host_of(event.url) or host_of(event.source_url)
-    return ItemLines(host if name in ("", title) else name, said, "" if more == said else more)
+    return ItemLines(host if name in ("", title) else name, shown, "" if summary == shown else summary)
 
 
-def listed(event: Mapping[str, Any]) -> ListedEvent:
+def listed_event(event: Mapping[str, Any]) -> ListedEvent:
     """Return a list's fields of a decoded event; a field of another type counts as empty."""
     names = ListedEvent.__struct_fields__
-    found: dict[str, Any] = {name: value for name in names if isinstance(value := event.get(name), str)}
-    found |= {name: Raw(msgspec.json.encode(event[name])) for name in ("diff", "changes") if event.get(name)}
-    return ListedEvent(**found)
+    fields: dict[str, Any] = {name: value for name in names if isinstance(value := event.get(name), str)}
+    fields |= {name: Raw(msgspec.json.encode(event[name])) for name in ("diff", "changes") if event.get(name)}
+    return ListedEvent(**fields)
 
 
 def host_of(url: str) -> str:

@@ -28,8 +28,8 @@ from msgspec import Struct
 from actors.content.errors import ContentError
 from actors.notification.dialects import DIALECTS, MEASURES, Dialect, TextLimits, cut, one_line
 from actors.notification.fitting import difference_lines, text_of
+from actors.notification.message_language import MessageTexts
 from actors.notification.reading import DiffLine, KindLine, Notification, NotificationItem
-from actors.notification.speech import Words
 
 T = TypeVar("T")
 
@@ -51,18 +51,20 @@ PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
 
 def values_of(notification: Notification, limits: TextLimits, room: int) -> dict[str, Any]:
     """Return the values of a notification by name. No text is longer than `room`, nor a whole list."""
-    events = [_event(item, limits, room, notification.words) for item in notification.items]
+    events = [_event(item, limits, room, notification.texts) for item in notification.items]
     first = events[0] if events else dict.fromkeys(OF_EVENTS, "")
     return first | {
         "title": cut(notification.title if notification.is_digest else first["title"], room),
         "text": MarkupText(text_of(notification, limits.dialect, room, limits.unit, titled=limits.titled)),
         "count": notification.total,
-        "events": _as_many(events, room, lambda event: sum(len(event[name]) for name in ("title", "summary", "link"))),
+        "events": _first_fitting(
+            events, room, lambda event: sum(len(event[name]) for name in ("title", "summary", "link"))
+        ),
         "service": _address(notification.service, DIALECTS[limits.dialect]),
     }
 
 
-def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) -> dict[str, Any]:
+def _event(item: NotificationItem, limits: TextLimits, room: int, texts: MessageTexts) -> dict[str, Any]:
     dialect = DIALECTS[limits.dialect]
     lines = {sign: [line for line in item.lines if line.sign == sign] for sign in "+-~"}
     return {
@@ -70,22 +72,24 @@ def _event(item: NotificationItem, limits: TextLimits, room: int, words: Words) 
         "title": cut(item.title, room),
         "summary": cut(item.summary, room),
         "content": cut(item.content, room),
-        "difference": MarkupText(dialect.line.join(_as_many(difference_lines(item, dialect, room, words), room, len))),
-        "added": _as_many((cut(line.after, room) for line in lines["+"]), room, len),
-        "removed": _as_many((cut(line.before, room) for line in lines["-"]), room, len),
+        "difference": MarkupText(
+            dialect.line_break.join(_first_fitting(difference_lines(item, dialect, room, texts), room, len))
+        ),
+        "added": _first_fitting((cut(line.after, room) for line in lines["+"]), room, len),
+        "removed": _first_fitting((cut(line.before, room) for line in lines["-"]), room, len),
         "changed": [
             {"before": cut(line.before, room), "after": cut(line.after, room), "place": cut(line.place, room)}
-            for line in _as_many(lines["~"], room, lambda line: len(line.before) + len(line.after))
+            for line in _first_fitting(lines["~"], room, lambda line: len(line.before) + len(line.after))
         ],
         "kinds": [
             {name: cut(text, room) for name, text in one._asdict().items()}
-            for one in _as_many(item.kinds, room, lambda one: sum(map(len, one)))
+            for one in _first_fitting(item.kinds, room, lambda one: sum(map(len, one)))
         ],
         "link": _address(item.link, dialect),
         "host": item.host,
         "source": item.source,
         "author": cut(item.author, room),
-        "tags": _as_many(item.tags, room, len),
+        "tags": _first_fitting(item.tags, room, len),
         "published": item.published,
         "at": item.at,
         "id": item.id,
@@ -97,33 +101,33 @@ def _address(url: str, dialect: Dialect) -> MarkupText:
     return MarkupText(dialect.address(url))
 
 
-def _as_many(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
+def _first_fitting(texts: Iterable[T], room: int, size: Callable[[T], int]) -> list[T]:
     """Return the first items that fit together; at least one."""
-    found: list[T] = []
+    fitting: list[T] = []
     for text in texts:
         room -= size(text)
-        if room < 0 and found:
+        if room < 0 and fitting:
             break
-        found.append(text)
-    return found
+        fitting.append(text)
+    return fitting
 
 
 MOST_OUT: Final = 8 << 10
 """Bytes of a text."""
 LEAST_ROOM: Final = 40
 """A value is not cut below this, in characters."""
-_ACTING: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 _STOP: Final = 4 * MOST_OUT
 _LANGUAGE: Final = tuple(getattr(nodes, name) for name in _FILE["language"]["nodes"])
 FILTERS: Final = tuple(_FILE["language"]["filters"])
 _OF_LOOPS: Final = frozenset({"index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem"})
 _ATTRIBUTES: Final = PARTS | _OF_LOOPS | frozenset(OF_EVENTS)
-_MOST_HELD: Final = 16 * MOST_OUT
+_LARGEST_VALUE: Final = 16 * MOST_OUT
 """Characters and members of one value during filling in."""
-_MOST_MADE: Final = 64 * _MOST_HELD
+_LARGEST_OUTPUT: Final = 64 * _LARGEST_VALUE
 """Characters that one filter could make of its input."""
 _TOO_MUCH: Final = "it can't be filled in: a value becomes too long"
-_ENDLESS: Final = "it can't be filled in: a number is too large"
+_INFINITE: Final = "it can't be filled in: a number is too large"
 
 # A line with only a tag makes no line of text: its end moves into the tag, so that line numbers stay.
 _ALONE: Final = re.compile(r"^[ \t]*(\{[%#](?:(?![%#]\}).)*?)([-+]?[%#]\})[ \t]*\n", re.MULTILINE)
@@ -145,31 +149,31 @@ class RenderedMessage(Struct, frozen=True):
     title: str
 
 
-def write(asked: WriteRequest) -> RenderedMessage:
+def render(request: WriteRequest) -> RenderedMessage:
     """Fill templates in. Raises ContentError, with a sentence for their author.
 
     A text that is too long is made again from shorter values.
     """
-    text = _fitting(asked) if asked.template else ""
+    text = _render_text(request) if request.template else ""
     title = ""
-    if asked.title:
-        values = values_of(asked.notification, TextLimits(text=asked.limits.text), asked.limits.title)
-        title = cut(one_line(_filled(_compiled(asked.title, str), values)), asked.limits.title)
+    if request.title:
+        values = values_of(request.notification, TextLimits(text=request.limits.text), request.limits.title)
+        title = cut(one_line(_generate(_compile(request.title, str), values)), request.limits.title)
         if not title:
             raise ContentError("the title is empty")
     return RenderedMessage(text, title)
 
 
-def _fitting(asked: WriteRequest) -> str:
-    limits, measure = asked.limits, MEASURES[asked.limits.unit]
+def _render_text(request: WriteRequest) -> str:
+    limits, measure = request.limits, MEASURES[request.limits.unit]
     dialect = DIALECTS[limits.dialect]
-    template = _compiled(asked.template, dialect.escape)
+    template = _compile(request.template, dialect.escape)
     room = min(limits.text, MOST_OUT)
     while room >= LEAST_ROOM:
-        made = _filled(template, values_of(asked.notification, limits, room))
+        output = _generate(template, values_of(request.notification, limits, room))
         # Literals may have escapes for half a letter, or for cursor movements. The rest is up to the user.
-        text = _ACTING.sub("", made.encode("utf-8", "replace").decode()).strip()
-        text = text.replace("\n", dialect.line)
+        text = _CONTROLS.sub("", output.encode("utf-8", "replace").decode()).strip()
+        text = text.replace("\n", dialect.line_break)
         if measure(text) <= limits.text and len(text.encode()) <= MOST_OUT:
             if not text:
                 raise ContentError("it makes no text")
@@ -183,16 +187,16 @@ def _fitting(asked: WriteRequest) -> str:
 
 def check(template: str, title: str, limits: TextLimits) -> None:
     """Try templates on an event, a notice and a digest. Raises ContentError."""
-    for specimen in SPECIMENS:
-        write(WriteRequest(template, title, specimen, limits))
+    for sample in SAMPLES:
+        render(WriteRequest(template, title, sample, limits))
 
 
-def _filled(template: Template, values: Mapping[str, Any]) -> str:
+def _generate(template: Template, values: Mapping[str, Any]) -> str:
     """Return a template's output, or its beginning if that is already too long. Raises ContentError."""
-    made, length = [], 0
+    output, length = [], 0
     try:
         for piece in template.generate(values):
-            made.append(piece)
+            output.append(piece)
             length += len(piece)
             if length > _STOP:
                 break
@@ -200,24 +204,26 @@ def _filled(template: Template, values: Mapping[str, Any]) -> str:
         raise ContentError(f"it can't be filled in: {error}") from None
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, NameError) as error:
         raise ContentError(f"it can't be filled in: {str(error)[:200]}") from None
-    return "".join(made)
+    return "".join(output)
 
 
-def _compiled(source: str, escape: Callable[[str], str]) -> Template:
+def _compile(source: str, escape: Callable[[str], str]) -> Template:
     """Return a template whose every value is escaped when it becomes text. Raises ContentError."""
 
-    def said(value: Any) -> str:
+    def to_text(value: Any) -> str:
         if isinstance(value, MarkupText):
             return str(value)
         if isinstance(value, (list, tuple)):
-            return ", ".join(map(said, value))
+            return ", ".join(map(to_text, value))
         if value is None or isinstance(value, Undefined):
             return ""
         if isinstance(value, (str, int, float)):
             return escape(str(value))
         raise ContentError("a value with parts can't be written: name one of its parts")
 
-    environment = _Environment(undefined=ChainableUndefined, finalize=lambda value: said(_bounded(value)), cache_size=0)
+    environment = _Environment(
+        undefined=ChainableUndefined, finalize=lambda value: to_text(_checked_size(value)), cache_size=0
+    )
     environment.globals.clear()
     environment.filters = {name: _filter(environment.filters[name]) for name in FILTERS}
     environment.tests = {name: environment.tests[name] for name in _FILE["language"]["tests"]}
@@ -241,15 +247,15 @@ class _Environment(ImmutableSandboxedEnvironment):
         return attr in _ATTRIBUTES and not callable(value)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        _bounded((left, right))
-        return _bounded(super().call_binop(context, operator, left, right))
+        _checked_size((left, right))
+        return _checked_size(super().call_binop(context, operator, left, right))
 
 
 class _Joined(NodeTransformer):
     """Turns `a ~ b` into a filter, so that the bounds of filters apply."""
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802  # Jinja's name
-        parts = nodes.List([self.visit(each) for each in node.nodes], lineno=node.lineno)
+        parts = nodes.List([self.visit(item) for item in node.nodes], lineno=node.lineno)
         return nodes.Filter(parts, "join", [], [], None, None, lineno=node.lineno)
 
 
@@ -257,21 +263,21 @@ def _filter(run: Callable[..., Any]) -> Callable[..., Any]:
     """Return a filter with bounded input and output that leaves nothing lazy."""
 
     @wraps(run)
-    def bounded(*given: Any, **named: Any) -> Any:
+    def bounded(*args: Any, **kwargs: Any) -> Any:
         # A separator or a replacement may be repeated as often as the text has letters.
-        if prod(_size(_bounded(each)) or 1 for each in (*given, *named.values())) > _MOST_MADE:
+        if prod(_size(_checked_size(item)) or 1 for item in (*args, *kwargs.values())) > _LARGEST_OUTPUT:
             raise ContentError(_TOO_MUCH)
-        made = run(*given, **named)
-        return _bounded(list(made) if isinstance(made, Iterator) else made)
+        output = run(*args, **kwargs)
+        return _checked_size(list(output) if isinstance(output, Iterator) else output)
 
     return bounded
 
 
-def _bounded(value: Any) -> Any:
+def _checked_size(value: Any) -> Any:
     """Return a value. Raises ContentError if it is too large, or an infinite number."""
     if isinstance(value, float) and not isfinite(value):
-        raise ContentError(_ENDLESS)
-    if _size(value) > _MOST_HELD:
+        raise ContentError(_INFINITE)
+    if _size(value) > _LARGEST_VALUE:
         raise ContentError(_TOO_MUCH)
     return value
 
@@ -282,9 +288,9 @@ def _size(value: Any) -> int:
         return len(value)
     size = 1
     if isinstance(value, (list, tuple)):
-        for each in value:
-            size += _size(each)
-            if size > _MOST_HELD:
+        for item in value:
+            size += _size(item)
+            if size > _LARGEST_VALUE:
                 break
     return size
 
@@ -296,17 +302,17 @@ def _check(tree: nodes.Template) -> None:
             raise ContentError(
                 f"{line}{_FILE['refused'].get(type(node).__name__, 'this is')} not a part of message templates"
             )
-        for name in _named(node):
+        for name in _attribute_names(node):
             if name not in _ATTRIBUTES:
                 raise ContentError(f"line {node.lineno}: there is no value named {name}")
         if isinstance(node, nodes.Const) and isinstance(node.value, float) and not isfinite(node.value):
-            raise ContentError(f"line {node.lineno}: {_ENDLESS}")
+            raise ContentError(f"line {node.lineno}: {_INFINITE}")
     end = tree.body[-1] if tree.body else None
     last = end.nodes[-1] if isinstance(end, nodes.Output) else None
-    for written in tree.find_all((nodes.TemplateData, nodes.Const)):
-        text = written.data if isinstance(written, nodes.TemplateData) else getattr(written, "value", None)
-        if isinstance(text, str) and text.endswith("@") and written is not last:
-            raise ContentError(f"line {written.lineno}: an @ right before a value would let a page mention people")
+    for literal in tree.find_all((nodes.TemplateData, nodes.Const)):
+        text = literal.data if isinstance(literal, nodes.TemplateData) else getattr(literal, "value", None)
+        if isinstance(text, str) and text.endswith("@") and literal is not last:
+            raise ContentError(f"line {literal.lineno}: an @ right before a value would let a page mention people")
     if any(name.name == "self" for name in tree.find_all(nodes.Name)):  # which Jinja declares itself
         raise ContentError("there is no value named self")
     unknown = sorted(meta.find_undeclared_variables(tree) - NAMES)
@@ -314,7 +320,7 @@ def _check(tree: nodes.Template) -> None:
         raise ContentError(f"there is no value named {unknown[0]}; there are: {', '.join(sorted(NAMES))}")
 
 
-def _named(node: nodes.Node) -> Sequence[str]:
+def _attribute_names(node: nodes.Node) -> Sequence[str]:
     if isinstance(node, nodes.Getattr):
         return [node.attr]
     if isinstance(node, nodes.Keyword) and node.key == "attribute":
@@ -329,7 +335,7 @@ _ITEM: Final = NotificationItem(**_SAMPLE)._replace(
     kinds=tuple(KindLine(*kind) for kind in _SAMPLE["kinds"]),
 )
 _BARE: Final = NotificationItem("0-0", "Test", "Test", "", "", "", "2026-01-01T00:00:00.000Z", notice="source_failing")
-SPECIMENS: Final = (
+SAMPLES: Final = (
     Notification("0-0", _ITEM.headline, (_ITEM,), 1, "https://sanderling.example"),
     Notification("0-0", "Test", (_BARE,), 1),
     Notification("0-0", "2 events", (_ITEM, _BARE), 2, "https://sanderling.example", is_digest=True),
@@ -337,12 +343,12 @@ SPECIMENS: Final = (
 
 
 def _check_message(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=WriteRequest)
-    check(asked.template, asked.title, asked.limits)
+    write_request = msgspec.msgpack.decode(request, type=WriteRequest)
+    check(write_request.template, write_request.title, write_request.limits)
     return b""
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "write_message": lambda request: msgspec.msgpack.encode(write(msgspec.msgpack.decode(request, type=WriteRequest))),
+    "write_message": lambda request: msgspec.msgpack.encode(render(msgspec.msgpack.decode(request, type=WriteRequest))),
     "check_message": _check_message,
 }

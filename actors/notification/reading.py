@@ -13,7 +13,7 @@ import msgspec
 
 from actors.notification.dialects import cut, one_line, paragraphs
 from actors.notification.headline import ListedEvent, headline, part_of
-from actors.notification.speech import ENGLISH, Voice, Words
+from actors.notification.message_language import ENGLISH, MessageLanguage, MessageTexts
 from storage.records.alert import Alert
 from storage.records.event import Diff, TypedChange
 
@@ -73,7 +73,7 @@ class NotificationItem(NamedTuple):
 class Notification(NamedTuple):
     """One delivery. total: its number of events, possibly more than `items`. service: this service's URL, "" if
     unknown. alert: None if unknown. written: the text from the destination's message template, in its dialect; ""
-    without one. remark: a note on the message itself. words: our texts, in the reader's language.
+    without one. remark: a note on the message itself. texts: our texts, in the reader's language.
     """
 
     id: str
@@ -84,7 +84,7 @@ class Notification(NamedTuple):
     is_digest: bool = False
     written: str = ""
     remark: str = ""
-    words: Words = Words()
+    texts: MessageTexts = MessageTexts()
     alert: Alert | None = None
 
 
@@ -103,30 +103,36 @@ class _Digest(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw] = []
 
 
-def notification_of(id: str, body: bytes, voice: Voice = ENGLISH, alert: Alert | None = None) -> Notification:
+def notification_of(
+    id: str, body: bytes, language: MessageLanguage = ENGLISH, alert: Alert | None = None
+) -> Notification:
     """Return the notification of an event, a notice or a digest, given as its wire JSON. alert: that it is of.
 
-    A page's text stays as it is; `voice` translates the rest.
+    A page's text stays as it is; `language` translates the rest.
     """
     digest = _read(body, _Digest)
     if not digest.destination_id:
         event = _read(body, _Event)
-        item = _item(event, voice)
+        item = _item(event, language)
         alert = None if TEST in item.tags else alert
-        return Notification(id, item.headline, (item,), 1, _service(event), words=voice.words, alert=alert)
-    return digest_of(id, digest.events, digest.count, voice, alert)
+        return Notification(id, item.headline, (item,), 1, _service(event), texts=language.texts, alert=alert)
+    return digest_of(id, digest.events, digest.count, language, alert)
 
 
 def digest_of(
-    id: str, bodies: Iterable[bytes | msgspec.Raw], count: int, voice: Voice = ENGLISH, alert: Alert | None = None
+    id: str,
+    bodies: Iterable[bytes | msgspec.Raw],
+    count: int,
+    language: MessageLanguage = ENGLISH,
+    alert: Alert | None = None,
 ) -> Notification:
     """Return the notification of many events; `count`: their number, possibly more than these."""
     events = [_read(raw, _Event) for raw in bodies]
-    items = tuple(_item(event, voice) for event in events)
+    items = tuple(_item(event, language) for event in events)
     count = max(count, len(items))
-    title = voice.words.title_of(count, sorted({item.host for item in items if item.host}))
+    title = language.texts.title_of(count, sorted({item.host for item in items if item.host}))
     service = _service(events[0]) if events else ""
-    return Notification(id, title, items, count, service, is_digest=True, words=voice.words, alert=alert)
+    return Notification(id, title, items, count, service, is_digest=True, texts=language.texts, alert=alert)
 
 
 def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
@@ -134,20 +140,23 @@ def _read(body: bytes | msgspec.Raw, shape: type[S]) -> S:
     return part_of(msgspec.Raw(body), shape) or shape()
 
 
-def _item(event: _Event, voice: Voice) -> NotificationItem:
+def _item(event: _Event, language: MessageLanguage) -> NotificationItem:
     if event.alert_type or TEST in event.tags:  # the service's own texts
-        ours = {name: voice.say(getattr(event, name)) for name in ("title", "summary", "content")}
-        event = msgspec.structs.replace(event, **ours)
+        translations = {name: language.translate(getattr(event, name)) for name in ("title", "summary", "content")}
+        event = msgspec.structs.replace(event, **translations)
     host = urlsplit(event.source_url).hostname or "" if _is_web(event.source_url) else ""
     title = cut(one_line(event.title), LONGEST_TITLE) or cut(one_line(event.summary), LONGEST_TITLE) or host
     diff = part_of(event.diff, Diff)
     lines, more = ((), 0) if diff is None else _lines(diff)
-    summary, said = cut(one_line(event.summary), LONGEST_LINE), headline(event, host or voice.words.nameless)
+    summary, headline_text = (
+        cut(one_line(event.summary), LONGEST_LINE),
+        headline(event, host or language.texts.nameless),
+    )
     return NotificationItem(
         id=event.id,
-        headline=said,
-        title=title or voice.words.nameless,
-        summary="" if summary == said else summary,
+        headline=headline_text,
+        title=title or language.texts.nameless,
+        summary="" if summary == headline_text else summary,
         host=one_line(host),
         link=event.url if _is_web(event.url) else event.source_url if _is_web(event.source_url) else "",
         at=event.emitted_at,
@@ -163,23 +172,24 @@ def _item(event: _Event, voice: Voice) -> NotificationItem:
     )
 
 
-def _kind_line(one: TypedChange) -> KindLine:
-    before, after = (one_line(side.text) if side else "" for side in (one.before, one.after))
-    return KindLine(one.kind, one_line(one.label), before, after)
+def _kind_line(change: TypedChange) -> KindLine:
+    before, after = (one_line(side.text) if side else "" for side in (change.before, change.after))
+    return KindLine(change.kind, one_line(change.label), before, after)
 
 
 def _lines(diff: Diff) -> tuple[tuple[DiffLine, ...], int]:
     """Return the lines of a difference, alterations first, and how many are left out."""
-    found = [
-        DiffLine("~", _told(one.before), _told(one.after), one_line(str(one.context or ""))) for one in diff.changed
+    lines = [
+        DiffLine("~", _clean(change.before), _clean(change.after), one_line(str(change.context or "")))
+        for change in diff.changed
     ]
-    for came, text, context in diff.singles():
-        said, place = _told(text), one_line(str(context))
-        found.append(DiffLine("+", "", said, place) if came else DiffLine("-", said, "", place))
-    return tuple(found[:MOST_LINES]), max(0, len(found) - MOST_LINES)
+    for is_insertion, text, context in diff.singles():
+        cleaned, place = _clean(text), one_line(str(context))
+        lines.append(DiffLine("+", "", cleaned, place) if is_insertion else DiffLine("-", cleaned, "", place))
+    return tuple(lines[:MOST_LINES]), max(0, len(lines) - MOST_LINES)
 
 
-def _told(text: str) -> str:
+def _clean(text: str) -> str:
     return cut(one_line(text), LONGEST_LINE)
 
 

@@ -22,7 +22,7 @@ from actors.messages.workers import OutboxGrew
 from actors.notices import about
 from actors.notification.dialects import DialectName
 from actors.notification.fitting import message_of, title_of
-from actors.notification.message_template import SPECIMENS
+from actors.notification.message_template import SAMPLES
 from actors.notification.reading import Notification, digest_of, notification_of
 from api.fields.destinations import KindName
 from api.fields.queries import ListQuery
@@ -258,8 +258,8 @@ async def preview(call: OperationContext, asked: MessagePreviewRequest) -> Messa
 
     bodies = await _newest(call, asked.alert_id)
     if not bodies:
-        return MessagePreview(limits.dialect, [await shown("sample", one) for one in SPECIMENS])
-    voice = kind.speech.voice(asked.language)
+        return MessagePreview(limits.dialect, [await shown("sample", one) for one in SAMPLES])
+    voice = kind.languages.language(asked.language)
     alert = None if asked.alert_id is None else await alert_named(call, asked.alert_id)
     one, many = notification_of("", bodies[0], voice, alert), digest_of("", bodies, len(bodies), voice, alert)
     return MessagePreview(limits.dialect, [await shown("event", one), await shown("digest", many)])

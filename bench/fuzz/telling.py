@@ -15,7 +15,7 @@ from actors.destination_kinds.messengers.messenger import Messenger, built_in
 from actors.egress.failures import PostResult
 from actors.notification.dialects import DIALECTS, MEASURES, TextLimits
 from actors.notification.fitting import message_of, plain_of, title_of
-from actors.notification.message_template import MOST_OUT, WriteRequest, check, write
+from actors.notification.message_template import MOST_OUT, WriteRequest, check, render
 from actors.notification.reading import notification_of
 from bench.fuzz import examples
 from bench.fuzz.chance import Chance
@@ -157,7 +157,7 @@ def template(case: tuple[str, bytes]) -> None:
     try:
         check(text, "", limits)
         told = notification_of("019db0a4-5c00-7000-8000-000000000001", body)
-        made = write(WriteRequest(text, "", told, limits)).text
+        made = render(WriteRequest(text, "", told, limits)).text
     except ContentError as refused:
         assert str(refused)
         return

@@ -22,8 +22,8 @@ from actors.egress.failures import Blame, LookFailed, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of
+from actors.notification.message_language import ENGLISH, MessageLanguage, MessageLanguages
 from actors.notification.reading import TEST, Notification
-from actors.notification.speech import ENGLISH, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
 from extras.webpush.key import PushKey, add_first_key, push_key
@@ -93,16 +93,19 @@ class Payload(msgspec.Struct, frozen=True):
     lang: str
 
 
-def payload_of(told: Notification, place: str, voice: Voice = ENGLISH, language: str = "en") -> bytes:
+def payload_of(told: Notification, place: str, language: MessageLanguage = ENGLISH, code: str = "en") -> bytes:
     """Return the text to encrypt. place: the path for a digest or a test, which is no event of the stream."""
     item = told.items[0] if told.items else None
     if item is not None and TEST in item.tags:
-        title, body = voice.say("A test notification"), voice.say("This device gets notifications like this one.")
+        title, body = (
+            language.translate("A test notification"),
+            language.translate("This device gets notifications like this one."),
+        )
     else:
         title, body = title_of(told, LIMITS.title), _body(told)
     if not told.is_digest and item is not None and TEST not in item.tags:
         place = f"/events/{item.id}"
-    return msgspec.json.encode(Payload(title, body, place, told.id, language))
+    return msgspec.json.encode(Payload(title, body, place, told.id, code))
 
 
 def _body(told: Notification) -> str:
@@ -172,7 +175,7 @@ _FIELDS: Final = (
 )
 
 
-def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
+def kinds(languages: MessageLanguages, service: Service | None) -> Sequence[DestinationKind]:
     push = Push(service)
 
     async def enrol() -> str:
@@ -182,11 +185,11 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
         transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
     ) -> Answer:
         chosen = destination.values.get(LANGUAGE, "")
-        voice, code = speech.voice(chosen), chosen if chosen in speech.codes else speech.default
-        told = await render_delivery(world, LIMITS, destination.values, payload, voice)
+        language, code = languages.language(chosen), chosen if chosen in languages.codes else languages.default
+        told = await render_delivery(world, LIMITS, destination.values, payload, language)
         place = f"/alerts/{destination.alert_id}" if told.is_digest else f"/destinations/{destination.id}"
         url = parse_url(destination.address, schemes=("http", "https"))
-        text = payload_of(told, place, voice, code)
+        text = payload_of(told, place, language, code)
         headers, message = await _sealed(push, destination, url.origin, text, world)
         # A repeated delivery replaces the first, if the device has not received that yet.
         headers["Topic"] = hashlib.sha256(payload.id.encode()).hexdigest()[:_TOPIC]
@@ -206,14 +209,14 @@ def kinds(speech: Speech, service: Service | None) -> Sequence[DestinationKind]:
             example="https://push.example.net/send/3f9c",
             private=True,
         ),
-        fields=(*_FIELDS, *people_fields(speech.codes)),
+        fields=(*_FIELDS, *people_fields(languages.codes)),
         admit=admit,
         new_secret=None,
         send=send,
         check=_check,
         limits=LIMITS,
         enrol=enrol,
-        speech=speech,
+        languages=languages,
     )
     return (kind,)
 

@@ -156,12 +156,12 @@ class Renderer:
 
     def lines(self, event: Mapping[str, Any]) -> Iterator[str]:
         """Yield an event's headline, and for a page with several changes a few of them."""
-        from actors.notification.headline import lines_of, listed
+        from actors.notification.headline import lines_of, listed_event
 
         notice = event.get("alert_type")
         kind = "notice" if notice else str(event["source_type"])
         host = str(event.get("source_url") or event.get("url") or "").partition("//")[2].partition("/")[0]
-        said = lines_of(listed(event))
+        said = lines_of(listed_event(event))
         text = undirected(f"{notice}: {said.headline}" if notice else said.headline)
         clock = datetime.fromisoformat(str(event["emitted_at"])).astimezone(self._zone).strftime("%H:%M:%S")
         left = self._width - len(clock) - 1 - TIER - 1 - HOST - 1

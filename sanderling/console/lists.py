@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from actors.notification.headline import headline, host_of, listed
+from actors.notification.headline import headline, host_of, listed_event
 from sanderling.client.lines import SIGNS, changes_of
 from sanderling.client.terminal import alert_page
 from sanderling.console.lines import Lines, key
@@ -268,7 +268,7 @@ def _kind(event: Mapping[str, Any]) -> Piece:
 
 
 def said(event: Mapping[str, Any]) -> str:
-    return str(event.get("headline") or headline(listed(event)))
+    return str(event.get("headline") or headline(listed_event(event)))
 
 
 _TAIL = Table(

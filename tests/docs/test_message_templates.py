@@ -7,7 +7,7 @@ import re
 import pytest
 
 from actors.notification.dialects import TextLimits
-from actors.notification.message_template import FILTERS, OF_EVENTS, OF_MESSAGES, SPECIMENS, WriteRequest, write
+from actors.notification.message_template import FILTERS, OF_EVENTS, OF_MESSAGES, SAMPLES, WriteRequest, render
 from sanderling.manual.pages import FOLDER
 from tests.docs.blocks import Block, of
 
@@ -26,5 +26,5 @@ def test_it_names_each_filter() -> None:
 
 @pytest.mark.parametrize("example", of("docs/message-templates.md", "jinja"), ids=str)
 def test_its_examples_work(example: Block) -> None:
-    texts = [write(WriteRequest(example.text, "", one, TextLimits(text=4000))).text for one in SPECIMENS]
+    texts = [render(WriteRequest(example.text, "", one, TextLimits(text=4000))).text for one in SAMPLES]
     assert all(text.strip() for text in texts), texts

@@ -34,8 +34,8 @@ from actors.egress.failures import Blame, LookFailed
 from actors.errors import UrlRefused
 from actors.notification.dialects import DIALECTS, TextLimits, one_line
 from actors.notification.fitting import message_of, text_of, title_of
+from actors.notification.message_language import ENGLISH, ENGLISH_ONLY, MessageLanguage, MessageLanguages
 from actors.notification.reading import Notification
-from actors.notification.speech import ENGLISH, NO_OTHER, Speech, Voice
 from actors.settings import Settings
 from actors.world import World
 from storage.records.destination import EMAIL, LINK, Destination
@@ -79,8 +79,10 @@ class Envelope(NamedTuple):
     thread: str = ""
 
 
-def mail_message_of(notification: Notification, envelope: Envelope, voice: Voice = ENGLISH) -> EmailMessage:
-    texts = MailTexts(*map(voice.say, MailTexts()))
+def mail_message_of(
+    notification: Notification, envelope: Envelope, language: MessageLanguage = ENGLISH
+) -> EmailMessage:
+    texts = MailTexts(*map(language.translate, MailTexts()))
     title = title_of(notification, LIMITS.title)
     mail = _new_message(envelope, title, notification.id)
     if envelope.thread:
@@ -129,10 +131,10 @@ class Mail(NamedTuple):
     public: str
 
 
-def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
+def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> DestinationKind:
 
-    def voice_of(destination: Destination) -> Voice:
-        return speech.voice(destination.values.get(LANGUAGE, ""))
+    def language_of(destination: Destination) -> MessageLanguage:
+        return languages.language(destination.values.get(LANGUAGE, ""))
 
     async def admit(text: str, world: World, storage: Storage, settings: Settings) -> AdmittedAddress:
         if mail.server is None:
@@ -145,8 +147,8 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
     ) -> Answer:
         server = _required_server(mail)
-        voice = voice_of(destination)
-        notification = await render_delivery(world, LIMITS, destination.values, payload, voice)
+        language = language_of(destination)
+        notification = await render_delivery(world, LIMITS, destination.values, payload, language)
         thread = (
             f"{notification.items[0].source}.{destination.id}"
             if notification.items and not notification.is_digest
@@ -154,15 +156,19 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         )
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
-        message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, voice)
+        message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, language)
         return await _submit(mail, server, transport, message, envelope)
 
     async def invite(transport: DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
-        id, server, voice = f"{destination.id}.{world.entropy(6).hex()}", _required_server(mail), voice_of(destination)
+        id, server, language = (
+            f"{destination.id}.{world.entropy(6).hex()}",
+            _required_server(mail),
+            language_of(destination),
+        )
         envelope = _envelope(mail, server, destination, world)
-        texts = MailTexts(*map(voice.say, MailTexts()))
+        texts = MailTexts(*map(language.translate, MailTexts()))
         invitation = _new_message(envelope, texts.question, id)
-        intro = texts.wish % {"what": one_line(voice.say(about))}
+        intro = texts.wish % {"what": one_line(language.translate(about))}
         text = f"{intro}\n\n{texts.agree}\n{envelope.stop}\n\n{texts.otherwise}\n"
         invitation.set_content(text, cte="quoted-printable")
         return await _submit(mail, server, transport, invitation, envelope)
@@ -175,13 +181,13 @@ def email_kind(mail: Mail, speech: Speech = NO_OTHER) -> DestinationKind:
         "It gets one mail that asks for consent, and others only after consent.",
         documentation="https://www.rfc-editor.org/rfc/rfc5321",
         address=AddressField(label="Address", example="anna@example.com"),
-        fields=people_fields(speech.codes),
+        fields=people_fields(languages.codes),
         admit=admit,
         new_secret=None,
         send=send,
         consent=Consent(LINK, lambda world: world.entropy(_TOKEN).hex(), invite),
         limits=LIMITS,
-        speech=speech,
+        languages=languages,
     )
 
 

@@ -30,8 +30,8 @@ from actors.egress.failures import PostMethod, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import DIALECTS, one_line
 from actors.notification.fitting import message_of, plain_of, title_of
+from actors.notification.message_language import ENGLISH_ONLY, MessageLanguages
 from actors.notification.reading import Notification
-from actors.notification.speech import NO_OTHER, Speech
 from actors.world import World
 from storage.records.destination import Destination
 from storage.records.identity import Millis
@@ -170,8 +170,8 @@ def answer_of(messenger: Messenger, result: PostResult) -> Answer:
 
 
 def _error(messenger: Messenger, rule: AnswerRule | None, status: int, tree: Any, excerpt: str) -> str:
-    words = _at(tree, rule.says) if rule is not None and rule.says else _ABSENT
-    reason = escaped(words.encode()) if isinstance(words, str) else excerpt
+    texts = _at(tree, rule.says) if rule is not None and rule.says else _ABSENT
+    reason = escaped(texts.encode()) if isinstance(texts, str) else excerpt
     explanation = {
         "revoked": f"{messenger.label} says that this address or its token is no longer valid",
         "refused": f"{messenger.label} does not take this message",
@@ -218,12 +218,12 @@ def _at(tree: Any, path: str) -> Any:
     return tree
 
 
-def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
+def kind_of(messenger: Messenger, languages: MessageLanguages = ENGLISH_ONLY) -> DestinationKind:
     async def send(
         transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
     ) -> Answer:
-        voice = speech.voice(destination.values.get(LANGUAGE, ""))
-        notification = await render_delivery(world, messenger.limits, destination.values, payload, voice)
+        language = languages.language(destination.values.get(LANGUAGE, ""))
+        notification = await render_delivery(world, messenger.limits, destination.values, payload, language)
         request = request_of(messenger, destination.address, destination.values, notification, world.now())
         url = parse_url(request.url, schemes=("http", "https"))
         poster = transport.deliver if url.secure else transport.deliver_plain
@@ -236,12 +236,12 @@ def kind_of(messenger: Messenger, speech: Speech = NO_OTHER) -> DestinationKind:
         where=messenger.where,
         documentation=messenger.documentation,
         address=messenger.address,
-        fields=(*messenger.fields, *people_fields(speech.codes)),
+        fields=(*messenger.fields, *people_fields(languages.codes)),
         admit=admit,
         new_secret=None,
         send=send,
         limits=messenger.limits,
-        speech=speech,
+        languages=languages,
         in_path=frozenset(match[1] for match in PLACEHOLDER.finditer(messenger.request.path))
         & {field.name for field in messenger.fields if not field.private},
     )

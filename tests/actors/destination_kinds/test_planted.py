@@ -22,7 +22,7 @@ from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.values import Values
 from actors.notification import dialects, fitting, reading
 from actors.notification.dialects import DIALECTS
-from actors.notification.speech import ENGLISH, Voice
+from actors.notification.message_language import ENGLISH, MessageLanguage
 from api.dashboard.account import entry
 from api.nouns import destinations
 from storage.records.destination import Destination
@@ -179,7 +179,7 @@ CHECKED, READ, TEXT = values.validated, reading.notification_of, fitting.text_of
 def _another_each_time() -> AbstractContextManager[Any]:
     count = iter(range(10**6))
 
-    def read(id: str, body: bytes, voice: Voice = ENGLISH, *more: Any) -> Any:
+    def read(id: str, body: bytes, voice: MessageLanguage = ENGLISH, *more: Any) -> Any:
         found = READ(id, body, voice, *more)
         (item,) = found.items
         return found._replace(title=f"{found.title} ({next(count)})", items=(item,))
@@ -241,13 +241,13 @@ PLANTED: Sequence[tuple[str, Callable[[], Awaitable[Sequence[str]]], Plant]] = (
         in_a_chat,
         lambda: patch.dict(DIALECTS, {"telegram": DIALECTS["telegram"]._replace(escape=lambda text: text)}),
     ),
-    ("overrides of direction stand", in_a_chat, lambda: patch.object(dialects, "_ACTING", dialects._SPACES)),
+    ("overrides of direction stand", in_a_chat, lambda: patch.object(dialects, "_CONTROLS", dialects._SPACES)),
     (
         "a text is as long as it is",
         with_an_error_inside,
         lambda: patch.object(fitting, "text_of", lambda told, name, most, *more, **said: TEXT(told, name, 10**6)),
     ),
-    ("what is left out is not counted", with_an_error_inside, lambda: patch.object(fitting, "_left", lambda *_: 1)),
+    ("what is left out is not counted", with_an_error_inside, lambda: patch.object(fitting, "_omitted", lambda *_: 1)),
     ("a repetition is another message", in_a_chat, _another_each_time),
     ("nobody is asked", by_mail, lambda: patch.object(destinations, "_unasked", _told_at_once)),
     ("to look is to agree", by_mail, _agreed_by_looking),

@@ -25,8 +25,8 @@ from actors.destination_kinds.table import built_in_kinds
 from actors.keys import SCOPES
 from actors.language.catalogues import CONTEXT, entries_of
 from actors.language.sentences import patterns
+from actors.notification.message_language import MessageTexts
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
-from actors.notification.speech import Words
 from actors.query.languages import languages as query_languages
 from actors.settings import Settings, meaning
 from actors.templates.template import built_in as built_in_templates
@@ -151,7 +151,7 @@ def _of_tables() -> Iterator[str]:
     yield from _of_fields()
     yield from RULES.values()
     yield from WHYS.values()
-    yield from Words()[:-1]
+    yield from MessageTexts()[:-1]
     yield from MailTexts()
     yield from ("Test delivery", CONTENT)
     yield from SCOPES.values()

@@ -15,7 +15,7 @@ from actors.content.values.amounts import Writing
 from actors.content.values.kinds import kinds_of
 from actors.content.wording.spans import cut as cut_line
 from actors.notification.dialects import cut
-from actors.notification.headline import MOST, ListedEvent, headline, lines_of, listed
+from actors.notification.headline import MOST, ListedEvent, headline, lines_of, listed_event
 from storage.records.event import Context
 from tests.actors.notification.test_notification import NASTY
 
@@ -34,7 +34,7 @@ def a_change(before: list[str], after: list[str], places: list[Context] | None =
     fields["summary"] = of_change(diff, (), title)
     changes = kinds_of(diff, Writing(exact=bool(fields.pop("exact", False))))
     raw = {"diff": diff, "changes": changes} | {"source_url": "https://shop.test/kettle"} | fields
-    return listed(msgspec.to_builtins(raw))
+    return listed_event(msgspec.to_builtins(raw))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_value_of_json_has_its_path_and_its_source() -> None:
     ],
 )  # fmt: skip
 def test_other_events_have_their_title(fields: dict[str, Any], says: str, more: str) -> None:
-    event = listed(fields)
+    event = listed_event(fields)
     assert (headline(event), lines_of(event).summary) == (says, more)
 
 
@@ -127,7 +127,7 @@ WORDS = st.one_of(NASTY, st.lists(st.sampled_from([*CLUSTERS, "12", "£3", "מ"]
 def test_a_headline_is_one_safe_line_within_its_limit(
     before: list[str], after: list[str], title: str, name: str, exact: bool
 ) -> None:
-    for event in (a_change(before, after, title=title, exact=exact), listed({"title": title, "content": name})):
+    for event in (a_change(before, after, title=title, exact=exact), listed_event({"title": title, "content": name})):
         said = headline(event, name)
         assert 0 < len(said) <= MOST and said == said.strip() and said.count(POP) == said.count(LTR) + said.count(FIRST)
         assert not any(unicodedata.category(one) in {"Cc", "Zl", "Zp"} or "\u202a" <= one <= "\u202e" for one in said)

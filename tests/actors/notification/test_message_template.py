@@ -20,10 +20,10 @@ from actors.notification.message_template import (
     NAMES,
     OF_EVENTS,
     OF_MESSAGES,
-    SPECIMENS,
+    SAMPLES,
     WriteRequest,
     check,
-    write,
+    render,
 )
 from actors.notification.reading import Notification, digest_of, notification_of
 from tests.actors.notification.test_notification import MARKUP, NASTY, a_diff, an_event, seen
@@ -32,7 +32,7 @@ PLAIN = TextLimits(text=4000, dialect="plain")
 
 
 def made(template: str, told: Notification | None = None, limits: TextLimits = PLAIN, title: str = "") -> str:
-    written = write(WriteRequest(template, title, told or notification_of("0190", an_event()), limits))
+    written = render(WriteRequest(template, title, told or notification_of("0190", an_event()), limits))
     return written.title if title else written.text
 
 
@@ -81,13 +81,13 @@ def test_a_digest_has_a_list_of_its_events_and_the_values_of_the_first() -> None
 def test_each_name_can_be_written_of_each_specimen_or_has_parts(subtests: pytest.Subtests) -> None:
     for name in sorted(NAMES):
         with subtests.test(name):
-            for specimen in SPECIMENS:
+            for specimen in SAMPLES:
                 if name in ("events", "changed", "kinds"):
                     part = "title" if name == "events" else "after"
                     text = made(f"x{{% for each in {name} %}}{{{{ each.{part} }}}}{{% endfor %}}", specimen)
                 else:
                     text = made(f"x{{{{ {name} }}}}", specimen)
-                assert text.startswith("x") and (len(text) > 1 or specimen is not SPECIMENS[0] or name == "notice")
+                assert text.startswith("x") and (len(text) > 1 or specimen is not SAMPLES[0] or name == "notice")
 
 
 def test_there_are_twenty_two_names() -> None:
@@ -351,7 +351,7 @@ def test_escapes_in_literals_are_inert_or_refused_with_a_sentence(template: str,
             check(template, "", limits)
     else:
         check(template, "", limits)
-        assert write(WriteRequest(template, "", SPECIMENS[0], limits)).text == made
+        assert render(WriteRequest(template, "", SAMPLES[0], limits)).text == made
 
 
 @pytest.mark.parametrize(
@@ -368,4 +368,4 @@ def test_an_at_sign_before_a_value_is_refused_when_it_is_saved(template: str) ->
 )
 def test_an_at_sign_of_ones_own_stays(template: str) -> None:
     check(template, "", TextLimits(text=1000))
-    assert "@" in write(WriteRequest(template, "", SPECIMENS[0], TextLimits(text=1000))).text
+    assert "@" in render(WriteRequest(template, "", SAMPLES[0], TextLimits(text=1000))).text

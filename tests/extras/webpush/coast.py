@@ -15,7 +15,7 @@ import trio
 from actors.destination_kinds.kind import Service
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import NO_MAIL, kinds_of
-from actors.language.sentences import speech_of
+from actors.language.sentences import message_languages
 from actors.recorder.signing import signing_keys
 from actors.settings import Settings
 from actors.system import System
@@ -49,7 +49,7 @@ class Coast(Town):
     @asynccontextmanager
     async def running(self) -> AsyncIterator[httpx.AsyncClient]:
         keys, settings = await signing_keys(self.world, self.storage), Settings(base_url=BASE_URL)
-        kinds = kinds_of(built_in(), NO_MAIL, Service(self.world, self.storage, settings), speech_of("en"))
+        kinds = kinds_of(built_in(), NO_MAIL, Service(self.world, self.storage, settings), message_languages("en"))
         system = System(
             self.world,
             settings,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.destination_kinds.kind import Service
 from actors.egress.failures import PostResult
-from actors.language.sentences import speech_of
+from actors.language.sentences import message_languages
 from actors.notification.reading import notification_of
 from actors.settings import Settings
 from extras.webpush.encryption import LONGEST
@@ -23,7 +23,7 @@ from tests.extras.webpush.coast import ENDPOINT, Coast
 from tests.extras.webpush.test_vapid import claims
 from tests.support.memory_network import Answer, web
 
-SWEDISH = speech_of("en").voice("sv")
+SWEDISH = message_languages("en").language("sv")
 
 
 async def test_a_device_is_notified_with_an_encrypted_message(autojump_clock: object) -> None:
@@ -244,7 +244,7 @@ def test_an_answer_is_understood_as_the_rfc_lists_it(status: int, verdict: str |
     answer = answer_of(PostResult(status, 7, b"oops", 5.0))
     assert (answer.verdict, answer.delivered, answer.retry_after) == (verdict, status == 201, 5.0)
     assert says in (answer.error or "")
-    assert verdict is None or SWEDISH.say(answer.error or "") != answer.error
+    assert verdict is None or SWEDISH.translate(answer.error or "") != answer.error
 
 
 @given(

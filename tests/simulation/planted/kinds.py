@@ -76,7 +76,7 @@ def other_words_each_time() -> Plant:
 
 def omissions_unreported() -> Plant:
     """A digest without room for all events does not mention the rest."""
-    return patch.object(fitting, "_last", lambda *_: [])
+    return patch.object(fitting, "_footer", lambda *_: [])
 
 
 def mails_of_one_id() -> Plant:

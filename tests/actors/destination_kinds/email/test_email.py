@@ -19,7 +19,7 @@ from actors.destination_kinds.email.session import Login, MailServer, recipient_
 from actors.destination_kinds.messengers.messenger import built_in
 from actors.destination_kinds.table import kinds_of
 from actors.errors import UrlRefused
-from actors.language.sentences import speech_of
+from actors.language.sentences import message_languages
 from actors.recorder.signing import signing_keys
 from actors.settings import Settings
 from actors.system import System
@@ -57,7 +57,7 @@ class Parish(Town):
             self.storage,
             keys,
             lambda context: [ChildSpec("web", partial(serve, context))],
-            kinds=kinds_of(built_in(), Mail(self.mail, login, BASE_URL), speech=speech_of("en")),
+            kinds=kinds_of(built_in(), Mail(self.mail, login, BASE_URL), languages=message_languages("en")),
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(system.run)

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from actors.delivery.attempt import CONTENT
-from actors.language.sentences import speech_of
+from actors.language.sentences import message_languages
 from actors.notification.dialects import DIALECTS
 from actors.notification.fitting import difference_lines, text_of
+from actors.notification.message_language import MessageLanguage, MessageLanguages
 from actors.notification.reading import Notification, notification_of
-from actors.notification.speech import Speech, Voice
 from tests.actors.notification.test_notification import a_diff, a_digest, an_event
 
-SWEDISH = speech_of("en").voice("sv")
+SWEDISH = message_languages("en").language("sv")
 
 
 @pytest.mark.parametrize(
@@ -23,12 +23,15 @@ SWEDISH = speech_of("en").voice("sv")
     [("sv", "en", "3 händelser"), ("", "sv", "3 händelser"), ("", "en", "3 events"), ("tlh", "sv", "3 händelser")],
 )
 def test_without_an_available_choice_the_services_language_is_used(code: str, default: str, title: str) -> None:
-    told = notification_of("x", a_digest(3), speech_of(default).voice(code))
+    told = notification_of("x", a_digest(3), message_languages(default).language(code))
     assert told.title.startswith(title)
 
 
 def test_without_a_language_all_is_english() -> None:
-    assert Speech().voice("sv").words == Voice().words and Speech().voice("").say("Test delivery") == "Test delivery"
+    assert (
+        MessageLanguages().language("sv").texts == MessageLanguage().texts
+        and MessageLanguages().language("").translate("Test delivery") == "Test delivery"
+    )
 
 
 def test_a_digest_is_written_in_the_recipients_language() -> None:
@@ -41,7 +44,7 @@ def test_a_digest_is_written_in_the_recipients_language() -> None:
 
 def test_lines_that_are_left_out_are_counted_in_it() -> None:
     told = notification_of("x", an_event(diff=a_diff(added=tuple(f"Line {n}" for n in range(70)))), SWEDISH)
-    assert difference_lines(told.items[0], DIALECTS["plain"], words=told.words)[-1] == "… och 10 rader till"
+    assert difference_lines(told.items[0], DIALECTS["plain"], texts=told.texts)[-1] == "… och 10 rader till"
     assert "Line 1" in text_of(told, "plain", 10_000)
 
 
@@ -58,4 +61,4 @@ def test_notices_are_translated_and_page_text_is_not() -> None:
 def test_a_worker_has_the_words_with_the_notification() -> None:
     told = notification_of("x", json.dumps(json.loads(an_event())).encode(), SWEDISH)
     again = msgspec.msgpack.decode(msgspec.msgpack.encode(told), type=Notification)
-    assert again.words.all_events == "Alla händelser"
+    assert again.texts.all_events == "Alla händelser"

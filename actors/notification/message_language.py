@@ -1,8 +1,8 @@
 """Our own texts around a message's content, in the reader's language. Pure.
 
-This module knows no language: the composition root supplies one (`Speech`), as rooms import one way. A page's text
-stays as it is. A worker that fills in a template gets the texts with the notification (`Words`), so it reads no
-catalogue.
+This module knows no language: the composition root supplies one (`MessageLanguages`), as rooms import one way. A page's
+text stays as it is. A worker that fills in a template gets the texts with the notification (`MessageTexts`), so it
+reads no catalogue.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 
-class Words(NamedTuple):
+class MessageTexts(NamedTuple):
     """The texts of a message. separator: between the thousands of a whole number."""
 
     event: str = "%(count)s event"
@@ -36,57 +36,57 @@ class Words(NamedTuple):
     def left_out(self, count: int, *, events: bool) -> str:
         """Return the line about omitted lines or events.
 
-        >>> Words().left_out(1200, events=False), Words().left_out(1, events=True)
+        >>> MessageTexts().left_out(1200, events=False), MessageTexts().left_out(1, events=True)
         ('… and 1,200 more lines', '… and 1 more event')
         """
-        one, many = (self.more_event, self.more_events) if events else (self.more_line, self.more_lines)
-        return (one if count == 1 else many) % {"count": self._number(count)}
+        singular, plural = (self.more_event, self.more_events) if events else (self.more_line, self.more_lines)
+        return (singular if count == 1 else plural) % {"count": self._number(count)}
 
     def title_of(self, count: int, hosts: list[str]) -> str:
         """Return the title of a message of several events.
 
-        >>> Words().title_of(2, ["a.test"]), Words().title_of(1, []), Words().title_of(3, ["a.test", "b.test"])
+        >>> MessageTexts().title_of(2, ["a.test"]), MessageTexts().title_of(1, []), MessageTexts().title_of(3, ["a.test", "b.test"])
         ('2 events of a.test', '1 event', '3 events of 2 sites')
         """
-        one, many = (self.event_of, self.events_of) if len(hosts) == 1 else (self.event, self.events)
-        text = self.events_of_sites if len(hosts) > 1 else one if count == 1 else many
+        singular, plural = (self.event_of, self.events_of) if len(hosts) == 1 else (self.event, self.events)
+        text = self.events_of_sites if len(hosts) > 1 else singular if count == 1 else plural
         return text % {"count": self._number(count), "host": "".join(hosts[:1]), "sites": self._number(len(hosts))}
 
     def _number(self, value: int) -> str:
         return f"{value:,}".replace(",", self.separator)
 
 
-class Voice(NamedTuple):
-    """One reader's language. say: translates a text or a sentence of ours, or returns it unchanged."""
+class MessageLanguage(NamedTuple):
+    """One reader's language. translate: translates a text or a sentence of ours, or returns it unchanged."""
 
-    words: Words = Words()
-    say: Callable[[str], str] = str
-
-
-ENGLISH: Final = Voice()
+    texts: MessageTexts = MessageTexts()
+    translate: Callable[[str], str] = str
 
 
-class Speech(NamedTuple):
+ENGLISH: Final = MessageLanguage()
+
+
+class MessageLanguages(NamedTuple):
     """The languages of messages.
 
-    codes: those that a destination may choose. default: for those without a choice. say, separator: given a code, a
-    text of ours in that language, and its thousands separator.
+    codes: those that a destination may choose. default: for those without a choice. translate, separator: given a code,
+    a text of ours in that language, and its thousands separator.
     """
 
     codes: tuple[str, ...] = ("en",)
     default: str = "en"
-    say: Callable[[str, str], str] = lambda code, text: text
+    translate: Callable[[str, str], str] = lambda code, text: text
     separator: Callable[[str], str] = lambda code: ","
 
-    def voice(self, code: str) -> Voice:
+    def language(self, code: str) -> MessageLanguage:
         code = code if code in self.codes else self.default
 
         def say(text: str) -> str:
-            return self.say(code, text)
+            return self.translate(code, text)
 
-        words = Words(*map(say, Words()))._replace(separator=self.separator(code))
-        return Voice(words, say)
+        texts = MessageTexts(*map(say, MessageTexts()))._replace(separator=self.separator(code))
+        return MessageLanguage(texts, say)
 
 
-NO_OTHER: Final = Speech()
+ENGLISH_ONLY: Final = MessageLanguages()
 """English, and no other language."""
