@@ -45,8 +45,8 @@ class MessageTexts(NamedTuple):
     def title_of(self, count: int, hosts: list[str]) -> str:
         """Return the title of a message of several events.
 
-        >>> MessageTexts().title_of(2, ["a.test"]), MessageTexts().title_of(1, []), MessageTexts().title_of(3, ["a.test", "b.test"])
-        ('2 events of a.test', '1 event', '3 events of 2 sites')
+        >>> MessageTexts().title_of(2, ["a.test"]), MessageTexts().title_of(3, ["a.test", "b.test"])
+        ('2 events of a.test', '3 events of 2 sites')
         """
         singular, plural = (self.event_of, self.events_of) if len(hosts) == 1 else (self.event, self.events)
         text = self.events_of_sites if len(hosts) > 1 else singular if count == 1 else plural
