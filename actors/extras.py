@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click import Command
 
     from actors.observer import Observer
-    from actors.settings import Settings
+    from actors.settings import ExtraSettings, Settings
     from actors.world import World
     from api.application import Application
     from api.dashboard.face import Gate
@@ -109,8 +109,10 @@ class Row:
     """package: the module of a system's library that it needs."""
     always: bool = False
     """It takes part in the service. The product imports its package, which imports more as the settings need it."""
-    setting: str = ""
+    switch: str = ""
     """It takes part where this setting has a value."""
+    settings: str = ""
+    """The record of its settings, in its module `settings`."""
 
 
 TABLE: Mapping[str, Row] = {
@@ -128,7 +130,7 @@ TABLE: Mapping[str, Row] = {
     "extras.publish": Row(commands=("publications",), always=True),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
     "extras.tour": Row(commands=("try",)),
-    "extras.tracing": Row(setting="otlp_endpoint"),
+    "extras.tracing": Row(switch="otlp_endpoint", settings="TracingSettings"),
     "extras.webpush": Row(always=True),
 }
 """module: its row. An extra is its folder, its row here and its tests."""
@@ -155,4 +157,8 @@ def always_on() -> Sequence[Extra]:
 
 def switched_on(settings: Settings) -> Sequence[Extra]:
     """Import the extras that take part only where a setting has a value, and return those."""
-    return [extra(module) for module, row in TABLE.items() if row.setting and getattr(settings, row.setting)]
+    return [extra(module) for module, row in TABLE.items() if row.switch and settings.value(row.switch)]
+
+
+def setting_records() -> Sequence[type[ExtraSettings]]:
+    return [member(f"{module}.settings", row.settings)() for module, row in TABLE.items() if row.settings]

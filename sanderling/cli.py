@@ -7,7 +7,6 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from functools import cache, partial
 from importlib.resources import files
 from inspect import cleandoc
@@ -16,12 +15,12 @@ from typing import Any
 import click
 
 from actors.extras import TABLE, extra, member
-from actors.settings import Settings
+from actors.settings import declared
 from sanderling import without_unused
 from sanderling.environment import environ, hinted
 from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import json_flag, loaded, settings_flags
+from sanderling.flags import all_settings, json_flag, loaded, settings_flags
 
 VARIABLE = "_SANDERLING_COMPLETE"
 """The variable that Click reads to complete a command line of this program."""
@@ -82,10 +81,16 @@ def _exit_code(error: BaseException) -> int:
 
 
 class Tidy(click.Command):
-    """A command whose help lists only everyday settings; `--help-all` lists the rest under a second heading."""
+    """A command with a flag for each setting. Its help lists only everyday ones; `--help-all` lists the rest under a
+    second heading.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *ours, help_option = super().get_params(ctx)
+        return [*ours, *all_settings(), help_option]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        tuning = {item.name for item in fields(Settings)} - set(EVERYDAY)
+        tuning = declared().keys() - set(EVERYDAY)
         groups: dict[str, list[tuple[str, str]]] = {"Options": [], "All other settings": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -145,7 +150,7 @@ def main() -> None:
 @click.option(
     "--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_help_all, help="Show every setting."
 )
-@settings_flags(*(item.name for item in fields(Settings)))
+@settings_flags()
 def serve(config: str | None, **flags: str | None) -> int:
     """Run the service until SIGTERM or Ctrl-C."""
     found = loaded(config, flags)
@@ -204,7 +209,7 @@ def completion_script(shell: str) -> str:
 @main.command(cls=Tidy)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="The reference page of all settings.")
-@settings_flags(*(item.name for item in fields(Settings)))
+@settings_flags()
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
     """Show each setting's value and origin in this shell, and the values that differ in a running service."""
     from sanderling.client.admin_socket import settings_at

@@ -1,6 +1,6 @@
 """The sources of settings: flags, then `SANDERLING_*`, then a TOML file, then the defaults.
 
-Only this module reads the environment and configuration files. `actors/settings.py` gives each setting one name:
+Only this module reads the environment and configuration files. Each setting has one name, also those of extras:
 `cadence_floor` is `--cadence-floor`, `SANDERLING_CADENCE_FLOOR` and, in the file, `cadence_floor = 60`. Unknown names
 are errors: a misspelt limit that silently has no effect is worse than a refusal.
 """
@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from shlex import quote
 from shutil import which
 from typing import Any
 
-from actors.settings import Settings
+from actors.settings import Setting, Settings, declared, declared_as
 from sanderling import __version__
 from sanderling.exits import CommandFailed, Exit
 
@@ -38,12 +39,11 @@ RETIRED = {"tls_protocols": "The service speaks HTTP/1.1 only; a proxy in front 
 """Settings of earlier versions. The service still starts with them and logs why they have no effect."""
 
 _COMMANDS = re.compile(r"(`|[:;] |\n  )sanderling(?= [a-z])")
-_FIELDS = {item.name: item for item in fields(Settings)}
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings and the origin of each value (`default`, `--port`, `SANDERLING_PORT`, or a file path).
+    """The settings, and the origin of each given value (`--port`, `SANDERLING_PORT`, or a file path).
 
     retired: one message for each retired setting still in use.
     """
@@ -51,6 +51,9 @@ class Loaded:
     settings: Settings
     origins: Mapping[str, str]
     retired: Sequence[str] = ()
+
+    def origin(self, name: str) -> str:
+        return self.origins.get(name, "default")
 
 
 def environ() -> Mapping[str, str]:
@@ -123,18 +126,13 @@ def flag(name: str) -> str:
 
 def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | None = None) -> Loaded:
     """Merge flags, variables and file into settings. Raises CommandFailed (BAD_SETTING)."""
-    known = [*BESIDE, *(variable(name) for name in (*_FIELDS, *RETIRED))]
-    for name in sorted(variables):
-        if name.startswith(PREFIX) and name not in known:
-            raise CommandFailed(f"{name}: there is no such setting. {_nearest(name, known)}", Exit.BAD_SETTING)
-    found = dict[str, tuple[Any, str]]()
-    for name, item in _FIELDS.items():
-        text, origin = variables.get(variable(name)), variable(name)
-        if name in flags:
-            text, origin = flags[name], flag(name)
-        if text is not None:
-            found[name] = _parse(item, text, origin), origin
-    retired = [_nothing(name, variable(name)) for name in RETIRED if variable(name) in variables]
+    origins = {_name_of(one): one for one in sorted(variables) if one.startswith(PREFIX) and one not in BESIDE}
+    retired = [_nothing(name, origin) for name, origin in origins.items() if name in RETIRED]
+    given = {name: (variables[origin], origin) for name, origin in origins.items() if name not in RETIRED}
+    given |= {name: (text, flag(name)) for name, text in flags.items()}
+    found = {
+        name: (_parse(_known(name, origin, variable), text, origin), origin) for name, (text, origin) in given.items()
+    }
     named = config or variables.get("SANDERLING_CONFIG")
     if named:
         found = _from_file(Path(named), retired) | found
@@ -143,24 +141,38 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
             from platformdirs import user_data_path  # slow, and most runs name a folder
 
             found["data"] = user_data_path("sanderling", appauthor=False).as_posix(), "this system's folder for data"
-        folder = str(found["data"][0] if "data" in found else _FIELDS["data"].default)
+        folder = str(found["data"][0] if "data" in found else Settings().data)
         path = Path(folder) / FILE_NAME
         if path.is_file():
             found = _from_file(path, retired, in_data_folder=True) | found
     try:
-        settings = Settings(**{name: value for name, (value, _) in found.items()})
+        settings = Settings().replace(**{name: value for name, (value, _) in found.items()})
     except ValueError as error:
         name = str(error).split(" ", 1)[0].rstrip(":")  # the message begins with the setting's name
         origin = found[name][1] if name in found else "default"
         raise CommandFailed(f"{error}. (from {origin})", Exit.BAD_SETTING) from None
-    return Loaded(settings, {name: found[name][1] if name in found else "default" for name in _FIELDS}, retired)
+    return Loaded(settings, {name: origin for name, (_, origin) in found.items()}, retired)
+
+
+def _name_of(variable_name: str) -> str:
+    """Return the setting of a variable; the variable if it is not in capitals."""
+    name = variable_name.removeprefix(PREFIX).lower()
+    return name if variable(name) == variable_name else variable_name
+
+
+def _known(name: str, place: str, spelt: Callable[[str], str] = str) -> Setting:
+    """Raises CommandFailed. spelt: how settings are spelt at the place that has the name."""
+    with suppress(KeyError):
+        return declared_as(name)
+    nearest = _nearest(spelt(name), [*map(spelt, (*declared(), *RETIRED)), *BESIDE])
+    raise CommandFailed(f"{place}: there is no such setting. {nearest}", Exit.BAD_SETTING)
 
 
 def _nothing(name: str, origin: str) -> str:
     return f"{name} (from {origin}) is no setting any more. {RETIRED[name]}"
 
 
-def _parse(item: Field[Any], text: str, origin: str) -> Any:
+def _parse(item: Setting, text: str, origin: str) -> Any:
     wanted: Any = type(item.default)
     if wanted is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
@@ -196,17 +208,13 @@ def _from_file(path: Path, retired: list[str], *, in_data_folder: bool = False) 
         if name in RETIRED:
             retired.append(_nothing(name, str(path)))
             continue
-        if name not in _FIELDS:
-            raise CommandFailed(
-                f"{path}: {name}: there is no such setting. {_nearest(name, list(_FIELDS))}", Exit.BAD_SETTING
-            )
         if name == "data" and in_data_folder:
             raise CommandFailed(f"{path}: data: a file in the data folder can't move it; use --data.", Exit.BAD_SETTING)
-        found[name] = (_from_toml(_FIELDS[name], value, path), str(path))
+        found[name] = (_from_toml(_known(name, f"{path}: {name}"), value, path), str(path))
     return found
 
 
-def _from_toml(item: Field[Any], value: Any, path: Path) -> Any:
+def _from_toml(item: Setting, value: Any, path: Path) -> Any:
     wanted: Any = type(item.default)
     if wanted is float and type(value) is int:
         return float(value)

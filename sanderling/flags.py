@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import fields
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
 from msgspec import Struct, structs
 
-from actors.settings import Settings, meaning
+from actors.settings import Setting, declared, declared_as
 from sanderling.environment import Loaded, environ, flag, load, variable
 from sanderling.exits import Exit
 
@@ -26,15 +25,23 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="As JSON; of se
 
 def settings_flags(*names: str) -> Callable[[Command], Command]:
     def add(command: Command) -> Command:
-        for item in reversed([item for item in fields(Settings) if item.name in names]):
-            says = meaning(item)
-            default = ",".join(item.default) if isinstance(item.default, tuple) else item.default
-            tail = f"{default} {says.unit}".strip() or "none"
-            text = f"{says.says}  [{variable(item.name)}; default: {tail}]"
-            command = click.option(flag(item.name), item.name, metavar="VALUE", help=text)(command)
+        for name in reversed(names):
+            command = click.option(flag(name), name, metavar="VALUE", help=_help(declared_as(name)))(command)
         return click.option("--config", metavar="FILE", help="A TOML file of settings.  [SANDERLING_CONFIG]")(command)
 
     return add
+
+
+@cache
+def all_settings() -> Sequence[click.Option]:
+    """Return a flag for each setting. Those of extras need an import."""
+    return [click.Option([flag(name), name], metavar="VALUE", help=_help(one)) for name, one in declared().items()]
+
+
+def _help(one: Setting) -> str:
+    default = ",".join(one.default) if isinstance(one.default, tuple) else one.default
+    tail = f"{default} {one.unit}".strip() or "none"
+    return f"{one.says}  [{variable(one.name)}; default: {tail}]"
 
 
 def with_settings(*names: str) -> Callable[[Callable[..., int | None]], Callable[..., int]]:

@@ -29,7 +29,7 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
 from actors.recorder.signing import signing_keys
-from actors.settings import Settings
+from actors.settings import Settings, address, declared
 from actors.system import Front, Superseded, System
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
@@ -223,10 +223,10 @@ async def _refuse_half_of_it(settings: Settings) -> None:
 
 
 def _refuse_bad_addresses(settings: Settings) -> None:
-    for name in ("heartbeat_url", "otlp_endpoint"):
+    for name in [name for name, one in declared().items() if one.check is address]:
         try:
-            if address := getattr(settings, name):
-                parse_url(address, schemes=("http", "https"))
+            if found := settings.value(name):
+                parse_url(found, schemes=("http", "https"))
         except UrlRefused as error:
             raise CommandFailed(f"{name}: {error.detail}.", Exit.BAD_SETTING) from None
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Annotated
 from urllib.parse import urlencode
 
 from msgspec import Meta, Struct
 
 from actors.language.speaking import say
-from actors.settings import Settings, masked, meaning
+from actors.settings import declared
 from api.dashboard.drawing.figures import size
 from api.dashboard.screen import Page, Screen, Visit
 from api.fields.admin import TreeQuery
@@ -31,10 +30,12 @@ class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 def settings_of(visit: Visit) -> list[dict[str, str]]:
     rows = []
-    for item in fields(Settings):
-        says, origin = meaning(item), visit.context.origins.get(item.name, "default")
-        value = _in_words(masked(visit.context.settings, item.name), says.unit)
-        rows.append({"name": item.name, "value": value, "origin": origin, "says": says.says.replace("`", "")})
+    for name, one in declared().items():
+        value, origin = (
+            _in_words(one.shown(visit.context.settings), one.unit),
+            visit.context.origins.get(name, "default"),
+        )
+        rows.append({"name": name, "value": value, "origin": origin, "says": one.says.replace("`", "")})
     return sorted(rows, key=lambda row: row["origin"] == "default")
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from actors.errors import NotFound
 from actors.messages.declaring import made_of
 from actors.messages.requests import SourcePatch
 from actors.overseer.rows import Row, RowQuery, first_line
-from actors.settings import Settings, masked
+from actors.settings import declared
 from api.fields import admin as wire
 from api.fields.sources import HeldEvents
 from api.nouns import keys, sources
@@ -194,7 +193,7 @@ async def overview(call: Call) -> Answer:
 
 async def settings(call: Call) -> Answer:
     found = call.context.settings
-    return Answer(wire.SettingsSeen({item.name: masked(found, item.name) for item in fields(Settings)}))
+    return Answer(wire.SettingsSeen({name: one.shown(found) for name, one in declared().items()}))
 
 
 async def feed(call: Call) -> Answer:

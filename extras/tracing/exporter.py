@@ -20,9 +20,10 @@ from actors.egress.headers import VERSION
 from actors.egress.traffic import Egress
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.settings import Settings, headers_in
+from actors.settings import Settings
 from actors.world import World
 from extras.tracing.otlp import HEADERS, ExportOutcome, encoded, traces_url, verdict
+from extras.tracing.settings import TracingSettings, headers_in
 from extras.tracing.span import Attributes, Span
 from extras.tracing.tracer import Tracer
 from supervision import Child, ChildSpec, DynamicSupervisor
@@ -143,13 +144,14 @@ def traced(
     supervisor, so that its crash restarts no other actor.
     """
     many = DynamicSupervisor("tracing", chance=world.chance("supervision/tracing"))
-    url = parse_url(traces_url(settings.otlp_endpoint), schemes=("http", "https"))
+    ours = settings.of(TracingSettings)
+    url = parse_url(traces_url(ours.otlp_endpoint), schemes=("http", "https"))
     exporter = SpanExporter(
         world,
         tracer,
         egress.deliver if url.secure else egress.deliver_plain,
         url,
-        headers_in(settings.otlp_headers),
+        headers_in(ours.otlp_headers),
         resource={
             "service.name": "sanderling",
             "service.version": version or VERSION,

@@ -16,6 +16,7 @@ from actors.world import World
 from extras.tracing.attempts import begun, begun_test
 from extras.tracing.exporter import traced
 from extras.tracing.identity import SpanContext, TracedEvent, parent_in, root_of, span_of, told_in, trace_of_event
+from extras.tracing.settings import TracingSettings
 from extras.tracing.span import INTERNAL, MOST_IN_LIST, SERVER, Attributes, Span, Value, clean
 from extras.tracing.steps import LookSteps
 from extras.tracing.tracer import Times, Tracer
@@ -44,7 +45,8 @@ class TracingObserver(Observer):
 
     def __init__(self, world: World, settings: Settings) -> None:
         self._world, self._settings = world, settings
-        self.tracer = Tracer(world.wall, settings.otlp_sampling, world.metrics.spans)
+        sampling = settings.of(TracingSettings).otlp_sampling
+        self.tracer = Tracer(world.wall, sampling, world.metrics.spans)
 
     def children(self, egress: Egress, *, version: str, node: str) -> Sequence[ChildSpec]:
         return traced(self._world, self._settings, self.tracer, egress, version=version, node=node)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 import socket
-from dataclasses import fields, replace
+from collections.abc import Sequence
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from actors.settings import Settings, meaning
+from actors.settings import Settings, declared
 from sanderling import ADMIN_SOCKET
 from sanderling.exits import CommandFailed, Exit
 
 PATIENCE = 5.0
 """Timeout in seconds."""
 ANSWER_CAP = 65_536
-_OPEN = tuple(item.name for item in fields(Settings) if not meaning(item).secret and item.name != "data")
-"""Settings that are not secret."""
 
 
 class SocketConnection(HTTPConnection):
@@ -66,15 +64,20 @@ def settings_at(here: Settings) -> Settings | None:
     """Return a running service's settings with our own secrets; None if nothing answers."""
     try:
         told = _answer(here.data, "/v1/admin/settings")["settings"]
-        theirs: dict[str, Any] = {name: told[name] for name in _OPEN if name in told}
+        theirs: dict[str, Any] = {name: told[name] for name in _open() if name in told}
         theirs |= {name: tuple(value) for name, value in theirs.items() if isinstance(value, list)}
-        return replace(here, **theirs)
+        return here.replace(**theirs)
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
         return None
 
 
 def unlike(here: Settings, there: Settings) -> list[str]:
-    return [name for name in _OPEN if getattr(here, name) != getattr(there, name)]
+    return [name for name in _open() if here.value(name) != there.value(name)]
+
+
+def _open() -> Sequence[str]:
+    """Return the names of settings that are not secret."""
+    return [name for name, one in declared().items() if not one.secret and name != "data"]
 
 
 def running_at(folder: str) -> Running | None:

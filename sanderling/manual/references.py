@@ -6,14 +6,13 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
 import click
 from jinja2 import Environment
 
-from actors.settings import Settings, masked, meaning
+from actors.settings import Settings, declared
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 BASE_URL = "http://127.0.0.1:8080"
@@ -111,7 +110,7 @@ def _cell(text: str) -> str:
 
 def as_text(loaded: Loaded) -> str:
     """Return one line per setting: name, value, origin; then messages for retired settings."""
-    rows = [(name, _shown(loaded, name), loaded.origins[name]) for name in loaded.origins]
+    rows = [(name, _shown(one.shown(loaded.settings)), loaded.origin(name)) for name, one in declared().items()]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
     return "\n".join([*table, *loaded.retired])
@@ -120,29 +119,31 @@ def as_text(loaded: Loaded) -> str:
 def beside(here: Settings, theirs: Settings) -> Iterator[str]:
     from sanderling.client.admin_socket import unlike
 
-    others = [item.name for item in fields(Settings) if item.name in unlike(here, theirs)]
+    others = unlike(here, theirs)
     yield "These are this shell's. The service that runs on the data folder has " + (
         "otherwise:" if others else "the same."
     )
     for name in others:
-        value = getattr(theirs, name)
+        value = theirs.value(name)
         yield f"  {name} = {','.join(value) if isinstance(value, tuple) else value}"
 
 
 def as_json(loaded: Loaded) -> str:
     """Return a JSON object of settings, each with `value` and `from`; secrets are masked."""
-    table = {name: {"value": masked(loaded.settings, name), "from": loaded.origins[name]} for name in loaded.origins}
+    table = {
+        name: {"value": one.shown(loaded.settings), "from": loaded.origin(name)} for name, one in declared().items()
+    }
     return json.dumps(table, indent=2)
 
 
 def as_markdown() -> str:
     """Return the reference page, which depends on the table alone."""
-    settings = [(item, meaning(item)) for item in fields(Settings)]
-    return _page("settings", settings=settings, file_name=FILE_NAME, beside=BESIDE, flag=flag, variable=variable)
+    return _page(
+        "settings", settings=declared().values(), file_name=FILE_NAME, beside=BESIDE, flag=flag, variable=variable
+    )
 
 
-def _shown(loaded: Loaded, name: str) -> str:
-    value = masked(loaded.settings, name)
+def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         value = ",".join(value)
     return str(value) if value != "" else "-"

@@ -64,7 +64,7 @@ class Town:
         keys = await signing_keys(self.world, self.storage)
         system = self.system = System(
             self.world,
-            Settings(base_url=BASE_URL, **self.given),
+            Settings().replace(base_url=BASE_URL, **self.given),
             self.storage,
             keys,
             lambda context: [ChildSpec("web", partial(serve, context))],

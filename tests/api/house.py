@@ -305,7 +305,7 @@ def make_house(
     registry.storage = storage
     house.context = AppContext(
         world=world,
-        settings=Settings(**{"base_url": BASE_URL, **settings}),
+        settings=Settings().replace(**{"base_url": BASE_URL, **settings}),
         storage=storage,
         registry=registry.mailbox,
         matcher=house.matcher.mailbox,

@@ -31,7 +31,7 @@ def test_a_file_of_settings_is_read_as_it_is_printed(block: Block, tmp_path: Pat
     loaded = load({"data": str(tmp_path)}, {})
     assert not loaded.retired
     said = tomllib.loads(block.text)
-    assert said and {name: json.loads(json.dumps(getattr(loaded.settings, name), default=str)) for name in said} == said
+    assert said and {name: json.loads(json.dumps(loaded.settings.value(name), default=str)) for name in said} == said
 
 
 def test_the_variables_of_the_page_on_mail_are_settings(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ import pytest
 import trio
 
 from actors.extras import TABLE, extra
+from actors.settings import declared
 from sanderling.client.api import Client
-from sanderling.exits import CommandFailed
+from sanderling.environment import variable
+from sanderling.exits import CommandFailed, Exit
 from tests.e2e.origin import Origin
 from tests.e2e.service import a_key, a_service, add, run_command
 from tests.e2e.test_watching import reading
@@ -83,12 +85,23 @@ def a_data_folder(place: Path) -> Path:
     return folder
 
 
+async def no_settings_of(missing: Iterable[str], project: Path) -> None:
+    """Check that a project has no setting of the missing extras."""
+    names = [name for name, one in declared().items() if one.record.__module__.rpartition(".")[0] in missing]
+    listed = await run_command("settings", "--json", PYTHONPATH=str(project))
+    assert listed.returncode == 0 and not {*names} & json.loads(listed.stdout).keys()
+    for name in names[:1]:
+        refused = await run_command("settings", **{variable(name): "", "PYTHONPATH": str(project)})
+        assert refused.returncode == Exit.BAD_SETTING and "there is no such setting" in refused.stderr.decode()
+
+
 async def works(place: Path, project: Path, missing: Iterable[str]) -> None:
     """Check that a project lists no command of the missing extras, and that its service carries an event."""
     helped = await run_command("--help", PYTHONPATH=str(project))
     assert helped.returncode == 0, helped.stderr.decode()
     gone = [name for module in missing for name in TABLE[module].commands]
     assert not [name for name in gone if f"\n  {name} " in helped.stdout.decode()]
+    await no_settings_of(missing, project)
     await one_event(a_data_folder(place), project, missing)
     for name, value in {"STORAGE_URL": "postgresql://db.invalid/x", "REPLICA": str(place)}.items():
         if "extras.cluster" in missing:

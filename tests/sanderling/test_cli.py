@@ -7,14 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import trio
 
 from actors.keys import SCOPES
-from actors.settings import Settings
+from actors.settings import declared
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import UNUSED, cli, flags
@@ -33,7 +32,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["serve", "--help-all"]) == Exit.WELL
     shown = capsys.readouterr().out
-    assert [item.name for item in fields(Settings) if flag(item.name) not in shown] == []
+    assert [name for name in declared() if flag(name) not in shown] == []
 
 
 def test_its_help_has_those_that_people_need_first(capsys: pytest.CaptureFixture[str]) -> None:

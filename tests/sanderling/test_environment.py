@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings, masked
+from actors.settings import Settings, declared, declared_as
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
@@ -31,7 +30,7 @@ def folder(tmp_path: Path) -> dict[str, str]:
 def test_without_anything_the_table_decides(folder: dict[str, str]) -> None:
     loaded = load({}, folder)
     assert loaded.settings == Settings(data=folder["SANDERLING_DATA"])
-    assert loaded.origins["port"] == "default"
+    assert loaded.origin("port") == "default"
 
 
 def test_a_pip_installation_uses_the_systems_data_folder(
@@ -60,16 +59,16 @@ def test_a_flag_beats_a_variable_beats_the_file(tmp_path: Path, folder: dict[str
 
 
 def test_every_setting_works_as_option_variable_and_file_entry(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for name in [item.name for item in fields(Settings)]:
+    for name, one in declared().items():
         with subtests.test(name):
-            value = getattr(Settings(), name)
+            value = one.default
             text = ",".join(value) if isinstance(value, tuple) else str(value)
             toml = tmp_path / "other.toml"
             toml.write_text(f"{name} = {list(value) if isinstance(value, tuple) else repr(value)}\n")
             assert load({name: text}, {}).origins[name] == flag(name)
             assert load({}, {variable(name): text}).origins[name] == variable(name)
             assert load({}, {}, str(toml)).origins[name] == str(toml)
-            assert getattr(load({name: text}, {}).settings, name) == value
+            assert load({name: text}, {}).settings.value(name) == value
 
 
 def test_lists_are_separated_by_commas(folder: dict[str, str]) -> None:
@@ -140,7 +139,7 @@ def test_only_host_and_port_of_a_browsers_address_are_shown() -> None:
         ("unix:/run/sanderling-browser.sock", "unix:/run/sanderling-browser.sock"),
     ):
         settings = Settings(browser=address)
-        assert masked(settings, "browser") == seen and "s3cret" not in repr(settings)
+        assert declared_as("browser").shown(settings) == seen and "s3cret" not in repr(settings)
     assert "s3cret" not in refusal({"browser": "http://a:1?s3cret\n"}, {})
 
 

@@ -135,7 +135,7 @@ def _disk_of(program: Program) -> Disk:
 
 
 def _settings_of(program: Program) -> Settings:
-    return Settings(
+    return Settings().replace(
         port=PORT,
         base_url=f"http://{SERVICE}:{PORT}",
         keepalive=KEEPALIVE,

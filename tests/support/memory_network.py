@@ -184,4 +184,4 @@ def a_world(network: MemoryNetwork, *, wall: float = 1_800_000_000.0, **ports: A
 
 
 def settings(**given: Any) -> Settings:
-    return Settings(**given)
+    return Settings().replace(**given)

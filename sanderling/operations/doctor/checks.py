@@ -108,6 +108,6 @@ def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: st
         return finding, replace(Settings(), data=data)
     own = Path(found.settings.data) / FILE_NAME
     source = f", {own}" if own.is_file() else ""
-    set_here = sum(origin != "default" for origin in found.origins.values())
+    set_here = len(found.origins)
     count = f"{set_here} {'is' if set_here == 1 else 'are'} set"
     return Finding("ok", "settings", f"{count}{source}"), found.settings

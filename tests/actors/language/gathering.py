@@ -7,7 +7,6 @@ translation; a removed text leaves it.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +27,7 @@ from actors.language.sentences import patterns
 from actors.notification.message_language import MessageTexts
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
 from actors.query.languages import languages as query_languages
-from actors.settings import Settings, meaning
+from actors.settings import declared
 from actors.templates.template import built_in as built_in_templates
 from api.dashboard.rendering import environment, said_by_scripts
 from api.dashboard.table import SCREENS
@@ -147,7 +146,7 @@ def _of_tables() -> Iterator[str]:
         yield from (tier.noun, tier.plural)
     yield from get_args(ChangeKind)
     yield from patterns()
-    yield from (meaning(item).says.replace("`", "") for item in dataclasses.fields(Settings))
+    yield from (one.says.replace("`", "") for one in declared().values())
     yield from _of_fields()
     yield from RULES.values()
     yield from WHYS.values()

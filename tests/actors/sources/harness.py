@@ -176,7 +176,7 @@ async def watching(
         network = MemoryNetwork(nursery)
         network.add(SITE, ADDRESS, web(origin, origin.asked))
         network.servers[ADDRESS, 443] = network.servers[ADDRESS, 80]
-        running = Watching(network, disk or Disk(), Settings(**settings), browser)
+        running = Watching(network, disk or Disk(), Settings().replace(**settings), browser)
         nursery.start_soon(running.supervisor.run)
         await wait_all_tasks_blocked()
         yield running, origin

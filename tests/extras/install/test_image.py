@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import fields
 from ipaddress import ip_address, ip_network
 
 import pytest
 import yaml
 
-from actors.settings import Settings
+from actors.settings import declared
 from extras.install.units import SYSTEM, unit_text
-from sanderling.environment import BESIDE
+from sanderling.environment import BESIDE, variable
 from tests.e2e.fronts import CADDY
 from tests.rules.source_files import ROOT
 
@@ -69,7 +68,7 @@ def test_each_service_of_the_example_has_a_profile_that_the_page_names() -> None
 
 
 def test_the_example_names_settings_and_images_that_there_are() -> None:
-    known = {f"SANDERLING_{field.name.upper()}" for field in fields(Settings)} | BESIDE.keys()
+    known = {variable(name) for name in declared()} | BESIDE.keys()
     named = {word for service in SERVICES.values() for word in service.get("environment", {})}
     assert {word for word in named if word.startswith("SANDERLING_")} <= known
     images = {name: service["image"] for name, service in SERVICES.items()}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.settings import headers_in
 from extras.tracing.identity import SpanContext
 from extras.tracing.otlp import ExportOutcome, encoded, verdict
+from extras.tracing.settings import headers_in
 from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Span, SpanEvent, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values
 

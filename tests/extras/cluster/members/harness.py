@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -106,7 +105,7 @@ class Land:
         self.disk = SharedDisk()
         self.posts: list[ReceivedRequest] = []
         self.origins: dict[str, Origin] = {}
-        self.settings = Settings(base_url="https://sanderling.example", host_rate=1000.0, **settings)
+        self.settings = Settings().replace(base_url="https://sanderling.example", host_rate=1000.0, **settings)
 
     def hook(self, number: int) -> str:
         """Make a receiver that accepts everything; return its host."""
@@ -127,7 +126,7 @@ class Land:
 
     async def start(self, name: str, role: str = ALL) -> Node:
         elsewhere = {} if role == ALL else {"node_role": role, "storage_url": "postgresql://db.example/x"}
-        node = Node(name, self.disk, self.network, dataclasses.replace(self.settings, **elsewhere))
+        node = Node(name, self.disk, self.network, self.settings.replace(**elsewhere))
         self._nursery.start_soon(node.run)
         await trio.sleep(3)
         return node
