@@ -6,6 +6,7 @@ straight to the wire, and on a plain socket the stream outlives the connection's
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable
 from functools import partial
 from typing import Any
@@ -28,8 +29,6 @@ HEAD_TIMEOUT = 10
 """Seconds for the head of the first request; later heads get at most twice as long."""
 IDLE_TIMEOUT = 75
 """Seconds to keep an idle connection. Longer than clients poll and load balancers keep theirs."""
-NOTE = 1.0
-"""Seconds at most to note that a request began or ended; normally it takes none."""
 LINGER = 1.0
 """Seconds to keep reading from a peer that may not have read yet why its connection ends."""
 
@@ -41,7 +40,13 @@ class Connection(TCPServer):
         super().__init__(self.answer, config, context, {}, wire)  # type: ignore[arg-type]  # Wire covers what TCPServer uses of an SSLStream
         self._api, self._wire = api, wire
         self._reading = trio.CancelScope()
-        self._leaving = self._kept = False
+        self._leaving = False
+        self._idle_until = trio.current_time() + HEAD_TIMEOUT
+        """When to close; never during a request."""
+        self._timer = trio.CancelScope()
+        """The wait for the next check of an idle connection."""
+        self._late: Http1 | None = None
+        """The protocol, if half a head was there at the last check."""
         self._protocol: ProtocolWrapper | None = None
 
     @property
@@ -58,14 +63,14 @@ class Connection(TCPServer):
         self._protocol = wrapper
 
     async def protocol_send(self, event: Event) -> None:
-        """Send bytes, close, or note that a request began or ended.
-
-        Notes are shielded: the end of a request may cancel its handler, whose last send carries the note. Without the
-        note, a kept connection would never become idle.
-        """
+        """Send bytes, close, or note that a request began or ended."""
         if isinstance(event, Updated):
-            with trio.move_on_after(NOTE, shield=True):
-                await super().protocol_send(event)
+            now = trio.current_time() if event.idle else math.inf
+            self._idle_until, self._timer.deadline = now + IDLE_TIMEOUT, now + HEAD_TIMEOUT
+            self._late = None
+        elif isinstance(event, RawData) and not self.send_lock.locked():
+            if rest := self._wire.send_nowait(event.data):
+                await super().protocol_send(RawData(bytes(rest)))
         else:
             await super().protocol_send(event)
 
@@ -107,16 +112,18 @@ class Connection(TCPServer):
         return http if isinstance(http, Http1) and http.strict.half_head else None
 
     async def _idle_timeout(self) -> None:
-        until = trio.current_time() + (IDLE_TIMEOUT if self._kept else HEAD_TIMEOUT)
-        self._kept, late, waits = True, self._half_head(), True
+        """Close the connection once it has been idle for too long. Runs beside all its requests."""
+        terminated, waits = self.context.terminated, True
         while waits:
-            with trio.move_on_at(min(until, trio.current_time() + HEAD_TIMEOUT)):
-                await self.context.terminated.wait()
-            before, late = late, self._half_head()
-            waits = not (self.context.terminated.is_set() or trio.current_time() >= until or (before and late))
+            with trio.move_on_at(min(self._idle_until, trio.current_time() + HEAD_TIMEOUT)) as self._timer:
+                await terminated.wait()
+            before, self._late = self._late, self._half_head()
+            waits = not (terminated.is_set() or trio.current_time() >= self._idle_until or (before and self._late))
+        if self._idle_until == math.inf:
+            return  # the last answer ends the connection
         with trio.move_on_after(HEAD_TIMEOUT, shield=True):  # stopping the idle task must not cancel this
-            if late is not None and not self.context.terminated.is_set():
-                await late.refuse(408)
+            if self._late is not None and not terminated.is_set():
+                await self._late.refuse(408)
             await self.protocol.handle(Closed())
             await self._close()
 

@@ -23,6 +23,8 @@ LINE_LIMIT = 8 << 10
 """Bytes of a request line; RFC 9112 requires at least 8,000."""
 HEAD_LIMIT = 8 << 10
 """Bytes of a request's headers in total."""
+JOINED = 64 << 10
+"""Bytes of a body that are copied to go out together with their head."""
 _VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
 _METHOD = re.compile(rb"[A-Z]{1,20}")  # Hypercorn upper-cases methods, so a proxy's rules could miss a lower-case one
 _CONTROLS = bytes(code for code in (*range(0x20), 0x7F) if code != 0x09)
@@ -232,6 +234,8 @@ class Http1(H11Protocol):
         self.connection = self.strict
         self._refuse, self._at_once = refuse, at_once
         self._refused = False
+        self._head = b""
+        """An answer's head that waits for the body."""
 
     async def refuse(self, status: int) -> None:
         """Answer with a problem of this status, then close."""
@@ -263,6 +267,24 @@ class Http1(H11Protocol):
         """Send the application's answer, unless the request was refused in the meantime."""
         if not self._refused:
             await super().stream_send(event)
+
+    async def _send_h11_event(self, event: Any) -> None:
+        """Send an event of the answer. A head that states the body's length waits for the body, to share its packet."""
+        try:
+            data = self.strict.send(event) or b""
+        except h11.LocalProtocolError:
+            if self.strict.their_state != h11.ERROR:
+                raise
+            return
+        if isinstance(event, h11.Response) and any(name == b"content-length" for name, _ in event.headers):
+            self._head = data
+            return
+        head, self._head = self._head, b""
+        if len(data) <= JOINED:
+            head, data = b"", head + data
+        for piece in (head, data):
+            if piece:
+                await self.send(RawData(data=piece))
 
     async def _send_error_response(self, status_code: int) -> None:
         await self.refuse(status_code)

@@ -103,6 +103,28 @@ async def test_x21_the_head_of_a_later_request_that_trickles_in_is_cut(house: Ho
     assert trio.current_time() - began >= connection.HEAD_TIMEOUT
 
 
+async def test_a_head_that_was_late_once_gives_the_next_one_its_full_time(house: House, autojump_clock: object) -> None:
+    stream = await house.raw(GET)
+    await answers(stream)
+    await trio.sleep(connection.HEAD_TIMEOUT - 1)
+    await stream.send_all(GET[:-2])
+    await trio.sleep(2)
+    await stream.send_all(GET[-2:])
+    await answers(stream)
+    await trio.sleep(1)
+    await stream.send_all(GET[:-2])
+    await trio.sleep(connection.HEAD_TIMEOUT - 1)
+    await stream.send_all(GET[-2:])
+    assert (await answers(stream)).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_short_answer_goes_out_in_one_piece(autojump_clock: object) -> None:
+    async with running(make_house(lockstep_stream_pair)) as house:
+        got = bytes(await (await house.raw(GET.replace(b"/healthz", b"/v1/status"))).receive_some(1 << 16))
+        head, _, body = got.partition(b"\r\n\r\n")
+        assert b"content-length: %d" % len(body) in head.lower() and body
+
+
 async def test_a_connection_that_is_reset_before_its_request_is_no_fault(autojump_clock: object) -> None:
     class Reset:
         family = socket.AF_INET
