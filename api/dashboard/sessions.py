@@ -34,7 +34,6 @@ from actors.world import World
 from api.dashboard.drawing.figures import is_zone
 from api.problems import Refusal
 from api.ratelimit import Limit, counted, neighbourhood
-from storage.records.identity import seq_of
 from storage.records.key import LIFE, Password, Session
 from storage.sql.stores.people import People
 
@@ -170,7 +169,6 @@ class Sessions:
         suffix = f"-{port}" if port else ""
         self._signed_in, self._stranger = f"{prefix}session{suffix}", f"{prefix}visitor{suffix}"
         self._known = f"{prefix}known{suffix}"
-        self._read = f"{prefix}read{suffix}"
 
     @classmethod
     def of_context(cls, context: AppContext) -> Sessions:
@@ -202,18 +200,6 @@ class Sessions:
 
     def known(self, headers: Headers, password: Password | None) -> str:
         return known_browser(parse_cookie(headers.get("Cookie", "")).get(self._known, ""), password)
-
-    def read_up_to(self, headers: Headers) -> str:
-        id = parse_cookie(headers.get("Cookie", "")).get(self._read, "")
-        try:
-            seq_of(id)
-        except ValueError:
-            return ""
-        return id
-
-    def mark_read(self, id: str) -> str:
-        """Return the Set-Cookie header that marks the events up to this one as read."""
-        return self._cookie(self._read, id, _KNOWN_FOR)
 
     def keep(self, name: str, value: str) -> str:
         return self._cookie(name, value, _KNOWN_FOR if value else 0)

@@ -5,15 +5,13 @@ The live streams are the API's, opened by a session instead of a key, and ended 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Meta, Struct
-from werkzeug.http import parse_cookie
 
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
@@ -22,7 +20,7 @@ from api.dashboard.forms import Draft, Form
 from api.dashboard.lists import Chip, address, chips, views_of
 from api.dashboard.picker import named, suggested
 from api.dashboard.screen import ExportedFile, Go, LiveStream, Page, Screen, Visit, post
-from api.dashboard.sessions import Sessions, own_path
+from api.dashboard.sessions import own_path
 from api.fields.queries import EventsQuery, ExportQuery, StreamQuery
 from api.nouns import events, streams
 from api.nouns.events import MOST_VALUES
@@ -30,7 +28,8 @@ from api.nouns.streams import Listener, OpenStream
 from api.pagination import next_path
 from api.problems import Refusal, invalid
 from storage.records.event import Filter
-from storage.records.identity import seq_of
+from storage.records.identity import Seq, id_of, seq_of
+from storage.records.key import ReadEvents
 from storage.records.tiers import TIERS, SourceType
 
 HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
@@ -140,7 +139,8 @@ async def show(visit: Visit) -> Page:
     except (Refusal, msgspec.ValidationError) as error:
         visit.draft, status = Draft(says=_said(error)), 400
     asked = urlencode(filters)
-    read = Sessions.of_context(visit.context).read_up_to(visit.headers)
+    upto = (await _read_events(visit)).upto
+    read = id_of(Seq(upto), (1 << 59) - 1) if upto else ""  # compares as the last id of its position
     shows = {
         "items": items,
         "views": await views_of(visit, "stream"),
@@ -204,15 +204,29 @@ async def download(visit: Visit) -> ExportedFile:
     return ExportedFile(await events.export(visit, query, visit.session))
 
 
+def reader_of(visit: Visit) -> str:
+    """Return whose read marks these are: a person's, "" for the service's password."""
+    assert visit.session is not None
+    return visit.session.person
+
+
+async def _read_events(visit: Visit) -> ReadEvents:
+    return await visit.context.storage.read_marks.of(reader_of(visit))
+
+
 async def mark_read(visit: Visit) -> Go:
-    """Mark events as read in this browser: those that its page could show, not later ones."""
+    """Mark events as read: those that its page could show, not later ones."""
     form: ReadForm = visit.form
+    await visit.context.storage.read_marks.mark_all(reader_of(visit), _position(form.id, "form.id"))
+    return Go(own_path(form.back), say("All events so far are marked as read."))
+
+
+def _position(id: str, field: str) -> Seq:
+    """Return the position in an event's id. Raises Refusal (400)."""
     try:
-        seq_of(form.id)
+        return seq_of(id)
     except ValueError:
-        raise invalid("form.id", "not the id of an event", form.id) from None
-    cookie = Sessions.of_context(visit.context).mark_read(form.id)
-    return Go(own_path(form.back), say("All events so far are marked as read in this browser."), cookies=(cookie,))
+        raise invalid(field, "not the id of an event", id) from None
 
 
 async def not_read(visit: Visit) -> Go:
@@ -221,36 +235,9 @@ async def not_read(visit: Visit) -> Go:
 
 
 READER: Final = "/stream/read"
-# Cookies mark read events: all up to the one that *Mark all as read* stored, and the opened ones after it.
-COOKIE: Final = "read_entries"
-MOST_MARKS: Final = 150
 COUNTED: Final = 300
 """The newest events, for the counts of unread ones by tag."""
 MOST_TAGS: Final = 30
-
-
-class ReadMarks(NamedTuple):
-    """The read events: all up to a position, and later ones by position."""
-
-    upto: int
-    later: frozenset[int]
-
-    def has(self, seq: int) -> bool:
-        return seq <= self.upto or seq in self.later
-
-    def changed(self, seqs: set[int], *, read: bool) -> ReadMarks:
-        later = self.later | seqs if read else self.later - seqs
-        return self._replace(later=frozenset(sorted(seq for seq in later if seq > self.upto)[-MOST_MARKS:]))
-
-    def cookie(self, visit: Visit) -> str:
-        return Sessions.of_context(visit.context).keep(COOKIE, "-".join(f"{seq:x}" for seq in sorted(self.later)))
-
-
-def marks_of(visit: Visit) -> ReadMarks:
-    read = Sessions.of_context(visit.context).read_up_to(visit.headers)
-    text = parse_cookie(visit.headers.get("Cookie", "")).get(COOKIE, "")
-    later = {int(one, 16) for one in re.findall(r"[0-9a-f]{1,16}", text)}
-    return ReadMarks(seq_of(read) if read else 0, frozenset()).changed(later, read=True)
 
 
 class ReaderQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
@@ -271,13 +258,14 @@ async def read(visit: Visit) -> Page:
     wanted: ReaderQuery = visit.query
     here = address(READER, **wanted.typed())
     items, onward = await newest(visit, await filters_of(visit, wanted), cursor=wanted.cursor, target=here)
-    there, marks = address(READER, **wanted.typed(), cursor=wanted.cursor), marks_of(visit)
-    entry, cookies = dict[str, Any](), tuple[str, ...]()
+    there, marks = address(READER, **wanted.typed(), cursor=wanted.cursor), await _read_events(visit)
+    entry = dict[str, Any]()
     if wanted.entry:
         stored = await events.named(visit, wanted.entry)
-        entry = await main_parts(visit, stored) | {"keepable": stored.seq > marks.upto}
-        marks = marks.changed({stored.seq}, read=True)
-        cookies = (marks.cookie(visit),)
+        entry = await main_parts(visit, stored)
+        if not marks.has(stored.seq):
+            await visit.context.storage.read_marks.mark(reader_of(visit), {stored.seq}, read=True)
+            marks = marks._replace(marks={**marks.marks, stored.seq: True})
     unread = [item.id for item in items if not marks.has(seq_of(item.id))]
     shows = {
         "rows": [(item, item.id in unread, f"{there}{'&' if '?' in there else '?'}entry={item.id}") for item in items],
@@ -293,10 +281,10 @@ async def read(visit: Visit) -> Page:
         "since": await visit.streams.newest_id(),
     }
     title = entry.get("heading") or say("Reader")
-    return Page("reader.html", title, shows, cookies=cookies)
+    return Page("reader.html", title, shows)
 
 
-async def _unread_by_tag(visit: Visit, marks: ReadMarks) -> list[tuple[str, str, int]]:
+async def _unread_by_tag(visit: Visit, marks: ReadEvents) -> list[tuple[str, str, int]]:
     """Return tags of the newest events, each with its page and unread events, the fullest first."""
     page = await visit.context.storage.log.read_back(events.END, COUNTED, Filter())
     counts = Counter[str]()
@@ -308,11 +296,9 @@ async def _unread_by_tag(visit: Visit, marks: ReadMarks) -> list[tuple[str, str,
 
 async def mark(visit: Visit) -> Go:
     form: MarkForm = visit.form
-    try:
-        seqs = {int(seq_of(id)) for id in form.ids.split(",")}
-    except ValueError:
-        raise invalid("form.ids", "not the id of an event", form.ids) from None
-    return Go(own_path(form.back), cookies=(marks_of(visit).changed(seqs, read=form.read).cookie(visit),))
+    seqs = {_position(id, "form.ids") for id in form.ids.split(",")}
+    await visit.context.storage.read_marks.mark(reader_of(visit), seqs, read=form.read)
+    return Go(own_path(form.back))
 
 
 SCREENS: tuple[Screen, ...] = (

@@ -37,8 +37,9 @@ _RECEIVERS: Final = ("/v1/alerts/{id}", "/v1/destinations/{id}")
 _SECRET: Final = re.compile(r"secret|password|token|totp_secret|hashed")
 NO_CHANGES: Final = frozenset(
     (
-        *("POST /sign-in", "POST /sign-out", "POST /settings/wishes", "POST /stream/read", "POST /sources/{id}/why"),
-        *("POST /mcp", "DELETE /mcp", "POST /v1/secrets/compare", "POST /v1/sources/detect"),
+        *("POST /sign-in", "POST /sign-out", "POST /settings/wishes", "POST /sources/{id}/why"),
+        *("POST /stream/read", "POST /stream/read/entries", "POST /mcp", "DELETE /mcp"),
+        *("POST /v1/secrets/compare", "POST /v1/sources/detect"),
         *("POST /v1/sources/{id}/preview", "POST /v1/sources/blocks", "POST /v1/sources/{id}/blocks"),
         *("POST /v1/alerts/preview", "POST /v1/destinations/preview", "POST /v1/templates/{template_id}/preview"),
     )

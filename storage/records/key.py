@@ -7,7 +7,8 @@ random bits.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -121,6 +122,16 @@ class SavedView(Struct, frozen=True):
     name: str
     query: str
     created_at: Millis
+
+
+class ReadEvents(NamedTuple):
+    """The events that a person has read: all up to a position, except those that `marks` name."""
+
+    upto: int
+    marks: Mapping[int, bool]
+
+    def has(self, seq: int) -> bool:
+        return self.marks.get(seq, seq <= self.upto)
 
 
 KEPT_CALL_LIFE = Millis(24 * 3_600_000)

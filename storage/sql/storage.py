@@ -33,7 +33,7 @@ from storage.sql.stores.keys import Keys
 from storage.sql.stores.log import EventLog
 from storage.sql.stores.oauth import OAuth
 from storage.sql.stores.outbox import Outbox
-from storage.sql.stores.people import People, SavedViews
+from storage.sql.stores.people import People, ReadMarks, SavedViews
 from storage.sql.stores.pictures import Pictures
 from storage.sql.stores.publications import Publications
 from storage.sql.stores.sources import Sources, TagsDefaults
@@ -141,6 +141,7 @@ class Storage(ABC):
         self.people = People(writer, readers, vault)
         self.outbox = Outbox(delivering, readers, vault)
         self.pictures = Pictures(writer, readers, vault)
+        self.read_marks = ReadMarks(writer, readers, vault)
         self.saved_views = SavedViews(writer, readers, vault)
         self.tag_defaults = TagsDefaults(writer, readers, vault)
         self.publications = Publications(writer, readers, vault)

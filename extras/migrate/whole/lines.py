@@ -52,6 +52,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "subscription": "subscriptions to published feeds",
     "call": "answers of calls that may be repeated",
     "saved_view": "saved views of the dashboard",
+    "read_mark": "what people have read in the dashboard",
     "person": "people with access",
     "membership": "the roles of people",
     "invitation": "invitations",

@@ -92,10 +92,9 @@ class Accounts(Store):
         """
 
         def job(transaction: Transaction) -> bool:
-            was = transaction.execute(_BY_ID, (person.id,)).fetchone()
-            if was is None:
+            old = find_person(transaction.connection, person.id)
+            if old is None:
                 return False
-            old = _person(was)
             leaves = old.role == "owner" and not old.disabled and (person.role != "owner" or person.disabled)
             if leaves and not password_set and _is_last(transaction.connection, person.id):
                 return False
@@ -109,14 +108,13 @@ class Accounts(Store):
         return await self._writer.submit(job)
 
     async def remove(self, person_id: str, *, password_set: bool) -> bool:
-        """Delete a person with all sessions and keys; return whether it was done, as in `change`."""
+        """Delete a person with all sessions, keys and read marks; return whether it was done, as in `change`."""
 
         def job(transaction: Transaction) -> bool:
-            was = transaction.execute(_BY_ID, (person_id,)).fetchone()
-            if was is None:
-                return False
-            old = _person(was)
-            if old.role == "owner" and not password_set and _is_last(transaction.connection, person_id):
+            old = find_person(transaction.connection, person_id)
+            if old is None or (
+                old.role == "owner" and not password_set and _is_last(transaction.connection, person_id)
+            ):
                 return False
             for statement in _REMOVAL:
                 transaction.execute(statement, (person_id,))
@@ -187,6 +185,7 @@ _REMOVAL = (
     "DELETE FROM session WHERE person=?",
     "DELETE FROM api_key WHERE person=?",
     "DELETE FROM oauth_grant WHERE person=?",
+    "DELETE FROM read_mark WHERE person=?",
     "DELETE FROM person WHERE id=?",
 )
 

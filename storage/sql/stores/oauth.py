@@ -111,9 +111,7 @@ class OAuth(Store):
         """
 
         def job(transaction: Transaction) -> bool:
-            taken = transaction.execute(
-                "UPDATE oauth_code SET used=2 WHERE sha256=? AND used=1", (code.sha256,)
-            ).rowcount
+            taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
             if taken < 1 or not _has_access(transaction, code.grant.person):
                 return False
             grant = code.grant

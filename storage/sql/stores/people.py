@@ -1,16 +1,16 @@
-"""The dashboard's password, sessions and saved views in SQL.
+"""The dashboard's password, sessions, saved views and read events in SQL.
 
 Every request looks up its session, like a key: see `keys.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from storage.records.identity import Millis
-from storage.records.key import IDLE, LIFE, Password, SavedView, Session, SetUpLink
+from storage.records.key import IDLE, LIFE, Password, ReadEvents, SavedView, Session, SetUpLink
 from storage.secrets.sealing import Connection
 from storage.sql.transaction import Store, Transaction, every_row, write_each, write_one
 
@@ -139,3 +139,39 @@ class SavedViews(Store):
 
     async def delete(self, view_id: str) -> bool:
         return await write_one(self._writer, "DELETE FROM saved_view WHERE id=?", view_id) > 0
+
+
+MOST_MARKS = 2_000
+"""Marks of a person beside the position; with more, it moves up to the oldest of these, so nothing gets unread."""
+_OLDEST = "SELECT seq FROM read_mark WHERE person=? AND whole=0 ORDER BY seq DESC LIMIT 1 OFFSET ?"
+_MARK = """INSERT INTO read_mark(person, whole, seq, read) VALUES(?,?,?,?)
+    ON CONFLICT(person, whole, seq) DO UPDATE SET read=excluded.read"""
+_UNMARK = "DELETE FROM read_mark WHERE person=? AND seq<=?"
+
+
+class ReadMarks(Store):
+    """The events that each person has read; "" is the owner of the service's password. Devices add to each other."""
+
+    async def of(self, person: str) -> ReadEvents:
+        rows = await every_row(self._readers, "SELECT whole, seq, read FROM read_mark WHERE person=?", person)
+        upto = max((seq for whole, seq, _ in rows if whole), default=0)
+        return ReadEvents(upto, {seq: bool(read) for whole, seq, read in rows if not whole})
+
+    async def mark(self, person: str, seqs: Collection[int], *, read: bool) -> None:
+        """Mark these events as read or unread."""
+
+        def job(transaction: Transaction) -> None:
+            transaction.executemany(_MARK, [(person, 0, seq, int(read)) for seq in seqs])
+            for (oldest,) in transaction.execute(_OLDEST, (person, MOST_MARKS)).fetchall():
+                _read_up_to(transaction, person, oldest)
+
+        await self._writer.submit(job, rows=len(seqs))
+
+    async def mark_all(self, person: str, upto: int) -> None:
+        """Mark all events up to a position as read."""
+        await self._writer.submit(lambda transaction: _read_up_to(transaction, person, upto), rows=MOST_MARKS)
+
+
+def _read_up_to(transaction: Transaction, person: str, upto: int) -> None:
+    transaction.execute(_UNMARK, (person, upto))
+    transaction.execute(_MARK, (person, 1, upto, 1))

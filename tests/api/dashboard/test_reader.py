@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.dashboard.stream import MOST_MARKS, ReadMarks
 from storage.records.event import Stored
-from tests.api.dashboard.browser import Browser
+from tests.api.dashboard.browser import Browser, signed_in
 from tests.api.house import House, ids
 from tests.support.build import a_draft
 
@@ -83,8 +82,29 @@ async def test_an_unknown_entry_is_not_found(browser: Browser) -> None:
     assert browser.answer.status_code == 404
 
 
-def test_marks_keep_the_newest_and_only_those_after_the_last_common_one() -> None:
-    marks = ReadMarks(10, frozenset()).changed(set(range(5, 400)), read=True)
-    assert len(marks.later) == MOST_MARKS and max(marks.later) == 399
-    assert marks.has(3) and marks.has(399) and not marks.has(11)
-    assert not marks.changed({399}, read=False).has(399)
+async def test_a_second_device_shows_the_same_unread_entries(house: House, browser: Browser) -> None:
+    events = await three(house)
+    phone = await signed_in(house)
+    await browser.get(f"/stream/read?entry={ids(events)[0]}")
+    await phone.get("/stream/read")
+    assert unread(phone) == ["Bread", "Tides"]
+    await phone.submit("/stream/read")
+    await browser.get("/stream/read")
+    assert unread(browser) == []
+    await browser.get(f"/stream/read?entry={ids(events)[1]}")
+    await browser.submit("/stream/read/entries")
+    await phone.get("/stream/read")
+    assert unread(phone) == ["Tides"], "also an entry from before *Mark all as read* can be kept unread"
+    await phone.client.aclose()
+
+
+async def test_entries_of_a_deleted_source_stay_as_they_were_read(house: House, browser: Browser) -> None:
+    events = await three(house)  # the registry knows none of their sources
+    await browser.get(f"/stream/read?entry={ids(events)[2]}")
+    await browser.get("/stream/read")
+    assert unread(browser) == ["Tides", "Ferry"]
+
+
+async def test_nothing_to_read_is_said(browser: Browser) -> None:
+    await browser.get("/stream/read")
+    assert "Nothing to read" in browser.text and not unread(browser)

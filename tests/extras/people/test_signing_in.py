@@ -231,3 +231,12 @@ async def test_an_owner_removes_a_lost_second_factor(house: House, reader: Brows
     await browser.get(f"/people/{ANNA}")
     await browser.submit(f"/people/{ANNA}/forget-factor")
     assert await house.storage.accounts.totp(ANNA) is None
+
+
+async def test_people_have_their_own_read_marks(house: House, browser: Browser, reader: Browser) -> None:
+    await house.publish("Ferry", "Tides")
+    await reader.get("/stream/read")
+    await reader.submit("/stream/read")
+    assert not reader.page.xpath("//li[@class='unread']")
+    await browser.get("/stream/read")
+    assert len(browser.page.xpath("//li[@class='unread']")) == 2
