@@ -22,7 +22,7 @@ import trio
 from actors.matcher.audience import Audience
 from actors.messages.workers import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import about
-from actors.query import EventView, told_in
+from actors.query import EventView, decode_event
 from actors.world import World
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.ownership import MATCHER
@@ -35,7 +35,7 @@ from storage.sql.transaction import next_turn
 from storage.tail import Tail
 from supervision import Child, Mailbox, MailboxFull, Reply
 
-SHOWN = 60.0
+LEAST_SHOWN = 60.0
 """Minimum seconds of lag that is shown; less is a burst."""
 
 
@@ -48,23 +48,23 @@ class Lag:
 
     def says(self) -> str:
         """Return a sentence for people, "" while the lag is short."""
-        if self.seconds < SHOWN:
+        if self.seconds < LEAST_SHOWN:
             return ""
-        many = f"{self.events:,} event{'' if self.events == 1 else 's'}"
-        return f"{many} not matched with alerts yet, the oldest of {self.seconds:,.0f} s ago: deliveries come later."
+        events_text = f"{self.events:,} event{'' if self.events == 1 else 's'}"
+        return f"{events_text} not matched with alerts yet, the oldest of {self.seconds:,.0f} s ago: deliveries come later."
 
 
-def lag_of(tail: Tail, at: Seq, left: int, oldest: Seq, now: Millis) -> Lag:
+def lag_at(tail: Tail, at: Seq, backlog: int, oldest: Seq, now: Millis) -> Lag:
     """Return the lag of a matcher at this position.
 
-    left, oldest: the unmatched events it counted in the log, and the first position, for events no longer in memory.
+    backlog, oldest: the unmatched events it counted in the log, and the first position, for events no longer in memory.
     """
     waiting = tail.since(at)
     if waiting is not None and not waiting:
         return Lag()
     first = waiting[0].stored.seq if waiting else max(at, oldest)
     age = (now - millis_of(first)) / 1000 if first > START else 0.0
-    return Lag(len(waiting) if waiting else max(1, left), max(0.0, age))
+    return Lag(len(waiting) if waiting else max(1, backlog), max(0.0, age))
 
 
 PAGE = 200
@@ -85,11 +85,10 @@ MOST_ROWS = 500
 class Matcher:
     """One actor; only its cursor is durable.
 
-    nudge: tells a destination's actor that it has new rows; never waits. refresh: updates the
-    destinations' actors from storage, before a change is acknowledged. heard: called with the alerts after each read,
-    before a change is acknowledged; it must not wait. private_since: since when only
-    alerts that name a source, or were made later, get its events. The mailbox belongs to the composition root. Of
-    several nodes one matches, and the others stand by.
+    nudge: tells a destination's actor that it has new rows; never waits. refresh: updates the destinations' actors from
+    storage, before a change is acknowledged. on_alerts_read: called with the alerts after each read, before a change is
+    acknowledged; it must not wait. private_since: since when only alerts that name a source, or were made later, get
+    its events. The mailbox belongs to the composition root. Of several nodes one matches, and the others stand by.
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class Matcher:
         nudge: Callable[[str], None],
         world: World,
         refresh: Callable[[], Awaitable[None]],
-        heard: Callable[[Sequence[Alert]], Awaitable[None]],
+        on_alerts_read: Callable[[Sequence[Alert]], Awaitable[None]],
         private_since: Callable[[str], Awaitable[Millis | None]],
     ) -> None:
         self._world = world
@@ -109,11 +108,11 @@ class Matcher:
         self._mailbox = mailbox
         self._nudge = nudge
         self._refresh = refresh
-        self._heard = heard
+        self._on_alerts_read = on_alerts_read
         self._private_since = private_since
         self._revision = -1
         self._at = self._oldest = START
-        self._left = 0
+        self._backlog = 0
         self._changes = 0
 
     def changes(self) -> int:
@@ -137,17 +136,17 @@ class Matcher:
         """Match new events. A node that stands by waits for none, so it need not read them at once."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake)
-            child, moved = self._child, False
+            child, alerts_moved = self._child, False
             while True:
                 try:
-                    if moved:
+                    if alerts_moved:
                         await self._change()
-                        moved = False
+                        alerts_moved = False
                     await self._follow()
                 except AlertsMoved as error:
                     # Stored just now, or by a sender that is gone: it takes effect from here.
                     self._world.log("matcher.alerts_moved", revision=error.revision, after=error.at)
-                    moved = True
+                    alerts_moved = True
                 except CursorMoved as error:
                     # An abandoned write arrived after the cursor was read. The stored cursor is right.
                     self._world.log("matcher.cursor_moved", error=str(error))
@@ -168,10 +167,10 @@ class Matcher:
         """Follow the stored alerts while another node matches."""
         while True:
             try:
-                self._audience = Audience(self._refused)
+                self._audience = Audience(self._log_refused)
                 await self._switch()
                 while True:
-                    self._begin(await self._storage.outbox.cursor(MATCHED))
+                    self._reset(await self._storage.outbox.cursor(MATCHED))
                     self._child.ready()
                     message = None
                     with trio.move_on_at(next_turn(REVISION_EVERY)):
@@ -192,8 +191,8 @@ class Matcher:
                 self._mailbox.send_nowait(LogGrew())
 
     async def _follow(self) -> None:
-        self._begin(await self._storage.outbox.cursor(MATCHED))
-        self._audience = Audience(self._refused)
+        self._reset(await self._storage.outbox.cursor(MATCHED))
+        self._audience = Audience(self._log_refused)
         await self._read_alerts()
         # An earlier life may have ended between its commit and its nudges.
         for destination in await self._storage.outbox.due(self._world.now()):
@@ -208,16 +207,16 @@ class Matcher:
                 message = await self._mailbox.receive()
             while message is not None:
                 await self._handle(message, self._change)
-                message = self._waiting()
-            await self._read_on()
-            if self._rows or self._hits or self._met or trio.current_time() >= self._save_at:
+                message = self._next_message_nowait()
+            await self._catch_up()
+            if self._rows or self._hits or self._stories or trio.current_time() >= self._save_at:
                 await self._save()
 
     async def _change(self) -> None:
         """Switch to the stored alerts; the old ones settle the events committed before."""
         at = await self._storage.alerts.changed_at()
         if self._at > at:
-            self._begin(self._saved)
+            self._reset(self._saved)
         await self._read_log(at)
         await self._save(settled=True)
         await self._switch()
@@ -226,20 +225,20 @@ class Matcher:
         await self._read_alerts()
         await self._refresh()
 
-    def _begin(self, saved: Seq | None) -> None:
+    def _reset(self, saved: Seq | None) -> None:
         """Reset all state except the durable cursor.
 
-        `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_met`: the
-        event of each story. `_observed`: of the observer, until they are stored. `_save_at`: when a cursor that passed
-        events without a match is saved at the latest.
+        `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_stories`: the
+        event of each story. `_observations`: of the observer, until they are stored. `_save_at`: when a cursor that
+        passed events without a match is saved at the latest.
         """
         self._saved = saved
         self._at = START if saved is None else saved
         self._since_save, self._save_at = 0, float("inf")
         self._rows: list[Match] = []
         self._hits: dict[str, Hit] = {}
-        self._met: dict[tuple[str, Seq], Seq] = {}
-        self._observed: list[Any] = []
+        self._stories: dict[tuple[str, Seq], Seq] = {}
+        self._observations: list[Any] = []
 
     async def _handle(self, message: MatcherMessage, change: Callable[[], Awaitable[None]]) -> None:
         match message:
@@ -253,13 +252,13 @@ class Matcher:
             case _:
                 assert_never(message)
 
-    def _waiting(self) -> MatcherMessage | None:
+    def _next_message_nowait(self) -> MatcherMessage | None:
         try:
             return self._mailbox.receive_nowait()
         except trio.WouldBlock:
             return None
 
-    async def _read_on(self) -> None:
+    async def _catch_up(self) -> None:
         """Match until level with the tail, from memory if that goes back far enough."""
         while (recent := self._storage.tail.since(self._at)) is None or recent:
             if recent is not None:
@@ -271,22 +270,22 @@ class Matcher:
                 return
 
     def lag(self) -> Lag:
-        return lag_of(self._storage.tail, self._at, self._left, self._oldest, self._world.now())
+        return lag_at(self._storage.tail, self._at, self._backlog, self._oldest, self._world.now())
 
-    async def _read_log(self, upto: Seq = LAST) -> None:
-        self._left = 0
-        while self._at < upto:
+    async def _read_log(self, end: Seq = LAST) -> None:
+        self._backlog = 0
+        while self._at < end:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
-            if len(page.events) == PAGE and not self._left:
-                self._left, self._oldest = await self._count(), page.events[0].seq
+            if len(page.events) == PAGE and not self._backlog:
+                self._backlog, self._oldest = await self._count(), page.events[0].seq
             if page.floor > self._at and self._saved is not None:
-                missed = {"after": self._at, "to": page.floor}
-                self._world.log("matcher.missed", level="error", **missed)
-            events = [event for event in page.events if event.seq <= upto]
+                missed_range = {"after": self._at, "to": page.floor}
+                self._world.log("matcher.missed", level="error", **missed_range)
+            events = [event for event in page.events if event.seq <= end]
             if not events:
                 return
             await self._match(events)
-            self._left = max(0, self._left - len(events))
+            self._backlog = max(0, self._backlog - len(events))
 
     async def _count(self) -> int:
         """Count the waiting events; this costs no more than reading them."""
@@ -295,44 +294,44 @@ class Matcher:
 
     async def _match(self, events: Sequence[Stored]) -> None:
         for event in events:
-            told = self._told(event)
-            if told is not None:
+            view = self._decode(event)
+            if view is not None:
                 subject = about(event)
-                met = self._audience.of(told, event)
+                matching = self._audience.of(view, event)
                 # Alerts that name the source have it anyway: among several nodes the answer is a read for each event.
-                if told.alert_type is None and self._audience.including(event.source, NEVER, met) != met:
-                    met = self._audience.including(event.source, await self._private_since(event.source), met)
-                alerts = await self._fresh(met, told.story, event.seq)
+                if view.alert_type is None and self._audience.including(event.source, NEVER, matching) != matching:
+                    matching = self._audience.including(event.source, await self._private_since(event.source), matching)
+                alerts = await self._without_repeats(matching, view.story, event.seq)
                 for alert in alerts:
-                    self._note(alert, event.seq, subject)
-                self._observed += self._world.observer.matched(event, alerts)
+                    self._record_match(alert, event.seq, subject)
+                self._observations += self._world.observer.matched(event, alerts)
             self._at, self._since_save = event.seq, self._since_save + 1
             self._save_at = min(self._save_at, trio.current_time() + SAVE_WITHIN)
-            if len(self._rows) + len(self._hits) + len(self._met) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
+            if len(self._rows) + len(self._hits) + len(self._stories) >= MOST_ROWS or self._since_save >= MOST_EVENTS:
                 await self._save()
             else:
                 await trio.lowlevel.checkpoint()
 
-    async def _fresh(self, alerts: Sequence[str], story: str, seq: Seq) -> Sequence[str]:
+    async def _without_repeats(self, alerts: Sequence[str], story: str, seq: Seq) -> Sequence[str]:
         """Return the alerts that have not met an event's story, or may meet it again; old events have no story."""
-        once = {alert for alert in alerts if self._audience.meets_once(alert)} if story else ()
-        if not once:
+        once_only = {alert for alert in alerts if self._audience.meets_once(alert)} if story else ()
+        if not once_only:
             return alerts
         first = seq_of(story)
         if first != seq:
-            met = {alert for alert, of in self._met if of == first}.union(await self._storage.outbox.met(first))
-            alerts = [alert for alert in alerts if alert not in met or alert not in once]
-        self._met |= {(alert, first): seq for alert in alerts if alert in once}
+            seen = {alert for alert, of in self._stories if of == first}.union(await self._storage.outbox.met(first))
+            alerts = [alert for alert in alerts if alert not in seen or alert not in once_only]
+        self._stories |= {(alert, first): seq for alert in alerts if alert in once_only}
         return alerts
 
-    def _note(self, alert: str, seq: Seq, subject: str | None) -> None:
+    def _record_match(self, alert: str, seq: Seq, subject: str | None) -> None:
         now, before = self._world.now(), self._hits.get(alert)
         self._hits[alert] = Hit(alert, 1 if before is None else before.times + 1, now)
         self._rows += [Match(to, seq, now) for to in self._audience.destinations(alert) if to != subject]
 
-    def _told(self, event: Stored) -> EventView | None:
+    def _decode(self, event: Stored) -> EventView | None:
         try:
-            return told_in(event.body)
+            return decode_event(event.body)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             # One damaged body must not stop later events from being delivered.
             self._world.log("matcher.unreadable", seq=event.seq, error=str(error)[:200])
@@ -348,17 +347,17 @@ class Matcher:
         self._world.reach("matcher/before advance")
         await self._advance(None if settled else self._revision)
         self._world.reach("matcher/after advance")
-        grown = dict.fromkeys(row.destination for row in self._rows)
+        destinations = dict.fromkeys(row.destination for row in self._rows)
         self._world.metrics.matches.add(by=len(self._rows))
-        self._world.observer.stored(self._observed)
-        self._begin(self._at)
-        for destination in grown:
+        self._world.observer.stored(self._observations)
+        self._reset(self._at)
+        for destination in destinations:
             self._nudge(destination)
 
     async def _advance(self, revision: int | None) -> None:
         """Commit; while the disk is full, retry, and let the service start without deliveries."""
         hits = tuple(self._hits.values())
-        met = [Met(alert, story, seq) for (alert, story), seq in self._met.items()]
+        met = [Met(alert, story, seq) for (alert, story), seq in self._stories.items()]
         while True:
             try:
                 return await self._storage.outbox.advance(
@@ -381,8 +380,8 @@ class Matcher:
         alerts = await self._storage.alerts.all()
         destinations = await self._storage.alerts.destinations()
         self._audience.replace(alerts, destinations)
-        await self._heard(alerts)
+        await self._on_alerts_read(alerts)
         self._world.log("matcher.alerts", level="debug", alerts=len(self._audience), after=self._at)
 
-    def _refused(self, alert: str, error: str) -> None:
+    def _log_refused(self, alert: str, error: str) -> None:
         self._world.log("matcher.query_refused", alert_id=alert, error=error)

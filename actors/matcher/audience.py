@@ -19,10 +19,10 @@ from storage.records.tiers import Kind
 
 
 class Audience:
-    """Finds the alerts for an event. refused: called for a stored query that can no longer be parsed."""
+    """Finds the alerts for an event. on_refused: called for a stored query that can no longer be parsed."""
 
-    def __init__(self, refused: Callable[[str, str], None]) -> None:
-        self._refused = refused
+    def __init__(self, on_refused: Callable[[str, str], None]) -> None:
+        self._on_refused = on_refused
         self._alerts: dict[str, Alert] = {}
         self._queries: dict[Match, StandingQueries] = {}
         self._destinations: dict[str, tuple[str, ...]] = {}
@@ -33,35 +33,37 @@ class Audience:
 
         An alert without a destination stays: its matches are counted, and its channel carries them.
         """
-        found: dict[str, list[str]] = {}
+        by_alert: dict[str, list[str]] = {}
         for destination in destinations:
             if destination.enabled and destination.state != "disabled":
-                found.setdefault(destination.alert_id, []).append(destination.id)
-        self._destinations = {alert: tuple(ids) for alert, ids in found.items()}
-        wanted = {alert.id: alert for alert in alerts if alert.enabled}
-        for id in [id for id in self._alerts if id not in wanted]:
+                by_alert.setdefault(destination.alert_id, []).append(destination.id)
+        self._destinations = {alert: tuple(ids) for alert, ids in by_alert.items()}
+        enabled = {alert.id: alert for alert in alerts if alert.enabled}
+        for id in [id for id in self._alerts if id not in enabled]:
             self._drop(id)
-        for id, alert in wanted.items():
+        for id, alert in enabled.items():
             old = self._alerts.get(id)
-            if old is None or _standing(old) != _standing(alert):
+            if old is None or _index_key(old) != _index_key(alert):
                 self._index(alert)
-        self._alerts = wanted
+        self._alerts = enabled
         self._by_tag = any(alert.tags for alert in alerts if alert.enabled)
 
-    def of(self, told: EventView, event: Stored) -> list[str]:
+    def of(self, event_view: EventView, event: Stored) -> list[str]:
         """Return the ids of the alerts for an event, in a fixed order."""
         if event.kind == Kind.HELD:
             return []
-        if told.alert_type is None:
+        if event_view.alert_type is None:
             # Tags are read from the body, which is only worth it if alerts name some.
             tags = event.tags if self._by_tag else ()
-            texts, queries = Texts(told), self._queries.items()
-            met = [id for match, table in queries for id in table.match(texts.of(match), event.source, tags)]
-            found = sorted(met, key=lambda id: (self._alerts[id].created_at, id))
+            texts, queries = Texts(event_view), self._queries.items()
+            matching = [id for match, table in queries for id in table.match(texts.of(match), event.source, tags)]
+            by_alert = sorted(matching, key=lambda id: (self._alerts[id].created_at, id))
             return (
-                found if event.kind != Kind.PRACTICE else [id for id in found if self._alerts[id].scope.covers(event)]
+                by_alert
+                if event.kind != Kind.PRACTICE
+                else [id for id in by_alert if self._alerts[id].scope.covers(event)]
             )
-        return [alert.id for alert in self._alerts.values() if wants_notice(alert, told.alert_type, event)]
+        return [alert.id for alert in self._alerts.values() if wants_notice(alert, event_view.alert_type, event)]
 
     def including(self, source: str, private_since: Millis | None, alerts: list[str]) -> list[str]:
         """Return those of some alerts that a private source has not left."""
@@ -82,7 +84,7 @@ class Audience:
             query = parse(alert.filter_query, alert.language)
         except (QueryError, UnknownLanguage) as error:
             # Registration rejects such a query; another version must have stored it.
-            self._refused(alert.id, str(error))
+            self._on_refused(alert.id, str(error))
             return
         self._queries.setdefault(alert.match, StandingQueries()).add(alert.id, query, (*alert.source_ids, *alert.tags))
 
@@ -93,5 +95,5 @@ class Audience:
                 del self._queries[match]
 
 
-def _standing(alert: Alert) -> tuple[str, str, str, tuple[str, ...], tuple[str, ...]]:
+def _index_key(alert: Alert) -> tuple[str, str, str, tuple[str, ...], tuple[str, ...]]:
     return alert.match, alert.filter_query, alert.language, alert.source_ids, alert.tags

@@ -52,13 +52,13 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
         case Not():
             return None
         case Any(parts):
-            needed = [found for part in parts if (found := anchors(part, cost)) is not None]
-            return _union(needed) if len(needed) == len(parts) else None
+            required = [found for part in parts if (found := anchors(part, cost)) is not None]
+            return _union(required) if len(required) == len(parts) else None
         case All(parts):
-            needed = [found for part in parts if (found := anchors(part, cost)) is not None]
-            if not needed:
+            required = [found for part in parts if (found := anchors(part, cost)) is not None]
+            if not required:
                 return None
-            cheapest = min(needed, key=_cost)
+            cheapest = min(required, key=_cost)
             return cheapest if len(parts) == 1 else cheapest._replace(exact=False)
         case _:
             assert_never(node)
@@ -74,8 +74,8 @@ def needs(node: Node) -> tuple[tuple[str, ...], ...]:
         case All(parts):
             return tuple(keys for part in parts for keys in needs(part))
         case Phrase(steps):
-            sure = (path for step in steps if len(step) == 1 for path in step)
-            return tuple(unit.keys for path in sure for unit in path if isinstance(unit, Word))
+            exact_paths = (path for step in steps if len(step) == 1 for path in step)
+            return tuple(unit.keys for path in exact_paths for unit in path if isinstance(unit, Word))
         case _:
             return ()
 
@@ -172,20 +172,20 @@ class _Table(NamedTuple):
         """Return the queries that a text satisfies, in no particular order."""
         keys = text.keys(code)
         found: dict[_Entry, None] = {}
-        possible = dict(self.always)
-        for key in _common(keys, self.sure):
+        candidates = dict(self.always)
+        for key in _shared_keys(keys, self.sure):
             found.update(self.sure[key])
-        for key in _common(keys, self.maybe):
-            possible.update(self.maybe[key])
+        for key in _shared_keys(keys, self.maybe):
+            candidates.update(self.maybe[key])
         for prefix in self._prefixes(text):
             found.update(self.sure_prefix.get(prefix, ()))
-            possible.update(self.maybe_prefix.get(prefix, ()))
+            candidates.update(self.maybe_prefix.get(prefix, ()))
         if isinstance(text, EventSide):  # its keys only show possible matches: words may be on both sides
-            could = (entry for entry in found | possible if not any(map(keys.isdisjoint, entry.needs)))
-            return {entry: None for entry in could if matches(entry.query, text)}
-        for entry in possible:
-            for needed in entry.needs:
-                if keys.isdisjoint(needed):
+            possible = (entry for entry in found | candidates if not any(map(keys.isdisjoint, entry.needs)))
+            return {entry: None for entry in possible if matches(entry.query, text)}
+        for entry in candidates:
+            for required in entry.needs:
+                if keys.isdisjoint(required):
                     break
             else:
                 if entry.is_words or holds(entry.query.root, text, keys, code):
@@ -201,12 +201,12 @@ class _Table(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Commonness:
+class _KeyFrequency:
     """How often keys occur, learned from a bounded sample of texts; old counts fade."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
-    def see(self, keys: Iterable[str]) -> None:
+    def count(self, keys: Iterable[str]) -> None:
         self.counts.update(keys)
         if len(self.counts) > _MOST_COUNTED:
             self.counts = Counter({key: count // 2 for key, count in self.counts.items() if count > 1})
@@ -222,8 +222,8 @@ class StandingQueries:
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
         self._tables: dict[str | None, dict[str, _Table]] = {}
-        self._common = _Commonness()
-        self._made = self._seen = 0
+        self._frequency = _KeyFrequency()
+        self._added = self._texts_seen = 0
 
     def add(self, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
         """Add a query, or replace the one with this id. scopes: the sources and tags that bind it; none means all.
@@ -233,16 +233,16 @@ class StandingQueries:
         self.remove(id)
         bound = list(dict.fromkeys(scopes))
         narrow = 0 < len(bound) <= NARROW
-        self._made += 1
+        self._added += 1
         entry = _Entry(
-            order=self._made,
+            order=self._added,
             id=id,
             query=query,
             scopes=tuple(bound) if narrow else (None,),
             wide=frozenset(bound) if bound and not narrow else None,
             needs=needs(query.root),
             is_words=is_words(query.root),
-            anchors=anchors(query.root, self._common.cost),
+            anchors=anchors(query.root, self._frequency.cost),
         )
         self._entries[id] = entry
         for scope in entry.scopes:
@@ -265,22 +265,24 @@ class StandingQueries:
         for scope in (None, *scopes):
             for code, table in self._tables.get(scope, {}).items():
                 found.update(table.match(text, code))
-        self._seen += 1
-        if self._seen % _SAMPLE == 1:
+        self._texts_seen += 1
+        if self._texts_seen % _SAMPLE == 1:
             self._learn(text, scopes)
-        held = [entry for entry in found if entry.wide is None or not entry.wide.isdisjoint(scopes)]
-        return [entry.id for entry in sorted(held, key=lambda entry: entry.order)]
+        in_scope = [entry for entry in found if entry.wide is None or not entry.wide.isdisjoint(scopes)]
+        return [entry.id for entry in sorted(in_scope, key=lambda entry: entry.order)]
 
     def _learn(self, text: AnalysedText | EventSide, scopes: Sequence[str]) -> None:
         """Count a text's words, and refile some of the queries under common ones."""
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
-            self._common.see(text.keys(code))
+            self._frequency.count(text.keys(code))
         for code, table in self._tables.get(None, {}).items():
-            crowds = [key for key in sorted(_common(text.keys(code), table.maybe)) if len(table.maybe[key]) >= _CROWD]
-            for entry in [entry for key in crowds for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
+            crowded = [
+                key for key in sorted(_shared_keys(text.keys(code), table.maybe)) if len(table.maybe[key]) >= _CROWD
+            ]
+            for entry in [entry for key in crowded for entry in islice(table.maybe[key], _REFILED)][:_REFILED]:
                 # Under rarer anchors if it has some, else at the end of its row, so that others get a turn.
                 table.drop(entry)
-                entry.anchors = anchors(entry.query.root, self._common.cost)
+                entry.anchors = anchors(entry.query.root, self._frequency.cost)
                 table.put(entry)
 
     def __contains__(self, id: object) -> bool:
@@ -290,7 +292,7 @@ class StandingQueries:
         return len(self._entries)
 
 
-def _common(keys: frozenset[str], table: dict[str, dict[_Entry, None]]) -> list[str]:
+def _shared_keys(keys: frozenset[str], table: dict[str, dict[_Entry, None]]) -> list[str]:
     """Return the keys in both, iterating over the shorter side."""
     if len(keys) < len(table):
         return [key for key in keys if key in table]

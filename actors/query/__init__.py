@@ -11,7 +11,7 @@ True
 from actors.query.analysis import AnalysedText
 from actors.query.languages import UnknownLanguage, languages
 from actors.query.nodes import Query
-from actors.query.parts import EventSide, EventView, Match, Texts, matches, told_in
+from actors.query.parts import EventSide, EventView, Match, Texts, decode_event, matches
 from actors.query.syntax import QueryError, parse
 
 __all__ = [
@@ -26,5 +26,5 @@ __all__ = [
     "languages",
     "matches",
     "parse",
-    "told_in",
+    "decode_event",
 ]

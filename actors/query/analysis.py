@@ -28,7 +28,7 @@ Positions = Mapping[str, list[tuple[int, int]]]
 """By key: its occurrences, as the position of its first word and the one after its last."""
 
 
-_REMEMBERED = 100_000
+_CACHE_SIZE = 100_000
 
 
 class TermOccurrence(NamedTuple):
@@ -50,53 +50,53 @@ class AnalysedText:
         self._positions: dict[str, Positions] = {}
 
     def keys(self, code: str) -> frozenset[str]:
-        found = self._keys.get(code)
-        if found is None:
-            known = _known_keys(code)
-            found = frozenset(chain.from_iterable(map(known.__getitem__, self._chunks)))
-            found = self._keys[code] = found | self.facts.keys if self.facts.keys else found
-        return found
+        keys = self._keys.get(code)
+        if keys is None:
+            known_keys = _known_keys(code)
+            keys = frozenset(chain.from_iterable(map(known_keys.__getitem__, self._chunks)))
+            keys = self._keys[code] = keys | self.facts.keys if self.facts.keys else keys
+        return keys
 
     @cached_property
     def folded(self) -> list[str]:
         """Every distinct word without accents, sorted, for prefix lookups."""
         return sorted({fold(word) for chunk in self._chunks for word in _words_of(chunk)})
 
-    def begins(self, prefix: str) -> bool:
+    def has_prefix(self, prefix: str) -> bool:
         at = bisect_left(self.folded, prefix)
         return at < len(self.folded) and self.folded[at].startswith(prefix)
 
     def has(self, unit: Unit, code: str) -> bool:
         if isinstance(unit, Prefix):
-            return self.begins(unit.text)
+            return self.has_prefix(unit.text)
         return not self.keys(code).isdisjoint(unit.keys)
 
     def has_term(self, term: Unit | Phrase | Condition, code: str) -> bool:
         if isinstance(term, Condition):
-            return self.facts.meet(term)
-        return self.in_a_row(term, code) if isinstance(term, Phrase) else self.has(term, code)
+            return self.facts.is_met(term)
+        return self.has_phrase(term, code) if isinstance(term, Phrase) else self.has(term, code)
 
     def places(self, term: Unit | Phrase | Condition, code: str) -> Iterator[TermOccurrence]:
         """Yield the occurrences of a term, part by part; a condition has none."""
         if isinstance(term, Condition):
             return
-        for start, end in self.stretches(term, code):
-            part = bisect_right(self._firsts, start) - 1
-            yield TermOccurrence(part, start - self._firsts[part], end - self._firsts[part])
+        for start, end in self.spans(term, code):
+            part = bisect_right(self._part_starts, start) - 1
+            yield TermOccurrence(part, start - self._part_starts[part], end - self._part_starts[part])
 
     @cached_property
-    def _firsts(self) -> list[int]:
+    def _part_starts(self) -> list[int]:
         """The position of each part's first word in the row."""
         sizes = (sum(len(words.shape(chunk).row) for chunk in part) + 1 for part in self._parts)
         return list(accumulate(sizes, initial=0))
 
-    def in_a_row(self, phrase: Phrase, code: str) -> bool:
+    def has_phrase(self, phrase: Phrase, code: str) -> bool:
         for step in phrase.steps:
             if not any(all(self.has(unit, code) for unit in path) for path in step):
                 return False
-        return bool(self.stretches(phrase, code))
+        return bool(self.spans(phrase, code))
 
-    def stretches(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
+    def spans(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
         """Return the occurrences of a word or phrase: the positions of its first word and after its last one, in order.
 
         Of several that end at one place, one.
@@ -106,71 +106,71 @@ class AnalysedText:
         for step in steps:
             found: dict[int, int] = {}
             for path in step:
-                here = ends
+                ends_here = ends
                 for unit in path:
-                    here = {
-                        end: start if here is None else here[start]
-                        for start, end in self._places(unit, code)
-                        if here is None or start in here
+                    ends_here = {
+                        end: start if ends_here is None else ends_here[start]
+                        for start, end in self._occurrences(unit, code)
+                        if ends_here is None or start in ends_here
                     }
-                found |= here or {}
+                found |= ends_here or {}
             if not found:
                 return ()
             ends = found
-        return sorted((begun, end) for end, begun in (ends or {}).items())
+        return sorted((first_word, end) for end, first_word in (ends or {}).items())
 
-    def _places(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
+    def _occurrences(self, unit: Unit, code: str) -> Iterator[tuple[int, int]]:
         if isinstance(unit, Prefix):
-            for word, places in self._at("").items():
+            for word, places in self._positions_of("").items():
                 if fold(word).startswith(unit.text):
                     yield from places
             return
-        positions = self._at(code)
+        positions = self._positions_of(code)
         for key in unit.keys:
             yield from positions.get(key, ())
 
-    def _at(self, code: str) -> Positions:
+    def _positions_of(self, code: str) -> Positions:
         """Return the places of every key in a language, or of every word if the code is empty."""
         found = self._positions.get(code)
         if found is None:
-            speech = language(code) if code else None
-            made: dict[str, list[tuple[int, int]]] = {}
-            for word, start, end in self._row():
-                for key in speech.keys(word) if speech else (word,):
-                    made.setdefault(key, []).append((start, end))
-            found = self._positions[code] = made
+            lang = language(code) if code else None
+            positions: dict[str, list[tuple[int, int]]] = {}
+            for word, start, end in self._words_in_order():
+                for key in lang.keys(word) if lang else (word,):
+                    positions.setdefault(key, []).append((start, end))
+            found = self._positions[code] = positions
         return found
 
-    def _row(self) -> Iterator[tuple[str, int, int]]:
+    def _words_in_order(self) -> Iterator[tuple[str, int, int]]:
         at = 0
         for part in self._parts:
             for chunk in part:
-                row, also = words.shape(chunk)
+                row, readings = words.shape(chunk)
                 for number, word in enumerate(row, at):
                     yield word, number, number + 1
-                for reading in also:
+                for reading in readings:
                     yield reading.word, at + reading.start, at + reading.end
                 at += len(row)
             at += 1  # a gap that no phrase crosses
 
 
 def _words_of(chunk: str) -> Iterator[str]:
-    row, also = words.shape(chunk)
+    row, readings = words.shape(chunk)
     yield from row
-    for reading in also:
+    for reading in readings:
         yield reading.word
 
 
 class _KnownKeys(dict[str, tuple[str, ...]]):
     """The keys of chunks in one language, made on demand."""
 
-    def __init__(self, speech: Language) -> None:
-        self._speech = speech
+    def __init__(self, lang: Language) -> None:
+        self._lang = lang
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
-        if len(self) >= _REMEMBERED:
+        if len(self) >= _CACHE_SIZE:
             self.clear()
-        keys = tuple(dict.fromkeys(key for word in _words_of(chunk) for key in self._speech.keys(word)))
+        keys = tuple(dict.fromkeys(key for word in _words_of(chunk) for key in self._lang.keys(word)))
         if len(chunk) <= words.LONGEST:
             self[chunk] = keys
         return keys
@@ -198,19 +198,19 @@ class TextSpan(NamedTuple):
 def word_spans(text: str) -> Sequence[TextSpan]:
     """Return the span of each word of a text, in the order of `AnalysedText`'s row; empty spans if unknown."""
     plain, starts, ends = _traced(text)
-    found: list[TextSpan] = []
-    for at, chunk in words.placed(plain):
+    spans: list[TextSpan] = []
+    for at, chunk in words.chunk_positions(plain):
         for start, end in _inside(chunk):
-            known = bool(ends) and start < end
-            found.append(TextSpan(starts[at + start], ends[at + end - 1]) if known else TextSpan(0, 0))
-    return found
+            is_known = bool(ends) and start < end
+            spans.append(TextSpan(starts[at + start], ends[at + end - 1]) if is_known else TextSpan(0, 0))
+    return spans
 
 
 def _inside(chunk: str) -> Iterator[TextSpan]:
     """Yield the places of the words of a chunk's row in it."""
-    typed, at = chunk.replace(",", "."), 0  # a decimal comma becomes a dot in the row
+    normalized, at = chunk.replace(",", "."), 0  # a decimal comma becomes a dot in the row
     for word in words.shape(chunk).row:
-        start = max(typed.find(word, at), at)
+        start = max(normalized.find(word, at), at)
         at = min(start + len(word), len(chunk))
         yield TextSpan(start, at)
 

@@ -28,7 +28,7 @@ SUBJECTS: Final = ("price", "number", "percent", "date", "version", "availabilit
 _TYPES: Mapping[str, str] = {"price": "money"}
 _NUMBERS = frozenset({"price", "number", "percent"})
 _ORDERED = _NUMBERS | {"date", "version"}
-_NAMED = frozenset({"availability", "kind", "path", "label"})
+_NAMED_VALUES = frozenset({"availability", "kind", "path", "label"})
 _KINDS = ("price", "availability", "date", "number", "version", "name", "negation", "added", "removed", "text")
 _STATES = ("in_stock", "limited", "preorder", "backorder", "out_of_stock", "discontinued")
 _ASPECTS: Mapping[str, frozenset[str]] = {
@@ -40,8 +40,8 @@ _SHAPE = re.compile(
     rf"(?P<subject>{'|'.join(SUBJECTS)})(?:\.(?P<aspect>[a-z]+))?(?P<sign><=|>=|<|>|=|:|≤|≥)(?P<value>.*)", re.I | re.S
 )
 BEGINS = re.compile(rf"(?:{'|'.join(SUBJECTS)})(?:\.[a-z]+)?(?:<=|>=|<|>|=|:|≤|≥)", re.I)
-_COMPARED = re.compile(r"(?P<subject>[a-z_]*)(?:\.[a-z]*)?(?P<sign>[<>=≤≥]+)(?P<value>.*)", re.I | re.S)
-_LABELLED = re.compile(r"(?P<subject>[a-z_]+)(?P<sign>:)(?P<value>.+)", re.I | re.S)
+_COMPARISON = re.compile(r"(?P<subject>[a-z_]*)(?:\.[a-z]*)?(?P<sign>[<>=≤≥]+)(?P<value>.*)", re.I | re.S)
+_LABEL = re.compile(r"(?P<subject>[a-z_]+)(?P<sign>:)(?P<value>.+)", re.I | re.S)
 _AMOUNT = re.compile(
     r"(?P<sign>[-\u2212]?)(?P<before>[$€£¥])?(?P<number>\d{1,15}(?:[.,]\d{1,9})?)\s?(?P<after>%|[$€£¥]|[A-Za-z°]{1,4})?"
 )
@@ -65,25 +65,25 @@ class ConditionError(ValueError):
 @dataclass(frozen=True)
 class Condition:
     """A condition on one change. number, scale: the value to compare with. unit: "" is any. text: for named values.
-    narrowed: the places that the change must match.
+    places: the places that the change must match.
     """
 
     subject: str
     aspect: str
     sign: str
-    typed: str
+    raw: str
     number: int = 0
     scale: int = 0
     unit: str = ""
     text: str = ""
     days: int = 0
     is_share: bool = False
-    narrowed: tuple[Condition, ...] = ()
+    places: tuple[Condition, ...] = ()
 
     def __str__(self) -> str:
         name = f"{self.subject}.{self.aspect}" if self.aspect else self.subject
-        value = f'"{self.typed}"' if re.search(r"[\s()]", self.typed) else self.typed
-        return " ".join([*map(str, self.narrowed), f"{name}{self.sign}{value}"])
+        value = f'"{self.raw}"' if re.search(r"[\s()]", self.raw) else self.raw
+        return " ".join([*map(str, self.places), f"{name}{self.sign}{value}"])
 
     @property
     def type(self) -> str:
@@ -105,7 +105,7 @@ class Condition:
         return f"{_MARK}{what}:{name}"
 
     def within(self, places: tuple[Condition, ...]) -> Condition:
-        return replace(self, narrowed=self.narrowed + places)
+        return replace(self, places=self.places + places)
 
     def compares(self, one: object, other: object) -> bool:
         return _SIGNS[self.sign](one, other)
@@ -122,99 +122,103 @@ class Condition:
         return re.compile(rf"\A{steps}(?![\w])")
 
 
-def read_condition(written: str) -> Condition | None:
+def read_condition(source: str) -> Condition | None:
     """Parse a word of a query as a condition; None if it is none. Raises ConditionError."""
-    shape = _SHAPE.fullmatch(written)
+    shape = _SHAPE.fullmatch(source)
     if shape is None or not shape["value"].strip():
         return None
     subject, aspect = shape["subject"].lower(), (shape["aspect"] or "").lower()
     sign, value = {"≤": "<=", "≥": ">="}.get(shape["sign"], shape["sign"]), shape["value"].strip()
     if aspect and subject not in _ASPECTS.get(aspect, ()):
         known = sorted(name for name, subjects in _ASPECTS.items() if subject in subjects)
-        can = f"{subject} has {' and '.join(f'.{name}' for name in known)}" if known else f"{subject} has no parts"
-        raise ConditionError(f"{subject}.{aspect} is not known: {can}")
-    made = Condition(subject, aspect, sign, value)
+        aspects = f"{subject} has {' and '.join(f'.{name}' for name in known)}" if known else f"{subject} has no parts"
+        raise ConditionError(f"{subject}.{aspect} is not known: {aspects}")
+    condition = Condition(subject, aspect, sign, value)
     if aspect in {"lowest", "highest"}:
-        days = _DAYS.fullmatch(made.typed)
-        if made.sign != ":" or days is None:
-            raise ConditionError(f"price.{made.aspect} takes days, as in price.{made.aspect}:90d")
-        return replace(made, days=int(days[1]))
-    if subject in _NAMED:
-        if made.sign not in {":", "="}:
-            raise ConditionError(f"{made.subject} can't be compared: write {made.subject}:{made.typed or '...'}")
-        if made.names_place:
-            return replace(made, text=made.typed)
-        text = re.sub(r"[\s-]+", "_", made.typed.lower())
-        choices = _KINDS if made.subject == "kind" else _STATES
+        days = _DAYS.fullmatch(condition.raw)
+        if condition.sign != ":" or days is None:
+            raise ConditionError(f"price.{condition.aspect} takes days, as in price.{condition.aspect}:90d")
+        return replace(condition, days=int(days[1]))
+    if subject in _NAMED_VALUES:
+        if condition.sign not in {":", "="}:
+            raise ConditionError(
+                f"{condition.subject} can't be compared: write {condition.subject}:{condition.raw or '...'}"
+            )
+        if condition.names_place:
+            return replace(condition, text=condition.raw)
+        text = re.sub(r"[\s-]+", "_", condition.raw.lower())
+        choices = _KINDS if condition.subject == "kind" else _STATES
         if text not in choices:
-            raise ConditionError(f"{made.subject} {made.typed[:40]!r} is not known: it is one of {', '.join(choices)}")
-        return replace(made, text=text)
+            raise ConditionError(
+                f"{condition.subject} {condition.raw[:40]!r} is not known: it is one of {', '.join(choices)}"
+            )
+        return replace(condition, text=text)
     if sign == ":" and not aspect and not re.match(r"[v$€£¥-]?\d", value):
         return None  # date:today, version:beta: plain words, as before there were conditions
     if subject == "date":
         if not _DAY.fullmatch(value):
             raise ConditionError("a date is compared with a day, as in date<2026-12-01")
-        return replace(made, text=value)
+        return replace(condition, text=value)
     if subject == "version":
         if (found := _VERSION.fullmatch(value)) is None:
             raise ConditionError("a version is compared with numbers and dots, as in version>=2.1")
-        return replace(made, text=found[1])
-    return _of_amount(made)
+        return replace(condition, text=found[1])
+    return _with_amount(condition)
 
 
-def misspelled(word: str) -> str:
+def misspelling(word: str) -> str:
     """Return why a word that is no condition looks like one; "" for other words and URLs.
 
-    >>> misspelled("prise<300")
+    >>> misspelling("prise<300")
     'there is no condition prise: did you mean price<300? A text to search for goes in quotation marks'
-    >>> misspelled("<300"), misspelled("https://example.org/?a=b"), misspelled("10:30"), misspelled("version:beta")
+    >>> misspelling("<300"), misspelling("https://example.org/?a=b"), misspelling("10:30"), misspelling("version:beta")
     ('a condition has no spaces, as in price<300', '', '', '')
     """
-    if (found := _COMPARED.search(word) or _LABELLED.match(word)) is None or "/" in word:
+    if (found := _COMPARISON.search(word) or _LABEL.match(word)) is None or "/" in word:
         return ""
     subject, sign = found["subject"].lower(), found["sign"]
     if not subject or not found["value"]:
         return "a condition has no spaces, as in price<300"
     if subject in SUBJECTS:
         return "" if sign == ":" else f"{subject} needs a sign before its value, as in price<300"
-    near = get_close_matches(subject, SUBJECTS, 1)
-    says = f"did you mean {near[0]}{sign}{found['value']}?" if near else f"there are {', '.join(SUBJECTS)}."
+    close = get_close_matches(subject, SUBJECTS, 1)
+    advice = f"did you mean {close[0]}{sign}{found['value']}?" if close else f"there are {', '.join(SUBJECTS)}."
     if subject in ("tag", "source"):
-        says = f"choose the alert's {subject}s beside its query."
-    return f"there is no condition {subject[:40]}: {says} A text to search for goes in quotation marks"
+        advice = f"choose the alert's {subject}s beside its query."
+    return f"there is no condition {subject[:40]}: {advice} A text to search for goes in quotation marks"
 
 
-def _of_amount(made: Condition) -> Condition:
+def _with_amount(condition: Condition) -> Condition:
     """Return a condition with its number. Raises ConditionError."""
-    moves = made.aspect in {"drop", "rise"}
-    example = f"{made.subject}.{made.aspect}>=10%" if moves else f"{made.subject}<300"
-    found = _AMOUNT.fullmatch(made.typed)
+    moves = condition.aspect in {"drop", "rise"}
+    example = f"{condition.subject}.{condition.aspect}>=10%" if moves else f"{condition.subject}<300"
+    found = _AMOUNT.fullmatch(condition.raw)
     if found is None:
-        raise ConditionError(f"{made.subject} is compared with a number, as in {example}")
+        raise ConditionError(f"{condition.subject} is compared with a number, as in {example}")
     whole, mark, decimals = found["number"].replace(",", ".").partition(".")
     if mark and len(decimals) == 3 and "," in found["number"]:
         raise ConditionError(f"{found['number']} is ambiguous: write {whole}{decimals} or {whole}.{decimals}")
-    if moves and (made.sign in {":", "="} or made.sign[0] == "<"):
+    if moves and (condition.sign in {":", "="} or condition.sign[0] == "<"):
         raise ConditionError(f"name the smallest movement, as in {example}")
     if moves and found["sign"]:
-        raise ConditionError(f"{made.aspect} must be 0 or more, as in {example}")
+        raise ConditionError(f"{condition.aspect} must be 0 or more, as in {example}")
     number = int(whole + decimals)
-    made = replace(made, number=-number if found["sign"] else number, scale=len(decimals))
+    condition = replace(condition, number=-number if found["sign"] else number, scale=len(decimals))
     unit = found["before"] or found["after"] or ""
     if found["before"] and found["after"]:
         raise ConditionError("one currency is enough, before or after the number")
     if unit == "%":
-        if made.subject == "price" and not moves:
+        if condition.subject == "price" and not moves:
             raise ConditionError("a price has no percentage: write price.drop>=10% or percent>=10")
-        return replace(made, is_share=moves)
-    if unit and made.subject == "percent":
+        return replace(condition, is_share=moves)
+    if unit and condition.subject == "percent":
         raise ConditionError("percent takes no other unit, as in percent>=10")
-    if unit and made.subject == "price":
+    if unit and condition.subject == "price":
         code = _CURRENCIES.get(unit, unit.upper())
         if len(code) != _OF_CODE:
             raise ConditionError(f"{unit} is not a currency: write its code, as in price<300EUR")
-        return replace(made, unit=code)
-    return replace(made, unit=unit)
+        return replace(condition, unit=code)
+    return replace(condition, unit=unit)
 
 
 _DAY_SECONDS = 86_400
@@ -254,43 +258,45 @@ class Facts:
         """Keys like those of words, for an index: every condition that can be met has one of them."""
         return frozenset(key for fact in self._facts for key in _keys_of(fact))
 
-    def meet(self, asked: Condition) -> bool:
-        return any(self.met(asked))
+    def is_met(self, condition: Condition) -> bool:
+        return any(self.matching(condition))
 
-    def met(self, asked: Condition) -> Iterator[Fact]:
+    def matching(self, condition: Condition) -> Iterator[Fact]:
         """Yield the changes that meet a condition, in the place it names."""
         return (
             fact
             for fact in self._facts
-            if all(one.covers(fact.path if one.subject == "path" else fact.label) for one in asked.narrowed)
-            and self._holds(asked, fact)
+            if all(one.covers(fact.path if one.subject == "path" else fact.label) for one in condition.places)
+            and self._holds(condition, fact)
         )
 
-    def _holds(self, asked: Condition, fact: Fact) -> bool:
-        if asked.subject == "price" and fact.kind == "number":
+    def _holds(self, condition: Condition, fact: Fact) -> bool:
+        if condition.subject == "price" and fact.kind == "number":
             return False  # an amount saved is money, but no price
-        match asked.subject, asked.aspect:
+        match condition.subject, condition.aspect:
             case ("kind", _):
-                return fact.kind == asked.text
+                return fact.kind == condition.text
             case ("path" | "label", _):
-                return asked.covers(fact.path if asked.subject == "path" else fact.label)
+                return condition.covers(fact.path if condition.subject == "path" else fact.label)
             case ("availability", _):
-                return fact.after is not None and fact.after.type == "availability" and fact.after.value == asked.text
+                return (
+                    fact.after is not None and fact.after.type == "availability" and fact.after.value == condition.text
+                )
             case (_, ""):
-                return fact.after is not None and _compares(asked, fact.after)
+                return fact.after is not None and _compares(condition, fact.after)
             case (_, "before"):
-                return fact.before is not None and _compares(asked, fact.before)
+                return fact.before is not None and _compares(condition, fact.before)
             case (_, "drop" | "rise"):
-                return _moved(asked, fact)
+                return _moved_enough(condition, fact)
             case _:
-                since = fact.lowest_since if asked.aspect == "lowest" else fact.highest_since
-                if not since or fact.after is None or not _is_of(asked, fact.after):
+                since = fact.lowest_since if condition.aspect == "lowest" else fact.highest_since
+                if not since or fact.after is None or not _is_of(condition, fact.after):
                     return False
                 try:
                     known = datetime.fromisoformat(self._emitted_at) - datetime.fromisoformat(since)
                 except (ValueError, TypeError):
                     return False
-                return known.total_seconds() >= asked.days * _DAY_SECONDS
+                return known.total_seconds() >= condition.days * _DAY_SECONDS
 
 
 NO_FACTS = Facts()
@@ -304,20 +310,20 @@ def _keys_of(fact: Fact) -> Iterator[str]:
             yield Condition.key_of("has", side.type)
 
 
-def _is_of(asked: Condition, value: FactValue) -> bool:
-    return value.type == asked.type and (not asked.unit or value.unit == asked.unit)
+def _is_of(condition: Condition, value: FactValue) -> bool:
+    return value.type == condition.type and (not condition.unit or value.unit == condition.unit)
 
 
-def _compares(asked: Condition, value: FactValue) -> bool:
-    if not _is_of(asked, value):
+def _compares(condition: Condition, value: FactValue) -> bool:
+    if not _is_of(condition, value):
         return False
-    if asked.type == "date":
-        return asked.compares(_as_day(value.value), asked.text) if _as_day(value.value) else False
-    if asked.type == "version":
-        return asked.compares(_parts(value.value), _parts(asked.text))
+    if condition.type == "date":
+        return condition.compares(_as_day(value.value), condition.text) if _as_day(value.value) else False
+    if condition.type == "version":
+        return condition.compares(_parts(value.value), _parts(condition.text))
     if value.number is None:
         return False
-    return asked.compares(*_level((value.number, value.scale), (asked.number, asked.scale)))
+    return condition.compares(*_level((value.number, value.scale), (condition.number, condition.scale)))
 
 
 def _as_day(value: str) -> str:
@@ -325,19 +331,19 @@ def _as_day(value: str) -> str:
     return value if len(value) == len("2026-12-01") else ""
 
 
-def _moved(asked: Condition, fact: Fact) -> bool:
+def _moved_enough(condition: Condition, fact: Fact) -> bool:
     before, after = fact.before, fact.after
-    if before is None or after is None or not _is_of(asked, after) or before.type != after.type:
+    if before is None or after is None or not _is_of(condition, after) or before.type != after.type:
         return False
     if before.unit != after.unit or before.number is None or after.number is None:
         return False
     old, new = _level((before.number, before.scale), (after.number, after.scale))
-    moved = old - new if asked.aspect == "drop" else new - old
-    if moved <= 0:
+    movement = old - new if condition.aspect == "drop" else new - old
+    if movement <= 0:
         return False
-    if asked.is_share:
-        return old > 0 and asked.compares(moved * 100 * 10**asked.scale, asked.number * old)
-    return asked.compares(*_level((moved, max(before.scale, after.scale)), (asked.number, asked.scale)))
+    if condition.is_share:
+        return old > 0 and condition.compares(movement * 100 * 10**condition.scale, condition.number * old)
+    return condition.compares(*_level((movement, max(before.scale, after.scale)), (condition.number, condition.scale)))
 
 
 def _level(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

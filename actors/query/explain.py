@@ -17,7 +17,7 @@ from actors.query import words
 from actors.query.analysis import AnalysedText, TextSpan, word_spans
 from actors.query.conditions import Condition, Facts
 from actors.query.nodes import All, Any, Node, Not, Phrase, Query, Term, Word, terms
-from actors.query.parts import EventSide, Match, PartName, TextPart, Texts, matches, parts_of, text_of, told_in
+from actors.query.parts import EventSide, Match, PartName, TextPart, Texts, decode_event, matches, parts_of, text_of
 from actors.query.syntax import QueryError, parse
 
 MOST_MARKS = 100
@@ -58,11 +58,11 @@ class Explanation(Struct, frozen=True):
     diff: tuple[Piece, ...] = ()
 
 
-def shown(term: Term) -> str:
+def display(term: Term) -> str:
     """Return a term in readable form: a run of an unspaced script unchanged, a phrase in quotation marks.
 
     >>> from actors.query.syntax import parse
-    >>> [shown(term) for term in terms(parse('東京都 "vice presidents" plan* -old', "en").root)]
+    >>> [display(term) for term in terms(parse('東京都 "vice presidents" plan* -old', "en").root)]
     ['東京都', '"vice presidents"', 'plan*']
     """
     if not isinstance(term, Phrase):
@@ -74,10 +74,10 @@ def shown(term: Term) -> str:
 
 
 def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventSide) -> Explanation:
-    found = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
+    results = [term for term in dict.fromkeys(terms(query.root)) if text.has_term(term, query.language)]
     spans: dict[int, Sequence[TextSpan]] = {}
     marks: dict[int, list[TextSpan]] = {}
-    for term in found:
+    for term in results:
         for place in text.places(term, query.language):
             if place.part not in spans:
                 spans[place.part] = word_spans(parts[place.part].text)
@@ -91,36 +91,36 @@ def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventS
         if part.name == "content" and (shown_marks[number] or len(parts) == _PLAIN):
             content = tuple(_excerpts(part.text, shown_marks[number]))
     return Explanation(
-        tuple(map(shown, found)),
+        tuple(map(display, results)),
         tuple((mark.start, mark.end) for mark in shown_marks[0]),
         content,
         tuple(_pieces(parts, shown_marks)),
     )
 
 
-def _values(asked: Condition, parts: Sequence[TextPart], facts: Facts) -> Iterator[tuple[int, TextSpan]]:
+def _values(condition: Condition, parts: Sequence[TextPart], facts: Facts) -> Iterator[tuple[int, TextSpan]]:
     """Yield the values that meet a condition, each with the number of its part: on the side where the condition holds,
     else in the content or title of an entry.
     """
-    for fact in facts.met(asked):
-        is_old = asked.aspect == "before" or fact.after is None
+    for fact in facts.matching(condition):
+        is_old = condition.aspect == "before" or fact.after is None
         value, names = (fact.before, ["before", "removed"]) if is_old else (fact.after, ["after", "added"])
         names = [*(names if fact.before and fact.after else names[::-1]), "content", "title"]
         if value is None or not value.text:
             continue
         shape = re.compile(rf"(?<!\w){re.escape(value.text)}(?!\w)")
-        there = [number for number, part in enumerate(parts) if part.name in names]
-        for number in sorted(there, key=lambda number: names.index(parts[number].name)):
-            if found := shape.search(parts[number].text):
-                yield number, TextSpan(*found.span())
+        candidates = [number for number, part in enumerate(parts) if part.name in names]
+        for number in sorted(candidates, key=lambda number: names.index(parts[number].name)):
+            if match := shape.search(parts[number].text):
+                yield number, TextSpan(*match.span())
                 break
 
 
 def _pieces(parts: Sequence[TextPart], marks: Mapping[int, Sequence[TextSpan]]) -> Iterator[Piece]:
     """Yield the first excerpts of the diff's texts with marks; of its first text if there are none."""
     diff = [number for number, part in enumerate(parts) if part.name not in ("title", "content") and part.text.strip()]
-    having = [number for number in diff if marks[number]] or diff[:1]
-    for number in having[:MOST_PIECES]:
+    with_marks = [number for number in diff if marks[number]] or diff[:1]
+    for number in with_marks[:MOST_PIECES]:
         part = parts[number]
         for excerpt in _excerpts(part.text, marks[number]):
             yield Piece(part.name, part.place, excerpt)
@@ -132,15 +132,15 @@ def merged(spans: Sequence[TextSpan]) -> list[TextSpan]:
     >>> merged([TextSpan(5, 9), TextSpan(0, 3), TextSpan(2, 4), TextSpan(7, 7)])
     [TextSpan(start=0, end=4), TextSpan(start=5, end=9)]
     """
-    found: list[TextSpan] = []
+    merged_spans: list[TextSpan] = []
     for span in sorted(spans):
         if span.start >= span.end:
             continue
-        if found and span.start < found[-1].end:
-            found[-1] = TextSpan(found[-1].start, max(span.end, found[-1].end))
+        if merged_spans and span.start < merged_spans[-1].end:
+            merged_spans[-1] = TextSpan(merged_spans[-1].start, max(span.end, merged_spans[-1].end))
         else:
-            found.append(span)
-    return found
+            merged_spans.append(span)
+    return merged_spans
 
 
 def _excerpts(content: str, marks: Sequence[TextSpan]) -> Iterator[Excerpt]:
@@ -151,8 +151,8 @@ def _excerpts(content: str, marks: Sequence[TextSpan]) -> Iterator[Excerpt]:
         return
     groups: list[list[TextSpan]] = []
     for mark in marks:
-        near = groups and mark.start - groups[-1][-1].end <= AROUND
-        if near and mark.end - groups[-1][0].start <= LONGEST_EXCERPT - AROUND:
+        is_near = groups and mark.start - groups[-1][-1].end <= AROUND
+        if is_near and mark.end - groups[-1][0].start <= LONGEST_EXCERPT - AROUND:
             groups[-1].append(mark)
         else:
             groups.append([mark])
@@ -216,11 +216,11 @@ def _words(query: Query) -> Iterator[str]:
             if isinstance(parse(quoted[1], query.language).root, Word):
                 yield f"{quoted[0][:80]} is one word once it has been read: the quotation marks change nothing."
     for lower in _LOWER.finditer(_QUOTED.sub(" ", query.text)):
-        meant = lower[0].upper()
-        yield f"{lower[0]} is read as a word that must occur: if you mean the operator, write {meant}."
+        operator = lower[0].upper()
+        yield f"{lower[0]} is read as a word that must occur: if you mean the operator, write {operator}."
     for term in terms(query.root):
         if isinstance(term, Word) and len(term.text) >= words.LONGEST:
-            yield f"Of a long word only the first {words.LONGEST} characters count: {shown(term)[:20]}..."
+            yield f"Of a long word only the first {words.LONGEST} characters count: {display(term)[:20]}..."
 
 
 class SearchTerm(Struct, frozen=True):
@@ -245,14 +245,16 @@ class SearchRequest(Struct, frozen=True):
     events: tuple[SearchedEvent, ...]
 
 
-def search(asked: SearchRequest) -> list[bool]:
+def search(request: SearchRequest) -> list[bool]:
     """Return for each event whether it is found. Raises QueryError, UnknownLanguage."""
-    terms = [(parse(term.query, term.language), term.match) for term in asked.terms]
-    found = []
-    for event in asked.events:
-        texts = Texts(told_in(event.body))
-        found.append(all(any(matches(terms[at][0], texts.of(terms[at][1])) for at in group) for group in event.groups))
-    return found
+    terms = [(parse(term.query, term.language), term.match) for term in request.terms]
+    results = []
+    for event in request.events:
+        texts = Texts(decode_event(event.body))
+        results.append(
+            all(any(matches(terms[at][0], texts.of(terms[at][1])) for at in group) for group in event.groups)
+        )
+    return results
 
 
 MOST_COUNTED = 50
@@ -279,29 +281,33 @@ class PreviewAnswer(Struct, frozen=True):
 
 def counted_terms(query_text: str, language: str) -> tuple[str, ...]:
     """Return the terms that `found_in` counts. Raises QueryError, UnknownLanguage."""
-    return tuple(map(shown, list(dict.fromkeys(terms(parse(query_text, language).root)))[:MOST_COUNTED]))
+    return tuple(map(display, list(dict.fromkeys(terms(parse(query_text, language).root)))[:MOST_COUNTED]))
 
 
-def preview(asked: PreviewRequest) -> PreviewAnswer:
+def preview(request: PreviewRequest) -> PreviewAnswer:
     """Try a query on events. Raises QueryError, UnknownLanguage."""
-    query = parse(asked.query, asked.language)
+    query = parse(request.query, request.language)
     counted = list(dict.fromkeys(terms(query.root)))[:MOST_COUNTED]
     found_in = [0] * len(counted)
     matched: list[int] = []
     why: list[Explanation] = []
-    for place, body in enumerate(asked.bodies):
-        event = told_in(body)
-        text = text_of(event, asked.match)
+    for place, body in enumerate(request.bodies):
+        event = decode_event(body)
+        text = text_of(event, request.match)
         for number, term in enumerate(counted):
             found_in[number] += text.has_term(term, query.language)
         if matches(query, text):
             matched.append(place)
-            if len(why) < asked.show:
-                why.append(explain(query, parts_of(event, asked.match), text))
+            if len(why) < request.show:
+                why.append(explain(query, parts_of(event, request.match), text))
     return PreviewAnswer(tuple(matched), tuple(why), tuple(found_in))
 
 
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "search_events": lambda asked: msgspec.msgpack.encode(search(msgspec.msgpack.decode(asked, type=SearchRequest))),
-    "preview_query": lambda asked: msgspec.msgpack.encode(preview(msgspec.msgpack.decode(asked, type=PreviewRequest))),
+    "search_events": lambda request: msgspec.msgpack.encode(
+        search(msgspec.msgpack.decode(request, type=SearchRequest))
+    ),
+    "preview_query": lambda request: msgspec.msgpack.encode(
+        preview(msgspec.msgpack.decode(request, type=PreviewRequest))
+    ),
 }

@@ -16,7 +16,7 @@ from unicodedata import normalize
 from actors.query.words import TABLES
 
 _NAMES: Mapping[str, str] = MappingProxyType(TABLES["languages"])
-_REMEMBERED = 100_000
+_CACHE_SIZE = 100_000
 
 # Letters with a visible mark that Unicode does not decompose.
 _UNDIVIDED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
@@ -57,14 +57,14 @@ class Language:
 
     def keys(self, word: str) -> tuple[str, ...]:
         """Return the one or two keys of a word in `words.plain` form."""
-        found = self._keys.get(word)
-        if found is None:
-            if len(self._keys) >= _REMEMBERED:
+        keys = self._keys.get(word)
+        if keys is None:
+            if len(self._keys) >= _CACHE_SIZE:
                 self._keys.clear()
-            found = self._keys[word] = self._make(word)
-        return found
+            keys = self._keys[word] = self._compute(word)
+        return keys
 
-    def _make(self, word: str) -> tuple[str, ...]:
+    def _compute(self, word: str) -> tuple[str, ...]:
         first = fold(self._stem(word))
         if word.isascii():
             return (first,)

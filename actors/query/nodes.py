@@ -76,7 +76,7 @@ class Not:
     part: Node
 
     def __str__(self) -> str:
-        grouped = isinstance(self.part, Any | All | Not) or (isinstance(self.part, Condition) and self.part.narrowed)
+        grouped = isinstance(self.part, Any | All | Not) or (isinstance(self.part, Condition) and self.part.places)
         return f"-({self.part})" if grouped else f"-{self.part}"
 
 

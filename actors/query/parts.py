@@ -31,7 +31,7 @@ class _Block(NamedTuple):
     text: AnalysedText
     other: AnalysedText
 
-    def brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
+    def contributes(self, term: Word | Prefix | Phrase, code: str) -> bool:
         """Whether a term is here, and not on the other side."""
         return self.text.has_term(term, code) and not self.other.has_term(term, code)
 
@@ -66,14 +66,14 @@ class EventSide:
     def has_term(self, term: Word | Prefix | Phrase | Condition, code: str) -> bool:
         """Whether the title or this side has a word, prefix or phrase, or meets a condition."""
         if isinstance(term, Condition):
-            return self.facts.meet(term)
-        return self._brings(term, code) or self._title.has_term(term, code)
+            return self.facts.is_met(term)
+        return self._contributes(term, code) or self._title.has_term(term, code)
 
     def satisfies(self, query: Query) -> bool:
         if self._empty:
             return False
-        holds, by_side = self._judge(query.root, query.language)
-        return holds and (by_side or next(terms(query.root), None) is None)
+        holds, contributed = self._evaluate(query.root, query.language)
+        return holds and (contributed or next(terms(query.root), None) is None)
 
     def places(self, term: Word | Prefix | Phrase | Condition, code: str) -> Iterator[TermOccurrence]:
         if isinstance(term, Condition):
@@ -82,31 +82,31 @@ class EventSide:
         for place in self._plain.places(term, code):
             yield place._replace(part=self._plain_numbers[place.part])
         for block in self._blocks:
-            if block.brings(term, code):
+            if block.contributes(term, code):
                 for place in block.text.places(term, code):
                     yield place._replace(part=block.number)
 
-    def _judge(self, node: Node, code: str) -> tuple[bool, bool]:
+    def _evaluate(self, node: Node, code: str) -> tuple[bool, bool]:
         """Return whether a part of a query holds, and whether this side contributes."""
         match node:
             case Word() | Prefix() | Phrase():
-                brings = self._brings(node, code)
-                return brings or self._title.has_term(node, code), brings
+                contributes = self._contributes(node, code)
+                return contributes or self._title.has_term(node, code), contributes
             case Condition():
-                return self.facts.meet(node), True
+                return self.facts.is_met(node), True
             case Not(part):
-                return not self._judge(part, code)[0], False
+                return not self._evaluate(part, code)[0], False
             case All(parts):
-                found = [self._judge(part, code) for part in parts]
-                return all(holds for holds, _ in found), any(by_side for _, by_side in found)
+                results = [self._evaluate(part, code) for part in parts]
+                return all(holds for holds, _ in results), any(contributed for _, contributed in results)
             case Any(parts):
-                found = [judged for part in parts if (judged := self._judge(part, code))[0]]
-                return bool(found), any(by_side for _, by_side in found)
+                results = [result for part in parts if (result := self._evaluate(part, code))[0]]
+                return bool(results), any(contributed for _, contributed in results)
             case _:
                 assert_never(node)
 
-    def _brings(self, term: Word | Prefix | Phrase, code: str) -> bool:
-        return self._plain.has_term(term, code) or any(block.brings(term, code) for block in self._blocks)
+    def _contributes(self, term: Word | Prefix | Phrase, code: str) -> bool:
+        return self._plain.has_term(term, code) or any(block.contributes(term, code) for block in self._blocks)
 
 
 Match = Literal["change", "added", "removed", "page"]
@@ -155,50 +155,50 @@ class TextPart(NamedTuple):
     other: str | None = None
 
 
-_told = msgspec.json.Decoder(EventView)
+_decoder = msgspec.json.Decoder(EventView)
 
 
-def told_in(body: bytes) -> EventView:
+def decode_event(body: bytes) -> EventView:
     """Decode the fields of a stored event that matching needs. Raises msgspec.MsgspecError."""
-    return _told.decode(body)
+    return _decoder.decode(body)
 
 
-def parts_of(told: EventView, match: Match) -> tuple[TextPart, ...]:
+def parts_of(event: EventView, match: Match) -> tuple[TextPart, ...]:
     """Return the texts that an alert reads, the title first."""
-    return TextPart("title", told.title), *_rest(told, match)
+    return TextPart("title", event.title), *_rest(event, match)
 
 
-def text_of(told: EventView, match: Match) -> AnalysedText | EventSide:
+def text_of(event: EventView, match: Match) -> AnalysedText | EventSide:
     """Return the texts that an alert reads, for queries."""
-    title, *rest = parts_of(told, match)
-    if match in ("added", "removed") and _diff(told) is not None:
-        return EventSide(title.text, [(part.text, part.other) for part in rest], told.facts)
-    return AnalysedText(title.text, *(part.text for part in rest), facts=told.facts)
+    title, *rest = parts_of(event, match)
+    if match in ("added", "removed") and _diff(event) is not None:
+        return EventSide(title.text, [(part.text, part.other) for part in rest], event.facts)
+    return AnalysedText(title.text, *(part.text for part in rest), facts=event.facts)
 
 
 class Texts:
     """The texts of one event, made on demand. Without a diff they are all the same."""
 
-    def __init__(self, told: EventView) -> None:
-        self.told = told
-        self._made: dict[Match, AnalysedText | EventSide] = {}
+    def __init__(self, event: EventView) -> None:
+        self.event = event
+        self._texts: dict[Match, AnalysedText | EventSide] = {}
 
     def of(self, match: Match) -> AnalysedText | EventSide:
-        asked: Match = "page" if _diff(self.told) is None else match
-        found = self._made.get(asked)
-        if found is None:
-            found = self._made[asked] = text_of(self.told, asked)
-        return found
+        mode: Match = "page" if _diff(self.event) is None else match
+        text = self._texts.get(mode)
+        if text is None:
+            text = self._texts[mode] = text_of(self.event, mode)
+        return text
 
 
-def _diff(told: EventView) -> Difference | None:
-    return told.diff if told.source_type in WITH_DIFF else None
+def _diff(event: EventView) -> Difference | None:
+    return event.diff if event.source_type in WITH_DIFF else None
 
 
-def _rest(told: EventView, match: Match) -> Iterator[TextPart]:
-    diff = _diff(told)
+def _rest(event: EventView, match: Match) -> Iterator[TextPart]:
+    diff = _diff(event)
     if diff is None or match == "page":
-        yield TextPart("content", told.content)
+        yield TextPart("content", event.content)
         return
     if match != "removed":
         yield from (TextPart("added", text, number) for number, text in enumerate(diff.added))
@@ -210,7 +210,7 @@ def _rest(told: EventView, match: Match) -> Iterator[TextPart]:
         if match != "removed":
             yield TextPart("after", block.after, number, block.before if match == "added" else None)
     if diff.truncated and match != "removed":
-        yield TextPart("content", told.content)
+        yield TextPart("content", event.content)
 
 
 def matches(query: Query, text: AnalysedText | EventSide) -> bool:
@@ -240,9 +240,9 @@ def holds(node: Node, text: AnalysedText, keys: frozenset[str], code: str) -> bo
     if isinstance(node, Not):
         return not holds(node.part, text, keys, code)
     if isinstance(node, Condition):
-        return text.facts.meet(node)
+        return text.facts.is_met(node)
     if isinstance(node, Phrase):
-        return text.in_a_row(node, code)
+        return text.has_phrase(node, code)
     if isinstance(node, Prefix):
-        return text.begins(node.text)
+        return text.has_prefix(node.text)
     assert_never(node)

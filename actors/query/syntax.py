@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple
 
 from actors.query import words
-from actors.query.conditions import BEGINS, Condition, ConditionError, misspelled, read_condition
+from actors.query.conditions import BEGINS, Condition, ConditionError, misspelling, read_condition
 from actors.query.languages import Language, fold, language
 from actors.query.nodes import All, Any, Node, Not, Path, Phrase, Prefix, Query, Step, Unit, Word, units
 
@@ -42,11 +42,11 @@ class QueryError(Exception):
 
 def parse(text: str, language_code: str, *, strict: bool = False) -> Query:
     """Parse a query. Raises QueryError, UnknownLanguage. strict: refuse words that look like a misspelled condition."""
-    speech = language(language_code)
+    lang = language(language_code)
     if len(text) > MOST_CHARACTERS:
         raise QueryError(f"a query has at most {MOST_CHARACTERS} characters, not {len(text)}", MOST_CHARACTERS)
-    reader = _Reader(_tokens(text, speech, strict))
-    root = reader.choice(0) if reader.token.kind != "end" else All(())
+    reader = _Reader(_tokens(text, lang, strict))
+    root = reader.alternatives(0) if reader.token.kind != "end" else All(())
     if reader.token.kind == "close":
         raise QueryError("this ) closes nothing", reader.token.at)
     return Query(text, language_code, root)
@@ -58,47 +58,49 @@ class _Token(NamedTuple):
     node: Node = All(())
 
 
-def _tokens(text: str, speech: Language, strict: bool) -> list[_Token]:
-    found: list[_Token] = []
+def _tokens(text: str, lang: Language, strict: bool) -> list[_Token]:
+    tokens: list[_Token] = []
     terms = at = 0
     while match := _TOKEN.search(text, at):
         at = match.end()
-        token, at = _token(match, text, speech)
+        token, at = _token(match, text, lang)
         if (
             strict
             and match.lastgroup == "word"
             and isinstance(token.node, Word | Phrase)
-            and (says := misspelled(match[0]))
+            and (advice := misspelling(match[0]))
         ):
-            raise QueryError(says, match.start())
+            raise QueryError(advice, match.start())
         terms += sum(1 for _ in units(token.node)) + isinstance(token.node, Condition)
         if terms > MOST_TERMS:
             raise QueryError(f"a query has at most {MOST_TERMS} words", token.at)
-        found.append(token)
-    return [*found, _Token("end", len(text))]
+        tokens.append(token)
+    return [*tokens, _Token("end", len(text))]
 
 
-def _token(match: re.Match[str], text: str, speech: Language) -> tuple[_Token, int]:
+def _token(match: re.Match[str], text: str, lang: Language) -> tuple[_Token, int]:
     at, kind = match.start(), match.lastgroup
     if kind == "quote":
         closing = _QUOTE.search(text, at + 1)
         if closing is None:
             raise QueryError("this quotation mark is not closed", at)
-        return _Token("item", at, _item(text[at + 1 : closing.start()], at, speech)), closing.end()
+        return _Token("item", at, _item(text[at + 1 : closing.start()], at, lang)), closing.end()
     if kind != "word":
         return _Token(str(kind), at), match.end()
     word = match[0]
-    if (begins := BEGINS.match(word)) and (found := _condition(word, begins.end() == len(word), match, text)):
-        return found
+    if (prefix_match := BEGINS.match(word)) and (
+        tokens := _condition(word, prefix_match.end() == len(word), match, text)
+    ):
+        return tokens
     if word in ("OR", "AND", "NOT"):
         return _Token(word.lower(), at), match.end()
-    return _Token("item", at, _item(word, at, speech)), match.end()
+    return _Token("item", at, _item(word, at, lang)), match.end()
 
 
-def _condition(word: str, opens: bool, match: re.Match[str], text: str) -> tuple[_Token, int] | None:
-    """Return a condition, None if it only begins like one. opens: its value may follow in quotation marks."""
+def _condition(word: str, may_quote: bool, match: re.Match[str], text: str) -> tuple[_Token, int] | None:
+    """Return a condition, None if it only begins like one. may_quote: its value may follow in quotation marks."""
     end = match.end()
-    if opens and (quote := _QUOTE.match(text, end)):
+    if may_quote and (quote := _QUOTE.match(text, end)):
         if (closing := _QUOTE.search(text, quote.end())) is None:
             raise QueryError("this quotation mark is not closed", end)
         word, end = word + text[quote.end() : closing.start()], closing.end()
@@ -111,7 +113,7 @@ def _condition(word: str, opens: bool, match: re.Match[str], text: str) -> tuple
     return _Token("item", match.start(), condition), end
 
 
-def _narrowed(parts: list[Node]) -> list[Node]:
+def _with_places(parts: list[Node]) -> list[Node]:
     """Move the conditions of a group that only name a place into its other conditions, if there are any."""
     places = tuple(part for part in parts if isinstance(part, Condition) and part.names_place)
     others = [part for part in parts if isinstance(part, Condition) and not part.names_place]
@@ -120,38 +122,38 @@ def _narrowed(parts: list[Node]) -> list[Node]:
     return [part.within(places) if isinstance(part, Condition) else part for part in parts if part not in places]
 
 
-def _item(text: str, at: int, speech: Language) -> Node:
+def _item(text: str, at: int, lang: Language) -> Node:
     """Return the node of a word or the inside of a phrase: often one word, else words in a row."""
-    stem, star = (text[:-1], True) if text.endswith("*") else (text, False)
+    stem, is_prefix = (text[:-1], True) if text.endswith("*") else (text, False)
     if "*" in stem:
         raise QueryError("a * can only end a word", at)
     steps: list[Step] = []
-    needs: list[Node] = []
+    required: list[Node] = []
     for chunk in words.chunks(words.plain(stem)):
         shape = words.shape(chunk)
         if len(steps) + len(shape.row) > MOST_TERMS:
             raise QueryError(f"a query has at most {MOST_TERMS} words", at)
-        _add_steps(shape, speech, steps, needs)
+        _add_steps(shape, lang, steps, required)
     if not steps:
         hint = _HINTS.get(stem[:1], "there is no letter, digit or emoji in it")
         raise QueryError(f"{text[:40]!r} has no searchable word: {hint}", at)
-    if star:
+    if is_prefix:
         steps[-1] = tuple((*path[:-1], _prefix(path[-1], stem, at)) for path in steps[-1])
     row: Node = Phrase(tuple(steps))
     if len(steps) == 1 and len(steps[0]) == 1 and len(steps[0][0]) == 1:
         row = steps[0][0][0]
-    elif len(steps) == 2 and len(needs) == 1 and not star:
-        return needs[0]  # a pair of an unspaced script is enough
-    return All((row, *needs)) if needs and not star else row
+    elif len(steps) == 2 and len(required) == 1 and not is_prefix:
+        return required[0]  # a pair of an unspaced script is enough
+    return All((row, *required)) if required and not is_prefix else row
 
 
-def _add_steps(shape: words.Shape, speech: Language, steps: list[Step], needs: list[Node]) -> None:
+def _add_steps(shape: words.Shape, lang: Language, steps: list[Step], required: list[Node]) -> None:
     """Add the steps of one chunk. Pairs of an unspaced script are needed too: they are rarer than single characters."""
 
     def unit(word: str) -> Unit:
-        return Word(word, speech.keys(word))
+        return Word(word, lang.keys(word))
 
-    readings = {reading.start: reading for reading in shape.also if reading.typed}
+    readings = {reading.start: reading for reading in shape.readings if reading.in_queries}
     at = 0
     while at < len(shape.row):
         reading = readings.get(at)
@@ -159,14 +161,14 @@ def _add_steps(shape: words.Shape, speech: Language, steps: list[Step], needs: l
         path: Path = tuple(unit(word) for word in shape.row[at:end])
         steps.append((path, (unit(reading.word),)) if reading else (path,))
         at = end
-    needs.extend(unit(r.word) for r in shape.also if not r.typed and r.end - r.start == 2)
+    required.extend(unit(r.word) for r in shape.readings if not r.in_queries and r.end - r.start == 2)
 
 
-def _prefix(unit: Unit, typed: str, at: int) -> Unit:
+def _prefix(unit: Unit, text: str, at: int) -> Unit:
     beginning = fold(unit.text)
     if words.unspaced(beginning):
         return unit  # a run of characters is found inside a longer one anyway
-    if len(beginning) < SHORTEST_PREFIX or typed[-1:].isspace():
+    if len(beginning) < SHORTEST_PREFIX or text[-1:].isspace():
         raise QueryError(f"a * follows a word of at least {SHORTEST_PREFIX} letters or digits", at)
     return Prefix(beginning)
 
@@ -178,7 +180,7 @@ class _Reader:
         self._tokens = iter(tokens)
         self.token = next(self._tokens)
 
-    def choice(self, depth: int) -> Node:
+    def alternatives(self, depth: int) -> Node:
         """Read alternatives up to a closing parenthesis or the end."""
         parts = [self._all(depth)]
         while self.token.kind == "or":
@@ -192,7 +194,7 @@ class _Reader:
             if self.token.kind == "and":
                 self._next()
             parts.append(self._part(depth))
-        parts = _narrowed(parts)
+        parts = _with_places(parts)
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _part(self, depth: int) -> Node:
@@ -210,11 +212,11 @@ class _Reader:
                     raise QueryError(f"parentheses nest token.at most {MOST_NESTING} deep", token.at)
                 if self.token.kind == "close":
                     raise QueryError("these parentheses are empty", token.at)
-                inside = self.choice(depth + 1)
+                group = self.alternatives(depth + 1)
                 if self.token.kind != "close":
                     raise QueryError("this ( is not closed", token.at)
                 self._next()
-                return inside
+                return group
             case "or" | "and":
                 raise QueryError(
                     f"{token.kind.upper()} needs a word before and after it (the word itself: quote it)", token.at

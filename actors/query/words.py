@@ -63,19 +63,19 @@ _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Reading(NamedTuple):
-    """Another word for the stretch [start, end) of a chunk's row. typed: it counts in queries too."""
+    """Another word for the stretch [start, end) of a chunk's row. in_queries: it counts in queries too."""
 
     word: str
     start: int
     end: int
-    typed: bool
+    in_queries: bool
 
 
 class Shape(NamedTuple):
     """An analysed chunk: one word for each position, and the other readings."""
 
     row: tuple[str, ...]
-    also: tuple[Reading, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 def plain(text: str) -> str:
@@ -91,67 +91,67 @@ def chunks(text: str) -> list[str]:
     return (_ASCII_CHUNKS if text.isascii() else _CHUNKS).findall(text)
 
 
-def placed(text: str) -> list[tuple[int, str]]:
-    found = (_ASCII_CHUNKS if text.isascii() else _CHUNKS).finditer(text)
-    return [(each.start(), each[0]) for each in found]
+def chunk_positions(text: str) -> list[tuple[int, str]]:
+    matches = (_ASCII_CHUNKS if text.isascii() else _CHUNKS).finditer(text)
+    return [(each.start(), each[0]) for each in matches]
 
 
 _shapes: dict[str, Shape] = {}
-_REMEMBERED = 50_000
+_CACHE_SIZE = 50_000
 
 
 def shape(chunk: str) -> Shape:
     """Analyse a chunk; cached."""
-    found = _shapes.get(chunk)
-    if found is None:
-        if len(_shapes) >= _REMEMBERED:
+    cached = _shapes.get(chunk)
+    if cached is None:
+        if len(_shapes) >= _CACHE_SIZE:
             _shapes.clear()
-        found = _shape(chunk)
+        cached = _shape(chunk)
         if len(chunk) <= LONGEST:
-            _shapes[chunk] = found
-    return found
+            _shapes[chunk] = cached
+    return cached
 
 
 def _shape(chunk: str) -> Shape:
     if chunk.isalnum() and not _IS_UNSPACED.search(chunk):
         return Shape((chunk[:LONGEST],))
     bare = chunk.rstrip("+#").lstrip(".")
-    words, glues = _unglue(bare)
+    words, glues = _split_glue(bare)
     row: list[str] = []
-    also: list[Reading] = []
+    readings: list[Reading] = []
     starts = []
     for word in words:
         starts.append(len(row))
-        _lay(word, row, also)
+        _append_word(word, row, readings)
     starts.append(len(row))
     for first, end in _runs(words, glues):
-        also.append(Reading("".join(words[first:end]), starts[first], starts[end], True))
+        readings.append(Reading("".join(words[first:end]), starts[first], starts[end], True))
     # A leading dot and a trailing + or # are part of a word; if longer than a letter, it also counts without them.
     tail = chunk[len(chunk.rstrip("+#")) :]
     if tail:
         if len(row[-1]) > 1:
-            also.append(Reading(row[-1], len(row) - 1, len(row), False))
+            readings.append(Reading(row[-1], len(row) - 1, len(row), False))
         row[-1] += tail
     if chunk.startswith("."):
         if len(row[0]) > 1:
-            also.append(Reading(row[0], 0, 1, False))
+            readings.append(Reading(row[0], 0, 1, False))
         row[0] = "." + row[0]
-    return Shape(tuple(word[:LONGEST] for word in row), tuple(r._replace(word=r.word[:LONGEST]) for r in also))
+    return Shape(tuple(word[:LONGEST] for word in row), tuple(r._replace(word=r.word[:LONGEST]) for r in readings))
 
 
-def _unglue(bare: str) -> tuple[list[str], list[str]]:
+def _split_glue(bare: str) -> tuple[list[str], list[str]]:
     """Return a chunk's words and the glue between them; a decimal number or a version stays one word."""
     first, *rest = _SPLIT.split(bare)
     # Kept in parts until the end: a text of only "1.1.1." would otherwise be copied once for each dot.
-    found, glues, is_number = [[first]], list[str](), first.isdecimal()
+    groups, glues, is_number = [[first]], list[str](), first.isdecimal()
     for glue, word in zip(rest[::2], rest[1::2], strict=True):
         if is_number and glue in ".," and word.isdecimal():
-            found[-1].append(word)
+            groups[-1].append(word)
         else:
-            found.append([word])
+            groups.append([word])
             glues.append(glue)
             is_number = word.isdecimal()
-    return [".".join(parts) for parts in found], glues
+    return [".".join(parts) for parts in groups], glues
 
 
 def _runs(words: list[str], glues: list[str]) -> Iterator[tuple[int, int]]:
@@ -167,17 +167,17 @@ def _runs(words: list[str], glues: list[str]) -> Iterator[tuple[int, int]]:
             first = at
 
 
-def _lay(word: str, row: list[str], also: list[Reading]) -> None:
+def _append_word(word: str, row: list[str], readings: list[Reading]) -> None:
     """Add a word to the row: whole, or as the characters of an unspaced script plus their pairs."""
     if _THOUSANDS.fullmatch(word):
-        also.append(Reading(word.replace(".", ""), len(row), len(row) + 1, True))
+        readings.append(Reading(word.replace(".", ""), len(row), len(row) + 1, True))
     for run in _RUNS.findall(word):
         if not _IS_UNSPACED.match(run):
             row.append(run)
             continue
         start = len(row)
         row.extend(run)
-        also.extend(Reading(a + b, start + n, start + n + 2, False) for n, (a, b) in enumerate(pairwise(run)))
+        readings.extend(Reading(a + b, start + n, start + n + 2, False) for n, (a, b) in enumerate(pairwise(run)))
 
 
 def unspaced(word: str) -> bool:

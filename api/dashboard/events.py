@@ -14,7 +14,7 @@ from actors.language.speaking import say
 from actors.notices import wants_notice
 from actors.notification.headline import ListedEvent, host_of
 from actors.notification.headline import lines_of as item_lines
-from actors.query import Texts, told_in
+from actors.query import Texts, decode_event
 from api.dashboard.drawing.difference import EventChange, in_the_text, lines_of, typed_lines
 from api.dashboard.forms import Form
 from api.dashboard.screen import Go, Page, PictureAnswer, Screen, Visit, post
@@ -101,7 +101,7 @@ def changed_in(event: Event) -> EventChange:
 
 
 def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str], Millis | None]) -> list[Alert]:
-    told = told_in(stored.body)
+    told = decode_event(stored.body)
     if stored.kind in (Kind.NOTICE, Kind.HEARTBEAT):
         kind = told.alert_type or ""
         return [alert for alert in alerts if alert.enabled and wants_notice(alert, kind, stored)]

@@ -215,8 +215,8 @@ async def true_now(call: OperationContext, query_text: str, language: str, scope
             facts = [msgspec.convert({"after": one[0], "label": one[2], "path": one[3]}, Fact) for one in values]
             texts = (source.called, *(block.text for block in told.blocks[:200])) if told else ()
             if matches(query, AnalysedText(*texts, facts=Facts(facts))):
-                met = (fact for term in asked for fact in Facts(facts).met(term))
-                pairs = ((fact.label, fact.after.text) for fact in met if fact.after is not None)
+                matching = (fact for term in asked for fact in Facts(facts).matching(term))
+                pairs = ((fact.label, fact.after.text) for fact in matching if fact.after is not None)
                 found += [wire.TrueNow(source.id, source.called, label, text) for label, text in islice(pairs, 1)]
     return found
 

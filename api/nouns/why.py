@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct
 from actors.errors import Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.views import PushView, SourceExplanation, SourceView
-from actors.query import QueryError, Texts, UnknownLanguage, matches, parse, told_in
+from actors.query import QueryError, Texts, UnknownLanguage, decode_event, matches, parse
 from actors.signatures.coverage import CoverageReceipt, LoggedEvents, receipt_of, said
 from api.fields.queries import Cursor
 from api.fields.sources import HeldEvents, PushStatus, SourceStatus
@@ -470,7 +470,7 @@ async def _before(call: OperationContext, stored: Stored, notes: Sequence[Note])
 
 
 async def _alerts(call: OperationContext, stored: Stored, event: Event) -> Matching:
-    texts = Texts(told_in(stored.body))
+    texts = Texts(decode_event(stored.body))
     met = await call.context.storage.outbox.met(seq_of(event.story)) if isinstance(event.story, str) else {}
     found = Matching([], [])
     enabled = [alert for alert in await call.context.storage.alerts.all() if alert.enabled]

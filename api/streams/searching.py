@@ -15,7 +15,7 @@ import msgspec
 import trio
 
 from actors.errors import Overloaded
-from actors.query import Query, matches, parse, told_in
+from actors.query import Query, decode_event, matches, parse
 from actors.query import Texts as TextsOf
 from actors.query.explain import SearchedEvent, SearchRequest, SearchTerm
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
@@ -104,7 +104,7 @@ class Texts:
     def _of(self, event: Stored) -> TextsOf:
         found = self._kept.get(event.seq)
         if found is None:
-            found = self._kept[event.seq] = TextsOf(told_in(event.body))
+            found = self._kept[event.seq] = TextsOf(decode_event(event.body))
             if len(self._kept) > _ANALYSES:
                 self._kept.popitem(last=False)
         return found

@@ -15,7 +15,7 @@ import trio
 from httpx_sse import EventSource, ServerSentEvent
 
 from actors.messages.requests import NewSource
-from actors.query import AnalysedText, QueryError, Texts, languages, matches, parse, told_in
+from actors.query import AnalysedText, QueryError, Texts, decode_event, languages, matches, parse
 from actors.query.explain import explain
 from actors.query.nodes import All, Node, Not, Phrase, Word, units
 from actors.query.nodes import Any as AnyOf
@@ -193,7 +193,7 @@ def _passes(asked: StreamQuery, event: Stored) -> bool:
         return False
     if not asked.keyword:
         return True
-    text = Texts(told_in(event.body)).of("page")
+    text = Texts(decode_event(event.body)).of("page")
     terms = [word if '"' in word or "*" in word else f'"{word}"' for word in asked.keyword]
     queries = [parse(term, language) for term in terms for language in ("en", "simple")]
     return event.kind != Kind.NOTICE and any(matches(each, text) for each in queries)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actors.query import Texts, matches, parse, told_in
+from actors.query import Texts, decode_event, matches, parse
 from actors.series import has_prices, with_records
 from storage.append import events_of
 from storage.errors import Unavailable
@@ -62,7 +62,7 @@ class Watched:
         mint = CountingMint(at << COUNTER_BITS)
         harvest = Harvest(SOURCE.id, drafts, SourceState(SOURCE.id, SourceRuntime()))
         (event,) = events_of(await self.storage.log.append((harvest,), self.storage.lease, mint, stamp))
-        return Texts(told_in(event.body))
+        return Texts(decode_event(event.body))
 
 
 async def watched(began: int = ADDED) -> Watched:

@@ -436,7 +436,7 @@ async def test_users_of_the_alerts_have_a_change_before_it_is_acknowledged() -> 
     async def hear(alerts: Any) -> None:
         heard.append([alert.id for alert in alerts])
 
-    async with running(rig, heard=hear):
+    async with running(rig, on_alerts_read=hear):
         assert heard == [["a"]], "also at the start"
         await rig.prepare_only(an_alert("b"))
         await changed(rig)

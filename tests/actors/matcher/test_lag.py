@@ -3,7 +3,7 @@ from __future__ import annotations
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from actors.matcher.actor import SHOWN, Lag, Matcher, lag_of
+from actors.matcher.actor import LEAST_SHOWN, Lag, Matcher, lag_at
 from storage.records.identity import START, Millis, Seq
 from storage.tail import Tail
 from tests.actors.matcher.rig import Rig, a_child, an_alert
@@ -24,23 +24,23 @@ async def test_r2_the_lag_counts_waiting_events_and_the_age_of_the_oldest() -> N
     await rig.prepare()
     events = await rig.commit("a", "b", "c")
     await tail.publish(events)
-    assert lag_of(tail, tail.head, 0, START, at(900)) == Lag()
-    assert lag_of(tail, events[0].seq, 0, START, at(90)) == Lag(2, 90.0)
-    assert lag_of(tail, events[1].seq, 0, START, at(90)) == Lag(1, 90.0)
-    assert lag_of(tail, START, 0, START, at(-5)) == Lag(3, 0.0)  # the clock went back
+    assert lag_at(tail, tail.head, 0, START, at(900)) == Lag()
+    assert lag_at(tail, events[0].seq, 0, START, at(90)) == Lag(2, 90.0)
+    assert lag_at(tail, events[1].seq, 0, START, at(90)) == Lag(1, 90.0)
+    assert lag_at(tail, START, 0, START, at(-5)) == Lag(3, 0.0)  # the clock went back
 
 
 def test_r2_dropped_rows_are_reported_as_counted() -> None:
     tail = Tail(seq(500))
-    assert lag_of(tail, seq(100), 700, seq(50), at(400)) == Lag(700, 300.0)
-    assert lag_of(tail, START, 700, seq(50), at(400)) == Lag(700, 350.0)
-    assert lag_of(tail, START, 1, seq(50), at(400)) == lag_of(tail, START, 0, seq(50), at(400)) == Lag(1, 350.0)
-    assert lag_of(tail, START, 0, START, at(400)).says() == ""  # nothing is known yet
+    assert lag_at(tail, seq(100), 700, seq(50), at(400)) == Lag(700, 300.0)
+    assert lag_at(tail, START, 700, seq(50), at(400)) == Lag(700, 350.0)
+    assert lag_at(tail, START, 1, seq(50), at(400)) == lag_at(tail, START, 0, seq(50), at(400)) == Lag(1, 350.0)
+    assert lag_at(tail, START, 0, START, at(400)).says() == ""  # nothing is known yet
 
 
 def test_r2_people_are_notified_of_a_lag_only_beyond_a_burst() -> None:
-    assert Lag(900, SHOWN - 1).says() == ""
-    assert Lag(1, SHOWN).says().startswith("1 event not matched with alerts yet, the oldest of 60 s ago")
+    assert Lag(900, LEAST_SHOWN - 1).says() == ""
+    assert Lag(1, LEAST_SHOWN).says().startswith("1 event not matched with alerts yet, the oldest of 60 s ago")
     assert Lag(1_234_567, 4000).says().startswith("1,234,567 events not matched with alerts yet, the oldest of 4,000 s")
 
 

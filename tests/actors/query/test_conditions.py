@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.matcher.index import StandingQueries
-from actors.query import QueryError, Texts, conditions, matches, parse, told_in
+from actors.query import QueryError, Texts, conditions, decode_event, matches, parse
 from actors.query.nodes import has_conditions
 from actors.query.parts import Match
 from storage.records.event import AVAILABILITIES, CHANGE_KINDS, TypedChange, Value
@@ -41,7 +41,7 @@ RELEASE = TypedChange(
 def texts(*changes: TypedChange) -> Texts:
     told = {"title": "Plans", "content": "some words", "emitted_at": EMITTED, "changes": changes, "source_type": "html"}
     diff = {"added": ["words that came"], "removed": [], "changed": []}
-    return Texts(told_in(msgspec.json.encode({**told, "diff": diff})))
+    return Texts(decode_event(msgspec.json.encode({**told, "diff": diff})))
 
 
 def holds(query: str, *changes: TypedChange, match: Match = "change") -> bool:

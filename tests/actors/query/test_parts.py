@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from actors.matcher.index import StandingQueries
-from actors.query import EventView, Match, Texts, matches, parse, told_in
+from actors.query import EventView, Match, Texts, decode_event, matches, parse
 from actors.query.explain import PreviewRequest, explain, preview
 from actors.query.parts import parts_of, text_of
 from storage.records.alert import Matching
@@ -131,8 +131,8 @@ def test_added_and_removed_words_are_compared_in_the_alerts_language(
 
 def test_fields_that_are_not_known_are_skipped_and_missing_ones_are_empty() -> None:
     body = b'{"title":"t","source_type":"html","spans":[1],"diff":{"added":["a"],"changed":[{"after":"b","at":3}]}}'
-    assert modes(told_in(body), "a b") == ["change", "added"]
-    assert modes(told_in(b"{}"), "") == list(get_args(Match))
+    assert modes(decode_event(body), "a b") == ["change", "added"]
+    assert modes(decode_event(b"{}"), "") == list(get_args(Match))
 
 
 # --- its place -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 import trio
 
-from actors.query import Texts, told_in
+from actors.query import Texts, decode_event
 from actors.templates.instantiation import Templates
 from actors.templates.template import built_in, read_parameters
 from api.nouns.why import meets
@@ -82,7 +82,7 @@ async def test_the_change_of_a_use_is_an_event_that_its_alerts_match(id: str, au
         events = [event for event in service.disk.events() if template.tag in event.tags]
         assert len(events) == 1, await service.titles()
         alerts = await service.storage.alerts.all()
-        matching = [alert.name for alert in alerts if meets(alert, Texts(told_in(events[0].body)))]
+        matching = [alert.name for alert in alerts if meets(alert, Texts(decode_event(events[0].body)))]
         assert len(matching) == use.alerts == len(alerts), (matching, [alert.filter_query for alert in alerts])
 
 

@@ -352,7 +352,7 @@ def edits_lose() -> Iterator[None]:
 
     async def wrong(self: Matcher) -> None:
         at = max(self._at, await self._storage.alerts.changed_at())
-        self._begin(self._saved)
+        self._reset(self._saved)
         self._at = at
         await self._save(settled=True)
         await self._read_alerts()
