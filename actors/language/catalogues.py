@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
     text: str
     many: str
-    said: tuple[str, ...]
+    translations: tuple[str, ...]
     fuzzy: bool = False
 
 
@@ -44,24 +44,28 @@ NATIVE: Final = Catalogue(ENGLISH, "English", dict, lambda count: int(count != 1
 @cache
 def languages() -> dict[str, Catalogue]:
     """Return the languages by code, English first."""
-    found = {ENGLISH: NATIVE}
+    catalogues = {ENGLISH: NATIVE}
     for file in sorted(files("actors.language").iterdir(), key=lambda each: each.name):
         if file.name.endswith(".po"):
             code = file.name.removesuffix(".po")
-            found[code] = catalogue_of(code, partial(file.read_text, "utf-8"))
-    return found
+            catalogues[code] = catalogue_of(code, partial(file.read_text, "utf-8"))
+    return catalogues
 
 
 def catalogue_of(code: str, read: Callable[[], str]) -> Catalogue:
-    head = next((one.said[0] for one in entries_of(read().partition("\n\n")[0]) if not one.text), "")
-    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-    rule = fields.get("Plural-Forms", "nplurals=2; plural=n != 1;")
-    form = c2py(rule.partition("plural=")[2].rstrip("; "))
+    header = next((entry.translations[0] for entry in entries_of(read().partition("\n\n")[0]) if not entry.text), "")
+    fields = dict(line.split(": ", 1) for line in header.splitlines() if ": " in line)
+    plural_rule = fields.get("Plural-Forms", "nplurals=2; plural=n != 1;")
+    form = c2py(plural_rule.partition("plural=")[2].rstrip("; "))
     return Catalogue(code, fields.get("X-Name", code), cache(partial(_texts_of, read)), form)
 
 
 def _texts_of(read: Callable[[], str]) -> Mapping[str, tuple[str, ...]]:
-    return {one.text: one.said for one in entries_of(read()) if one.text and not one.fuzzy and all(one.said)}
+    return {
+        entry.text: entry.translations
+        for entry in entries_of(read())
+        if entry.text and not entry.fuzzy and all(entry.translations)
+    }
 
 
 def entries_of(text: str) -> Iterator[Entry]:
@@ -80,6 +84,6 @@ def entries_of(text: str) -> Iterator[Entry]:
                 quoted = line
             parts[part] = parts.get(part, "") + json.loads(quoted, strict=False)
         if "msgid" in parts:
-            before = f"{parts['msgctxt']}{CONTEXT}" if "msgctxt" in parts else ""
-            said = tuple(words for name, words in sorted(parts.items()) if name.startswith("msgstr"))
-            yield Entry(before + parts["msgid"], parts.get("msgid_plural", ""), said, fuzzy)
+            context = f"{parts['msgctxt']}{CONTEXT}" if "msgctxt" in parts else ""
+            translations = tuple(words for name, words in sorted(parts.items()) if name.startswith("msgstr"))
+            yield Entry(context + parts["msgid"], parts.get("msgid_plural", ""), translations, fuzzy)

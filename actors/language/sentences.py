@@ -39,18 +39,18 @@ _DEEPEST: Final = 3
 def translated(text: str | Message) -> str:
     """Word a message; translate a plain sentence by its pattern, or return it unchanged if none matches."""
     if isinstance(text, Message):
-        return _worded(text)
+        return _from_message(text)
     if not text or len(text) > LONGEST or language() == ENGLISH:
         return text
-    return _found(text, _DEEPEST) or text
+    return _translate(text, _DEEPEST) or text
 
 
-def _worded(message: Message) -> str:
+def _from_message(message: Message) -> str:
     template = gettext(message.id)
     if not message.values:
         return translated(template) if template == message.id else template
     values = {
-        name: _worded(value) if isinstance(value, Message) else _part(name, in_english(name, value), _DEEPEST)
+        name: _from_message(value) if isinstance(value, Message) else _part(name, in_english(name, value), _DEEPEST)
         for name, value in message.values.items()
     }
     return filled(template, values)
@@ -75,20 +75,27 @@ def _separator(code: str) -> str:
         return say_as("figures", ",")
 
 
-def _found(text: str, deep: int) -> str | None:
+def _translate(text: str, depth: int) -> str | None:
     rows = ("; ", text.split("; ")), (", ", _LISTED.split(text))
     return (
-        _joined(" ", _sentences(text), deep)
-        or _known(text, deep)
-        or next((said for between, parts in rows if (said := _joined(between, parts, deep)) is not None), None)
+        _translate_list(" ", _sentences(text), depth)
+        or _translate_sentence(text, depth)
+        or next(
+            (
+                translation
+                for between, parts in rows
+                if (translation := _translate_list(between, parts, depth)) is not None
+            ),
+            None,
+        )
     )
 
 
-def _joined(between: str, parts: Sequence[str], deep: int) -> str | None:
+def _translate_list(between: str, parts: Sequence[str], depth: int) -> str | None:
     if not 1 < len(parts) <= _MOST:
         return None
-    said = [_found(part, deep) for part in parts]
-    return None if None in said else between.join(one or "" for one in said)
+    translation = [_translate(part, depth) for part in parts]
+    return None if None in translation else between.join(one or "" for one in translation)
 
 
 def _sentences(text: str) -> list[str]:
@@ -99,32 +106,33 @@ def _sentences(text: str) -> list[str]:
     return [text[begin:end].strip() for begin, end in pairwise([0, *ends, len(text)])]
 
 
-def _known(text: str, deep: int) -> str | None:
+def _translate_sentence(text: str, depth: int) -> str | None:
     bare = text.removesuffix(".")
     low, high = bare[:1].lower() + bare[1:], bare[:1].upper() + bare[1:]
     forms = dict.fromkeys((text, f"{high}.", f"{low}.", low, high))
-    said = next((words for form in forms if (words := gettext(form)) != form), None) or _filled(bare, deep)
-    if said is None:
+    exact = next((words for form in forms if (words := gettext(form)) != form), None)
+    translation = exact or _translate_pattern(bare, depth)
+    if translation is None:
         return None
-    ended = said.removesuffix(".") + text[len(bare) :]
+    ended = translation.removesuffix(".") + text[len(bare) :]
     return ended[:1].upper() + ended[1:] if text[:1].isupper() else ended
 
 
-def _filled(text: str, deep: int) -> str | None:
-    for shape in shapes() if deep else ():
-        if shape.piece in text and (found := shape.whole.fullmatch(text)) is not None:
-            said = gettext(shape.pattern)
-            if said != shape.pattern:
-                return said % {name: _part(name, part, deep) for name, part in found.groupdict().items()}
+def _translate_pattern(text: str, depth: int) -> str | None:
+    for shape in shapes() if depth else ():
+        if shape.piece in text and (match := shape.whole.fullmatch(text)) is not None:
+            translation = gettext(shape.pattern)
+            if translation != shape.pattern:
+                return translation % {name: _part(name, part, depth) for name, part in match.groupdict().items()}
     return None
 
 
-def _part(name: str, text: str, deep: int) -> str:
+def _part(name: str, text: str, depth: int) -> str:
     if name == "at":
-        return _MONTH.sub(lambda found: say_as("month", found[0]), text)
+        return _MONTH.sub(lambda match: say_as("month", match[0]), text)
     if _THOUSANDS.fullmatch(text):
         return text.replace(",", say_as("figures", ","))
-    return (_found(text, deep - 1) or text) if name in _SENTENCES else text
+    return (_translate(text, depth - 1) or text) if name in _SENTENCES else text
 
 
 def patterns() -> list[str]:
@@ -133,7 +141,7 @@ def patterns() -> list[str]:
 
 
 class Shape(NamedTuple):
-    """A pattern's regular expression, for any capital and without its full stop. piece: its longest fixed text."""
+    """A pattern's regular expression, for any capital and without its full stop. fragment: its longest fixed text."""
 
     pattern: str
     piece: str
@@ -143,21 +151,21 @@ class Shape(NamedTuple):
 @cache
 def shapes() -> tuple[Shape, ...]:
     """Return the shapes of the patterns with placeholders, those with the most fixed text first."""
-    of_places = [pattern for pattern in patterns() if "%(" in pattern]
-    return tuple(map(_shape, sorted(of_places, key=lambda pattern: -len(_PLACE.sub("", pattern)))))
+    with_placeholders = [pattern for pattern in patterns() if "%(" in pattern]
+    return tuple(map(_shape, sorted(with_placeholders, key=lambda pattern: -len(_PLACE.sub("", pattern)))))
 
 
 def _shape(pattern: str) -> Shape:
     pieces = _PLACE.split(pattern.removesuffix(".").replace("%%", "%"))
     seen: set[str] = set()
-    made = []
-    for place, piece in enumerate(pieces):
+    regex = []
+    for place, fragment in enumerate(pieces):
         if place % 2:
-            made.append(f"(?P={piece})" if piece in seen else f"(?P<{piece}>{_SHAPES.get(piece, '.+?')})")
-            seen.add(piece)
-        elif not place and piece[:1].isalpha():
-            made.append(f"[{piece[0].upper()}{piece[0].lower()}]{re.escape(piece[1:])}")
+            regex.append(f"(?P={fragment})" if fragment in seen else f"(?P<{fragment}>{_SHAPES.get(fragment, '.+?')})")
+            seen.add(fragment)
+        elif not place and fragment[:1].isalpha():
+            regex.append(f"[{fragment[0].upper()}{fragment[0].lower()}]{re.escape(fragment[1:])}")
         else:
-            made.append(re.escape(piece))
+            regex.append(re.escape(fragment))
     fixed = [pieces[0][1:], *pieces[2::2]]
-    return Shape(pattern, max(fixed, key=len), re.compile("".join(made), re.S))
+    return Shape(pattern, max(fixed, key=len), re.compile("".join(regex), re.S))

@@ -14,25 +14,25 @@ from typing import Any
 
 from actors.language.catalogues import CONTEXT, NATIVE, Catalogue, languages
 
-_spoken: ContextVar[Catalogue] = ContextVar("language", default=NATIVE)
+_current: ContextVar[Catalogue] = ContextVar("language", default=NATIVE)
 
 
-def speak(code: str) -> None:
+def set_language(code: str) -> None:
     """Set the language of the current task; English if unknown."""
-    _spoken.set(languages().get(code, NATIVE))
+    _current.set(languages().get(code, NATIVE))
 
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    before = _spoken.set(languages().get(code, NATIVE))
+    before = _current.set(languages().get(code, NATIVE))
     try:
         yield
     finally:
-        _spoken.reset(before)
+        _current.reset(before)
 
 
 def language() -> str:
-    return _spoken.get().code
+    return _current.get().code
 
 
 def say(text: str, /, **values: object) -> str:
@@ -41,8 +41,8 @@ def say(text: str, /, **values: object) -> str:
     >>> say("Key %(name)s: %(count)s requests", name="desk", count=1200)
     'Key desk: 1,200 requests'
     """
-    said = gettext(text)
-    return said % _written(values) if values else said
+    translation = gettext(text)
+    return translation % _written(values) if values else translation
 
 
 def say_many(one: str, many: str, count: int, /, **values: object) -> str:
@@ -60,8 +60,8 @@ def say_as(context: str, text: str, /) -> str:
     >>> say_as("month", "May")
     'May'
     """
-    found = _spoken.get().texts().get(context + CONTEXT + text)
-    return text if found is None else found[0]
+    translations = _current.get().texts().get(context + CONTEXT + text)
+    return text if translations is None else translations[0]
 
 
 def noted(text: str, /) -> str:
@@ -74,20 +74,20 @@ def noted_as(context: str, text: str, /) -> str:
     return text
 
 
-def each_said(table: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def translated_rows(table: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Return the rows of a table, each a value and texts, with the texts translated."""
     return [(value, *map(say, texts)) for value, *texts in table]
 
 
 def gettext(text: str) -> str:
-    found = _spoken.get().texts().get(text)
-    return text if found is None else found[0]
+    translations = _current.get().texts().get(text)
+    return text if translations is None else translations[0]
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    spoken = _spoken.get()
-    found, form = spoken.texts().get(one), spoken.form(count)
-    return (one, many)[NATIVE.form(count)] if found is None else found[min(form, len(found) - 1)]
+    current = _current.get()
+    translations, form = current.texts().get(one), current.form(count)
+    return (one, many)[NATIVE.form(count)] if translations is None else translations[min(form, len(translations) - 1)]
 
 
 def number(value: int) -> str:

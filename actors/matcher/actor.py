@@ -50,8 +50,8 @@ class Lag:
         """Return a sentence for people, "" while the lag is short."""
         if self.seconds < LEAST_SHOWN:
             return ""
-        events_text = f"{self.events:,} event{'' if self.events == 1 else 's'}"
-        return f"{events_text} not matched with alerts yet, the oldest of {self.seconds:,.0f} s ago: deliveries come later."
+        count = f"{self.events:,} event{'' if self.events == 1 else 's'}"
+        return f"{count} not matched with alerts yet, the oldest of {self.seconds:,.0f} s ago: deliveries come later."
 
 
 def lag_at(tail: Tail, at: Seq, backlog: int, oldest: Seq, now: Millis) -> Lag:

@@ -23,8 +23,8 @@ __all__ = [
     "QueryError",
     "Texts",
     "UnknownLanguage",
+    "decode_event",
     "languages",
     "matches",
     "parse",
-    "decode_event",
 ]

@@ -67,7 +67,7 @@ class SigningKeys:
         await self._refresh()
         body = directory(self._messages)
         digest = content_digest(body)
-        proof = self._messages[0].of_directory(authority, digest, at)
+        proof = self._messages[0].sign_directory(authority, digest, at)
         return Directory(body, {"Content-Digest": digest, **dict(proof)})
 
     async def _refresh(self) -> None:
@@ -80,7 +80,7 @@ class SigningKeys:
 
         async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
             await self._refresh()
-            return self._messages[0].of_request(
+            return self._messages[0].sign_request(
                 method, url.authority, url.target.partition("?")[0], agent, int(world.wall())
             )
 

@@ -77,43 +77,43 @@ class LoggedEvents(NamedTuple):
     since: Millis | None
 
 
-def receipt_of(source: str, url: str, found: Coverage, logged: LoggedEvents) -> CoverageReceipt:
-    gap = found.gap
-    short = len(json.encode(url)) <= MOST_URL
+def receipt_of(source: str, url: str, coverage: Coverage, logged: LoggedEvents) -> CoverageReceipt:
+    gap = coverage.gap
+    is_short = len(json.encode(url)) <= MOST_URL
     return CoverageReceipt(
         source_id=source,
-        url=url if short else UNSET,
-        url_sha256=UNSET if short else sha256(url.encode("utf-8", "replace")).hexdigest(),
-        start=rfc3339(found.start),
-        end=rfc3339(found.end),
-        says=str(said(found)),
-        looks=sum(found.looks),
-        answered=found.answered,
-        outcomes={verdict.name.lower(): found.looks[verdict] for verdict in Verdict},
-        versions=found.bodies,
-        first_answered_at=_moment(found.first),
-        last_answered_at=_moment(found.last),
+        url=url if is_short else UNSET,
+        url_sha256=UNSET if is_short else sha256(url.encode("utf-8", "replace")).hexdigest(),
+        start=rfc3339(coverage.start),
+        end=rfc3339(coverage.end),
+        says=str(summary(coverage)),
+        looks=sum(coverage.looks),
+        answered=coverage.answered,
+        outcomes={verdict.name.lower(): coverage.looks[verdict] for verdict in Verdict},
+        versions=coverage.bodies,
+        first_answered_at=_moment(coverage.first),
+        last_answered_at=_moment(coverage.last),
         longest_gap=None if gap is None else LongestGap(rfc3339(gap.start), rfc3339(gap.end), gap.seconds),
-        unknown_seconds=-(-found.unknown_ms // 1000),
-        unknown=[UnknownTime(rfc3339(span.start), rfc3339(span.end), span.why) for span in found.unknown],
-        not_running_seconds=found.resting // 1000,
+        unknown_seconds=-(-coverage.unknown_ms // 1000),
+        unknown=[UnknownTime(rfc3339(span.start), rfc3339(span.end), span.why) for span in coverage.unknown],
+        not_running_seconds=coverage.resting // 1000,
         first_event_id=logged.first,
         last_event_id=logged.last,
         events_since=_moment(logged.since),
     )
 
 
-def said(found: Coverage) -> Message:
+def summary(coverage: Coverage) -> Message:
     """Return a receipt's content as a sentence."""
-    if found.unknown_ms >= found.end - found.start:
-        return message("Nothing is known of this time: %(reason)s.", reason=WHYS[found.unknown[0].why])
-    looks = _looks(found.answered, sum(found.looks) - found.answered)
-    if found.gap is not None:
-        looks = message("%(rest)s, the longest pause was %(span)s", rest=looks, span=length(found.gap.seconds))
-    if not found.unknown:
+    if coverage.unknown_ms >= coverage.end - coverage.start:
+        return message("Nothing is known of this time: %(reason)s.", reason=WHYS[coverage.unknown[0].why])
+    looks = _check_counts(coverage.answered, sum(coverage.looks) - coverage.answered)
+    if coverage.gap is not None:
+        looks = message("%(rest)s, the longest pause was %(span)s", rest=looks, span=length(coverage.gap.seconds))
+    if not coverage.unknown:
         return message("%(what)s; nothing is unknown.", what=looks)
-    times, span = len(found.unknown), length(-(-found.unknown_ms // 1000))
-    why = joined(list(dict.fromkeys(WHYS[span.why] for span in found.unknown))[:MOST_WHYS], "; ")
+    times, span = len(coverage.unknown), length(-(-coverage.unknown_ms // 1000))
+    why = joined(list(dict.fromkeys(WHYS[span.why] for span in coverage.unknown))[:MOST_WHYS], "; ")
     if times == 1:
         return message(
             "%(what)s; one time is unknown, %(span)s in all (%(reason)s).", what=looks, span=span, reason=why
@@ -122,13 +122,13 @@ def said(found: Coverage) -> Message:
     return message(says, what=looks, times=times, span=span, reason=why)
 
 
-def _looks(answered: int, failed: int) -> Message:
-    many, bad = f"{answered:,}", f"{failed:,}"
+def _check_counts(answered: int, failed: int) -> Message:
+    successes, failures = f"{answered:,}", f"{failed:,}"
     if not failed:
-        return message("1 check succeeded") if answered == 1 else message("%(count)s checks succeeded", count=many)
+        return message("1 check succeeded") if answered == 1 else message("%(count)s checks succeeded", count=successes)
     if answered == 1:
-        return message("1 check succeeded, %(bad)s failed", bad=bad)
-    return message("%(count)s checks succeeded, %(bad)s failed", count=many, bad=bad)
+        return message("1 check succeeded, %(bad)s failed", bad=failures)
+    return message("%(count)s checks succeeded, %(bad)s failed", count=successes, bad=failures)
 
 
 def length(seconds: int) -> Message:

@@ -34,17 +34,17 @@ class MessageSigner:
         self.key = new_signing_key(seed, key.created_at)
         self._key = nacl.signing.SigningKey(seed)
 
-    def of_request(self, method: str, authority: str, path: str, agent: str, at: int) -> list[tuple[str, str]]:
+    def sign_request(self, method: str, authority: str, path: str, agent: str, at: int) -> list[tuple[str, str]]:
         """Return the headers that sign a request. agent: the origin that publishes the keys. at: seconds since 1970."""
-        named = f'"signature-agent";key="{_LABEL}"'
-        covered = [("@authority", authority), ("@method", method), ("@path", path or "/")]
-        lines = [*((f'"{name}"', value) for name, value in covered), (named, f'"{agent}"')]
+        agent_component = f'"signature-agent";key="{_LABEL}"'
+        components = [("@authority", authority), ("@method", method), ("@path", path or "/")]
+        lines = [*((f'"{name}"', value) for name, value in components), (agent_component, f'"{agent}"')]
         return [
             ("Signature-Agent", f'{_LABEL}="{agent}"'),
             *self._signed(lines, at, at + LIFE, "web-bot-auth"),
         ]
 
-    def of_directory(self, authority: str, digest: str, at: int) -> list[tuple[str, str]]:
+    def sign_directory(self, authority: str, digest: str, at: int) -> list[tuple[str, str]]:
         """Return the headers that sign a directory: this key's holder publishes it at this authority."""
         lines = [('"@authority";req', authority), ('"content-digest"', digest)]
         return self._signed(lines, at, at + DIRECTORY_LIFE, "http-message-signatures-directory")
@@ -60,8 +60,8 @@ class MessageSigner:
 def directory(signers: Sequence[MessageSigner]) -> bytes:
     """Encode the public halves as a directory, a JWK Set, with retired keys for requests in flight."""
     keys = [
-        {"kty": "OKP", "crv": "Ed25519", "x": half.x, "kid": half.key_id, "use": "sig", "nbf": half.created_at // 1000}
-        for half in (public_half(signer.key) for signer in signers)
+        {"kty": "OKP", "crv": "Ed25519", "x": key.x, "kid": key.key_id, "use": "sig", "nbf": key.created_at // 1000}
+        for key in (public_half(signer.key) for signer in signers)
     ]
     return msgspec.json.encode({"keys": keys})
 

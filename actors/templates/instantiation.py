@@ -31,7 +31,7 @@ from actors.templates.template import (
     Template,
     Values,
     expand,
-    filled,
+    with_values,
 )
 from actors.world import World
 from storage.errors import StorageError
@@ -41,7 +41,7 @@ from storage.records.tiers import SourceType
 from storage.sql.storage import Storage
 from supervision import Mailbox, Stopping, Unanswered
 
-LATE = "timeout: it was not done in time; call again to do the rest"
+TIMED_OUT = "timeout: it was not done in time; call again to do the rest"
 
 
 class SourceOutcome(Struct, frozen=True):
@@ -78,13 +78,13 @@ class Report(Struct, frozen=True):
         )
 
     @property
-    def late(self) -> bool:
+    def timed_out(self) -> bool:
         """Whether something ran out of time and is left for the next call."""
         reasons = [source.reason for source in self.sources] + [alert.reason for alert in self.alerts]
-        return LATE in reasons
+        return TIMED_OUT in reasons
 
 
-class Foreseen(Struct, frozen=True):
+class InstantiationPreview(Struct, frozen=True):
     """The expected result: each source with its id if it is watched already, alerts by the keys of the template, which
     has the values."""
 
@@ -93,15 +93,15 @@ class Foreseen(Struct, frozen=True):
     alerts: Mapping[str, Alert]
 
 
-ALERTS_WITHIN = 5.0
+ALERTS_TIMEOUT = 5.0
 """Seconds for all of them."""
 NO_SOURCE = "no source is attached, and an alert over none would be one over the whole library: call again later"
 NO_STORAGE = "the storage accepts no writes now: call again"
 FULL = f"there are {MOST_ALERTS} alerts, and there is no room for more"
-GROWN_UP = f"an alert names at most {MOST_SOURCES} sources: make another one over those that are new"
+TOO_MANY_SOURCES = f"an alert names at most {MOST_SOURCES} sources: make another one over those that are new"
 
 
-def _of(template: Template, alerts: Sequence[Alert]) -> Mapping[str, Alert]:
+def _existing_alerts(template: Template, alerts: Sequence[Alert]) -> Mapping[str, Alert]:
     keys = {template.alert_key(suggestion): suggestion.key for suggestion in template.alerts}
     return {keys[alert.template]: alert for alert in alerts if alert.template in keys}
 
@@ -111,7 +111,7 @@ def _covers(alert: Alert, sources: Sequence[SourceId]) -> bool:
     return alert.scope.everywhere or set(sources) <= set(alert.source_ids)
 
 
-def _with(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Alert:
+def _with_sources(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Alert:
     ids = tuple(dict.fromkeys((*alert.source_ids, *sources)))
     if _covers(alert, sources) or len(ids) > MOST_SOURCES:
         return alert
@@ -120,7 +120,7 @@ def _with(alert: Alert, sources: Sequence[SourceId], now: Millis) -> Alert:
 
 AT_ONCE = 16
 """Parallel requests for all calls together: half of the registry's own limit."""
-WITHIN = 20.0
+ATTACH_TIMEOUT = 20.0
 """Seconds for the sources; with the alerts' limit, less than the half minute after which clients give up."""
 
 
@@ -142,14 +142,16 @@ class Templates:
         self._locks = KeyedLocks()
         """By template, so that no two calls create the same alert."""
 
-    async def preview(self, template: Template, values: Values, *, only: Sequence[str] | None = None) -> Foreseen:
+    async def preview(
+        self, template: Template, values: Values, *, only: Sequence[str] | None = None
+    ) -> InstantiationPreview:
         """Return the expected result of an instantiation. Reads the storage only. Raises UrlRefused."""
         sources = []
-        for wanted in self._planned(template, values, only):
-            known = await self._sources.by_url(wanted.url)
-            sources.append((wanted, None if known is None else known.id))
-        template = filled(template, values)
-        return Foreseen(template, sources, _of(template, await self._alerts.all()))
+        for planned in self._planned(template, values, only):
+            known = await self._sources.by_url(planned.url)
+            sources.append((planned, None if known is None else known.id))
+        template = with_values(template, values)
+        return InstantiationPreview(template, sources, _existing_alerts(template, await self._alerts.all()))
 
     async def instantiate(
         self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
@@ -161,74 +163,80 @@ class Templates:
         """
         sources = await self._attach_all(self._planned(template, values, only))
         attached = tuple(outcome.source for outcome in sources if outcome.source is not None)
-        report = Report(sources, await self._suggest(filled(template, values), attached) if alerts else ())
+        report = Report(sources, await self._suggest(with_values(template, values), attached) if alerts else ())
         self._world.log("template.instantiated", template=template.id, sources=len(sources), attached=len(attached))
         return report
 
     def _planned(self, template: Template, values: Values, only: Sequence[str] | None) -> Sequence[PlannedSource]:
         """Return the chosen sources. Raises UrlRefused; BadParameters for a URL outside the expansion."""
-        every = expand(template, values, self._registry_base)
+        sources = expand(template, values, self._registry_base)
         if only is None:
-            return every
-        known, meant = {wanted.url for wanted in every}, [parse_url(text).text for text in only]
-        says = "is none of the sources that come of these parameters"
-        wrong = [ParameterError(f"only[{index}]", says, url) for index, url in enumerate(meant) if url not in known]
-        if wrong:
-            raise BadParameters(wrong)
-        return [wanted for wanted in every if wanted.url in meant]
+            return sources
+        known, chosen = {source.url for source in sources}, [parse_url(text).text for text in only]
+        error = "is none of the sources that come of these parameters"
+        errors = [ParameterError(f"only[{index}]", error, url) for index, url in enumerate(chosen) if url not in known]
+        if errors:
+            raise BadParameters(errors)
+        return [source for source in sources if source.url in chosen]
 
-    async def _attach_all(self, wanted: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
-        found: dict[str, SourceOutcome] = {}
-        waiting = in_turns(wanted, lambda one: one.host)
+    async def _attach_all(self, planned: Sequence[PlannedSource]) -> Sequence[SourceOutcome]:
+        outcomes: dict[str, SourceOutcome] = {}
+        queue = in_turns(planned, lambda one: one.host)
 
         async def work() -> None:
-            for one in waiting:
+            for one in queue:
                 async with self._slots:
-                    found[one.url] = await self._attach(one)
+                    outcomes[one.url] = await self._attach(one)
 
-        with trio.move_on_after(WITHIN):
+        with trio.move_on_after(ATTACH_TIMEOUT):
             async with trio.open_nursery() as nursery:
-                for _ in range(min(AT_ONCE, len(wanted))):
+                for _ in range(min(AT_ONCE, len(planned))):
                     nursery.start_soon(work)
-        return [found.get(one.url) or SourceOutcome(one, "failed", reason=LATE) for one in wanted]
+        return [outcomes.get(one.url) or SourceOutcome(one, "failed", reason=TIMED_OUT) for one in planned]
 
-    async def _attach(self, wanted: PlannedSource) -> SourceOutcome:
-        *tags, mark = wanted.tags
-        new = NewSource(wanted.url, type=wanted.type, tags=tuple(tags))
+    async def _attach(self, planned: PlannedSource) -> SourceOutcome:
+        *tags, mark = planned.tags
+        new = NewSource(planned.url, type=planned.type, tags=tuple(tags))
         try:
             added: AddedSource = await self._registry.ask(lambda reply: AddSource(new, reply, (mark,)))
         except (DomainError, StorageError, Unanswered, Stopping) as error:
-            return SourceOutcome(wanted, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
+            return SourceOutcome(planned, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source
-        asleep = None if source.enabled else "it is paused: resume it to watch it"
+        pause_note = None if source.enabled else "it is paused: resume it to watch it"
         return SourceOutcome(
-            wanted, "attached_new" if added.created else "attached_existing", source.id, source.detection.type, asleep
+            planned,
+            "attached_new" if added.created else "attached_existing",
+            source.id,
+            source.detection.type,
+            pause_note,
         )
 
     async def _suggest(self, template: Template, sources: Sequence[SourceId]) -> Sequence[AlertOutcome]:
         """Create or extend all suggested alerts for these sources. Failed or late ones carry a reason."""
-        found: list[AlertOutcome] = []
-        why = LATE
-        with trio.move_on_after(ALERTS_WITHIN):
+        outcomes: list[AlertOutcome] = []
+        reason = TIMED_OUT
+        with trio.move_on_after(ALERTS_TIMEOUT):
             async with self._locks.hold(template.id):
                 try:
-                    everyone = await self._alerts.all()
-                    known, room = _of(template, everyone), MOST_ALERTS - len(everyone)
+                    existing = await self._alerts.all()
+                    known, room = _existing_alerts(template, existing), MOST_ALERTS - len(existing)
                     for suggestion in template.alerts:
-                        outcome = await self._one(template, suggestion, known.get(suggestion.key), sources, room)
+                        outcome = await self._suggest_one(
+                            template, suggestion, known.get(suggestion.key), sources, room
+                        )
                         room -= outcome.status == "created"
-                        found.append(outcome)
+                        outcomes.append(outcome)
                 except StorageError:
-                    why = NO_STORAGE
-        rest = template.alerts[len(found) :]
-        return [*found, *(AlertOutcome(suggestion.name, "failed", reason=why) for suggestion in rest)]
+                    reason = NO_STORAGE
+        remaining = template.alerts[len(outcomes) :]
+        return [*outcomes, *(AlertOutcome(suggestion.name, "failed", reason=reason) for suggestion in remaining)]
 
-    async def _one(
+    async def _suggest_one(
         self, template: Template, suggestion: Suggestion, known: Alert | None, sources: Sequence[SourceId], room: int
     ) -> AlertOutcome:
-        if known is not None and (alert := await self._grown(known, sources)) is not None:
+        if known is not None and (alert := await self._extended(known, sources)) is not None:
             full = not _covers(alert, sources)
-            reason = GROWN_UP if full else None
+            reason = TOO_MANY_SOURCES if full else None
             return AlertOutcome(alert.name, "failed" if full else "exists", alert.id, len(alert.source_ids), reason)
         if not sources or room <= 0:
             return AlertOutcome(suggestion.name, "failed", reason=FULL if sources else NO_SOURCE)
@@ -249,9 +257,9 @@ class Templates:
         await self._alerts.put(alert)
         return AlertOutcome(alert.name, "created", alert.id, len(sources))
 
-    async def _grown(self, alert: Alert, sources: Sequence[SourceId]) -> Alert | None:
+    async def _extended(self, alert: Alert, sources: Sequence[SourceId]) -> Alert | None:
         """Return the alert extended by these sources, if they fit; None if it has just been deleted."""
         if _covers(alert, sources):
             return alert
         now = self._world.now()
-        return await self._alerts.edit(alert.id, lambda alert: _with(alert, sources, now))
+        return await self._alerts.edit(alert.id, lambda alert: _with_sources(alert, sources, now))

@@ -111,53 +111,55 @@ class PlannedSource(NamedTuple):
 
 def expand(template: Template, values: Values, registry_base: str) -> tuple[PlannedSource, ...]:
     """Return the sources of a template, value by value in the order given, each URL once. Raises UrlRefused."""
-    found: dict[str, PlannedSource] = {}
+    sources: dict[str, PlannedSource] = {}
     for chosen in product(*(values[parameter.key] for parameter in template.parameters)):
         texts = dict(zip((parameter.key for parameter in template.parameters), chosen, strict=True))
         for pattern in template.sources:
-            wanted = _fill(template, pattern, texts, registry_base)
-            found.setdefault(wanted.url, wanted)
-    return tuple(found.values())
+            source = _fill(template, pattern, texts, registry_base)
+            sources.setdefault(source.url, source)
+    return tuple(sources.values())
 
 
-def fill(text: str, values: Mapping[str, Sequence[str]]) -> str:
+def substitute(text: str, values: Mapping[str, Sequence[str]]) -> str:
     """Return an alert's text with these values.
 
-    >>> fill("{words} price<{below}", {"words": ["kettle", "pot"], "below": ["300"]})
+    >>> substitute("{words} price<{below}", {"words": ["kettle", "pot"], "below": ["300"]})
     'kettle OR pot price<300'
     """
     return NAME.sub(lambda found: " OR ".join(values.get(found[1], (found[0],))), text)
 
 
-def filled(template: Template, values: Values) -> Template:
+def with_values(template: Template, values: Values) -> Template:
     """Return a template whose alerts have these values."""
     alerts = (
         replace(
-            one,
-            key="/".join((one.key, *(fill(f"{{{name}}}", values) for name in names_in(one.query)))),
-            name=fill(one.name, values)[:LONGEST],
-            query=fill(one.query, values),
+            suggestion,
+            key="/".join(
+                (suggestion.key, *(substitute(f"{{{name}}}", values) for name in placeholders(suggestion.query)))
+            ),
+            name=substitute(suggestion.name, values)[:LONGEST],
+            query=substitute(suggestion.query, values),
         )
-        for one in template.alerts
+        for suggestion in template.alerts
     )
     return replace(template, alerts=tuple(alerts))
 
 
-def try_out(template: Template, key: str, value: str) -> None:
+def check_value(template: Template, key: str, value: str) -> None:
     """Fill a value into every URL and query with its name, and samples into the rest. Raises UrlRefused, QueryError."""
     texts = {**samples(template), key: value}
     for pattern in template.sources:
-        if key in names_in(pattern.url):
+        if key in placeholders(pattern.url):
             _fill(template, pattern, texts, SAMPLE_BASE)
-    for one in filled(template, {name: (text,) for name, text in texts.items()}).alerts:
-        parse(one.query, one.language)
+    for suggestion in with_values(template, {name: (text,) for name, text in texts.items()}).alerts:
+        parse(suggestion.query, suggestion.language)
 
 
 def samples(template: Template) -> dict[str, str]:
     return {parameter.key: SAMPLES[parameter.type] for parameter in template.parameters}
 
 
-def names_in(text: str) -> Iterator[str]:
+def placeholders(text: str) -> Iterator[str]:
     return (found[1] for found in NAME.finditer(text))
 
 
@@ -176,11 +178,11 @@ def _fill(template: Template, pattern: Pattern, texts: Mapping[str, str], regist
     return PlannedSource(url.text, url.host, pattern.type, tuple(dict.fromkeys((*map(tag_of, tags), template.tag))))
 
 
-_TOGETHER = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
+_COMBINABLE_SCRIPTS = frozenset(("LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
 """Scripts allowed together in one word (UTS 39, 5.2, highly restrictive)."""
 
 
-class NoDomain(ValueError):
+class InvalidDomain(ValueError):
     """Not a bare domain; the message is a sentence without its subject."""
 
 
@@ -195,12 +197,12 @@ def read_domain(text: str) -> str:
         name = read_host(text)
     except UrlRefused as refusal:
         if refusal.rule == "url-host-spelling":
-            raise NoDomain(_ADDRESS) from None
-        raise NoDomain(f"is no domain: {refusal.detail}") from None
+            raise InvalidDomain(_ADDRESS) from None
+        raise InvalidDomain(f"is no domain: {refusal.detail}") from None
     if name.rpartition(".")[2].isdigit():
-        raise NoDomain(_ADDRESS)
+        raise InvalidDomain(_ADDRESS)
     if "." not in name:
-        raise NoDomain("is a single label: write the whole domain, such as example.com")
+        raise InvalidDomain("is a single label: write the whole domain, such as example.com")
     for label in name.split("."):
         _check_script(label)
     return name
@@ -211,40 +213,42 @@ _ADDRESS = "is an IP address: write a domain, such as example.com"
 
 def _check_characters(text: str) -> None:
     if not text.strip():
-        raise NoDomain("is empty: write a domain, such as example.com")
+        raise InvalidDomain("is empty: write a domain, such as example.com")
     if any(character.isspace() or not character.isprintable() for character in text):
-        raise NoDomain("has a space or an invisible character")
-    scheme, there, _ = text.partition("://")
-    if there:
-        raise NoDomain(f"has a scheme: leave {scheme[:10]}:// away, as in example.com")
+        raise InvalidDomain("has a space or an invisible character")
+    scheme, separator, _ = text.partition("://")
+    if separator:
+        raise InvalidDomain(f"has a scheme: leave {scheme[:10]}:// away, as in example.com")
     if "@" in text:
-        raise NoDomain("has a user name: write the bare domain, as in example.com")
+        raise InvalidDomain("has a user name: write the bare domain, as in example.com")
     if text.startswith("[") or text.count(":") > 1:
-        raise NoDomain(_ADDRESS)
+        raise InvalidDomain(_ADDRESS)
     if any(sign in text for sign in "/\\?#"):
-        raise NoDomain("has a path: write the bare domain, as in example.com")
+        raise InvalidDomain("has a path: write the bare domain, as in example.com")
     if ":" in text:
-        raise NoDomain("has a port: write the bare domain, as in example.com")
+        raise InvalidDomain("has a port: write the bare domain, as in example.com")
     if "*" in text:
-        raise NoDomain("has a wildcard: name each domain by itself")
+        raise InvalidDomain("has a wildcard: name each domain by itself")
 
 
 def _check_script(label: str) -> None:
     """Refuse a label that may imitate another name by mixing scripts."""
     if not label.startswith("xn--"):
         return
-    shown = idna.decode(label)
-    scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in shown if unicodedata.category(letter)[0] == "L"}
-    if len(scripts) > 1 and not scripts <= _TOGETHER:
-        raise NoDomain(f"mixes letters of different scripts ({', '.join(sorted(scripts))}) in {shown!r}")
+    decoded = idna.decode(label)
+    scripts = {
+        unicodedata.name(letter, "").split(" ")[0] for letter in decoded if unicodedata.category(letter)[0] == "L"
+    }
+    if len(scripts) > 1 and not scripts <= _COMBINABLE_SCRIPTS:
+        raise InvalidDomain(f"mixes letters of different scripts ({', '.join(sorted(scripts))}) in {decoded!r}")
 
 
-Found = Iterator[tuple[str, str]]
+Errors = Iterator[tuple[str, str]]
 CHANNELS = (*TIERS, "alerts")
 """The service's own channels: no template or alert may use these names."""
 
 
-def check(template: Template) -> Found:
+def check(template: Template) -> Errors:
     if template.id in CHANNELS:
         yield "id", f"{template.id} is a channel of the service itself: choose another id"
     yield from _check_parameters(template)
@@ -257,9 +261,9 @@ def check(template: Template) -> Found:
         yield from ((f"alerts[{number}].{name}", says) for name, says in _check_alert(template, suggestion))
 
 
-def _check_parameters(template: Template) -> Found:
-    used = {name for pattern in template.sources for name in names_in(pattern.url)}
-    used |= {name for suggestion in template.alerts for name in names_in(suggestion.query)}
+def _check_parameters(template: Template) -> Errors:
+    used = {name for pattern in template.sources for name in placeholders(pattern.url)}
+    used |= {name for suggestion in template.alerts for name in placeholders(suggestion.query)}
     yield from _repeated("parameters", [parameter.key for parameter in template.parameters])
     for number, parameter in enumerate(template.parameters):
         place = f"parameters[{number}]"
@@ -275,7 +279,7 @@ def _check_parameters(template: Template) -> Found:
         try:
             if parameter.type == "domain":
                 read_domain(parameter.example)
-        except NoDomain as error:
+        except InvalidDomain as error:
             yield f"{place}.example", f"{parameter.example!r} {error}"
     most = len(template.sources) * prod(parameter.max for parameter in template.parameters)
     if most > MOST_SOURCES:
@@ -284,43 +288,43 @@ def _check_parameters(template: Template) -> Found:
 
 def _check_url(template: Template, url: str, tier: Tier) -> Iterator[str]:
     known = {**samples(template), REGISTRY_BASE: SAMPLE_BASE}
-    strange = [name for name in names_in(url) if name not in known]
-    if strange:
-        yield f"{{{strange[0]}}} is no parameter; there are {', '.join(f'{{{name}}}' for name in known)}"
+    unknown = [name for name in placeholders(url) if name not in known]
+    if unknown:
+        yield f"{{{unknown[0]}}} is no parameter; there are {', '.join(f'{{{name}}}' for name in known)}"
         return
-    filled = NAME.sub(lambda found: known[found[1]], url)
-    if "{" in filled or "}" in filled:
+    url_text = NAME.sub(lambda parsed: known[parsed[1]], url)
+    if "{" in url_text or "}" in url_text:
         yield "a brace that belongs to no parameter: write {name}, or %7B and %7D for braces of the URL's own"
         return
     try:
-        found = parse_url(filled)
+        parsed = parse_url(url_text)
     except UrlRefused as refusal:
         yield f"no URL that can be watched: {refusal.detail}"
         return
-    if found.scheme not in tier.schemes:
-        yield f"a {found.scheme} URL can't be watched as this type, which goes with {' and '.join(tier.schemes)}"
+    if parsed.scheme not in tier.schemes:
+        yield f"a {parsed.scheme} URL can't be watched as this type, which goes with {' and '.join(tier.schemes)}"
 
 
 def _check_tags(template: Template, tags: Sequence[str]) -> Iterator[str]:
     domains = {parameter.key for parameter in template.parameters if parameter.type == "domain"}
     for tag in tags:
-        space, colon, value = tag.partition(":")
-        if colon and not (space and value):
+        namespace, colon, value = tag.partition(":")
+        if colon and not (namespace and value):
             yield f"{tag!r}: write <namespace>:<value>, or a word"
-        if space in OWN_NAMESPACES:
-            yield f"{tag!r}: the namespace {space} is the service's own; choose another"
-        for name in names_in(tag):
+        if namespace in OWN_NAMESPACES:
+            yield f"{tag!r}: the namespace {namespace} is the service's own; choose another"
+        for name in placeholders(tag):
             if name not in domains:
                 yield f"{tag!r}: {{{name}}} is no parameter of type domain, and only those can be in tags"
 
 
-def _check_alert(template: Template, suggestion: Suggestion) -> Found:
+def _check_alert(template: Template, suggestion: Suggestion) -> Errors:
     known = {name: (text,) for name, text in samples(template).items()}
-    if strange := [name for name in names_in(suggestion.query) if name not in known]:
-        yield "query", f"{{{strange[0]}}} is no parameter"
+    if unknown := [name for name in placeholders(suggestion.query) if name not in known]:
+        yield "query", f"{{{unknown[0]}}} is no parameter"
         return
     try:
-        parse(fill(suggestion.query, known), suggestion.language)
+        parse(substitute(suggestion.query, known), suggestion.language)
     except UnknownLanguage as error:
         yield "language", str(error)
     except QueryError as error:
@@ -329,7 +333,7 @@ def _check_alert(template: Template, suggestion: Suggestion) -> Found:
         yield "channel", f"{suggestion.channel} is a channel already: choose another, or leave it out"
 
 
-def _repeated(what: str, keys: Sequence[str]) -> Found:
+def _repeated(what: str, keys: Sequence[str]) -> Errors:
     for number, key in enumerate(keys):
         if key in keys[:number]:
             yield f"{what}[{number}].key", f"{key!r} is taken by {what}[{keys.index(key)}]: each needs its own"
@@ -371,13 +375,13 @@ class ParameterError(NamedTuple):
 class BadParameters(DomainError):
     """The parameters do not fit the template (400)."""
 
-    def __init__(self, wrong: Sequence[ParameterError]) -> None:
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        super().__init__(f"{wrong[0].place}: {wrong[0].says}{more}")
-        self.wrong = tuple(wrong)
+    def __init__(self, errors: Sequence[ParameterError]) -> None:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"{errors[0].place}: {errors[0].says}{more}")
+        self.wrong = tuple(errors)
 
 
-def described(template: Template) -> str:
+def json_schema(template: Template) -> str:
     """Return a template's parameters as JSON Schema (2020-12), as text.
 
     It covers names, counts and lengths; domains are checked by `read_parameters` only.
@@ -397,57 +401,61 @@ def described(template: Template) -> str:
     return json.encode(schema | {"properties": taken}).decode()
 
 
-def read_parameters(template: Template, given: Mapping[str, object]) -> Values:
+def read_parameters(template: Template, arguments: Mapping[str, object]) -> Values:
     """Return the values of all parameters, each value once. Raises BadParameters with all errors."""
     names = [parameter.key for parameter in template.parameters]
-    takes = f"it takes {', '.join(names)}" if names else f"{template.id} takes none"
-    wrong = [
-        ParameterError(f"params.{key[:_SHOWN]}", f"there is no such parameter; {takes}", value)
-        for key, value in given.items()
+    hint = f"it takes {', '.join(names)}" if names else f"{template.id} takes none"
+    errors = [
+        ParameterError(f"params.{key[:_SHOWN]}", f"there is no such parameter; {hint}", value)
+        for key, value in arguments.items()
         if key not in names
     ]
     values = {
-        parameter.key: _values(template, parameter, given.get(parameter.key), wrong)
+        parameter.key: _values(template, parameter, arguments.get(parameter.key), errors)
         for parameter in template.parameters
     }
-    if wrong:
-        raise BadParameters(wrong)
+    if errors:
+        raise BadParameters(errors)
     return values
 
 
-def _values(template: Template, parameter: Parameter, given: object, wrong: list[ParameterError]) -> tuple[str, ...]:
+def _values(
+    template: Template, parameter: Parameter, arguments: object, errors: list[ParameterError]
+) -> tuple[str, ...]:
     place = f"params.{parameter.key}"
-    wanted = f"{parameter.min} to {parameter.max} values"
-    if given is None:
-        wrong.append(ParameterError(place, f"required, but missing: an array of {wanted}", None))
-    elif not isinstance(given, list):
-        wrong.append(ParameterError(place, f"must be an array of {wanted}", given))
-    elif not parameter.min <= len(given) <= parameter.max:
-        wrong.append(ParameterError(place, f"takes {wanted}, not {len(given)}", given))
+    expected = f"{parameter.min} to {parameter.max} values"
+    if arguments is None:
+        errors.append(ParameterError(place, f"required, but missing: an array of {expected}", None))
+    elif not isinstance(arguments, list):
+        errors.append(ParameterError(place, f"must be an array of {expected}", arguments))
+    elif not parameter.min <= len(arguments) <= parameter.max:
+        errors.append(ParameterError(place, f"takes {expected}, not {len(arguments)}", arguments))
     else:
-        found: dict[str, None] = {}
-        for index, value in enumerate(given):
+        values: dict[str, None] = {}
+        for index, value in enumerate(arguments):
             try:
-                found[_value(template, parameter, value)] = None
+                values[_value(template, parameter, value)] = None
             except ValueError as error:
-                wrong.append(ParameterError(f"{place}[{index}]", str(error), value))
-        return tuple(found)
+                errors.append(ParameterError(f"{place}[{index}]", str(error), value))
+        return tuple(values)
     return ()
 
 
-def _value(template: Template, parameter: Parameter, given: object) -> str:
+def _value(template: Template, parameter: Parameter, arguments: object) -> str:
     """Return a normalized value. Raises ValueError."""
-    if not isinstance(given, str):
+    if not isinstance(arguments, str):
         raise ValueError("must be a string")
-    value = read_domain(given) if parameter.type == "domain" else _read_string(given, LONGEST_OF[parameter.type])
+    value = (
+        read_domain(arguments) if parameter.type == "domain" else _read_string(arguments, LONGEST_OF[parameter.type])
+    )
     if parameter.type == "number" and not _NUMBER.fullmatch(value := value.replace(",", ".").replace(" ", "")):
         raise ValueError("must be a number, such as 300 or 19.90")
     try:
-        try_out(template, parameter.key, value)
+        check_value(template, parameter.key, value)
     except QueryError as error:
         raise ValueError(f"gives no query: {error.reason}") from None
     except UrlRefused as refusal:
-        raise NoDomain(f"gives no URL that can be watched: {refusal.detail}") from None
+        raise InvalidDomain(f"gives no URL that can be watched: {refusal.detail}") from None
     return value
 
 

@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 from actors.errors import DomainError, Stale, UrlRefused
 from actors.extras import always_on
 from actors.language.sentences import translated
-from actors.language.speaking import say, speak
+from actors.language.speaking import say, set_language
 from api.application import Application
 from api.dashboard import rendering
 from api.dashboard.drawing.figures import zone_of
@@ -102,7 +102,7 @@ class Dashboard:
     async def admit(self) -> Response | None:
         """Identify the browser, take a token, and admit signed-in readers; redirect others to sign in."""
         g.preferences = preferences_of(request.cookies)
-        speak(spoken_to(g.preferences, request.accept_languages))
+        set_language(spoken_to(g.preferences, request.accept_languages))
         _check_host(self)
         g.browser = await self.sessions.of(request.cookies)
         way = await self.gate(request, g.browser.session) if self.gate is not None else None

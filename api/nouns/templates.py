@@ -12,14 +12,14 @@ from msgspec import Meta, Struct
 from actors.errors import NotFound
 from actors.messages.declaring import Declared, made_of, part_of
 from actors.messages.declaring import record_of as shown_of
-from actors.templates.instantiation import AlertOutcome, Foreseen, Report
+from actors.templates.instantiation import AlertOutcome, InstantiationPreview, Report
 from actors.templates.template import (
     MOST_SOURCES,
     BadParameters,
     ParameterType,
     Suggestion,
     Template,
-    described,
+    json_schema,
     read_parameters,
 )
 from api.fields import WORDS
@@ -195,7 +195,7 @@ def named(call: OperationContext, id: str) -> Template:
     return found
 
 
-async def preview(call: OperationContext, template: Template, request: Instantiation) -> Foreseen:
+async def preview(call: OperationContext, template: Template, request: Instantiation) -> InstantiationPreview:
     """Return the attachments of an instantiation. Raises Refusal (400)."""
     with _refusing():
         values = read_parameters(template, request.params)
@@ -238,12 +238,12 @@ def record_of(template: Template) -> TemplateRecord:
         slug=template.id,
         source_count=len(template.sources),
         parameters=tuple(taken),
-        schema=described(template),
+        schema=json_schema(template),
         alerts=tuple(made_of(TemplateAlert, each, filter_query=each.query) for each in template.alerts),
     )
 
 
-def preview_of(found: Foreseen, *, alerts: bool) -> TemplatePreview:
+def preview_of(found: InstantiationPreview, *, alerts: bool) -> TemplatePreview:
     template = found.template
     sources = tuple(
         made_of(PreviewedSource, wanted, status="new" if known is None else "existing", source_id=known)
@@ -256,7 +256,7 @@ def preview_of(found: Foreseen, *, alerts: bool) -> TemplatePreview:
     return TemplatePreview(template.id, template.version, sources, suggested, summary)
 
 
-def _previewed_alert(found: Foreseen, suggestion: Suggestion) -> PreviewedAlert:
+def _previewed_alert(found: InstantiationPreview, suggestion: Suggestion) -> PreviewedAlert:
     known = found.alerts.get(suggestion.key)
     if known is not None:
         return made_of(PreviewedAlert, known, status="existing", alert_id=known.id)
@@ -336,4 +336,4 @@ async def _instantiate(call: Call) -> Answer:
     """Add a template's sources, and optionally its alerts. A repetition does the rest."""
     template = named(call, call.path["template_id"])
     report = await instantiate(call, template, call.body)
-    return Answer(report_of(template, report), settled=not report.late)
+    return Answer(report_of(template, report), settled=not report.timed_out)

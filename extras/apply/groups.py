@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from actors.catalogue import Flaw
 from actors.messages.requests import Url
-from actors.templates.template import MOST_SOURCES, Slug, fill
+from actors.templates.template import MOST_SOURCES, Slug, substitute
 from extras.apply.kinds import alerts, sources
 from extras.apply.kinds.alerts import ALERTS, PRIVATE, DestinationName
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
@@ -180,7 +180,10 @@ class Making:
         return name
 
     def _alert(self, group: Group, one: AlertSeen, members: Sequence[str]) -> None:
-        said = {"name": fill(one.name, group.table.params), "query": fill(one.filter_query, group.table.params)}
+        said = {
+            "name": substitute(one.name, group.table.params),
+            "query": substitute(one.filter_query, group.table.params),
+        }
         said |= {"language": one.language, "match": one.match}
         values = {**alerts.DEFAULTS, **said, "channel": one.channel, SOURCES: tuple(members)}
         name = f"{group.name}{OF}{one.key}"

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, json
 
 from actors.errors import Conflict
-from actors.language.speaking import each_said, noted, say
+from actors.language.speaking import noted, say, translated_rows
 from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.fields.queries import Cursor
@@ -45,7 +45,7 @@ async def show_all(visit: Visit) -> Page:
     shows = {
         "people": await acts.every(visit),
         "invitations": [(one, Millis(one.created_at + INVITATION_LIFE)) for one in waiting],
-        "roles": each_said(ROLES),
+        "roles": translated_rows(ROLES),
         "names": ROLE_NAMES,
     }
     return Page("people/list.html", say("People"), shows)
@@ -73,7 +73,7 @@ async def show_one(visit: Visit) -> Page:
         "person": person,
         "keys": [one for one in await storage.keys.all() if one.person == person.id and not one.grant],
         "browsers": sum(one.person == person.id for one in await storage.people.sessions()),
-        "roles": each_said(ROLES),
+        "roles": translated_rows(ROLES),
         "names": ROLE_NAMES,
     }
     return Page("people/one.html", person.name, shows)

@@ -17,7 +17,7 @@ from werkzeug.http import parse_accept_header
 
 from actors.app_context import AppContext
 from actors.errors import NotFound
-from actors.language.speaking import language, noted, say, speak
+from actors.language.speaking import language, noted, say, set_language
 from api.application import Application
 from api.dashboard.sessions import NONE, spoken_to
 from api.endpoint import Arrived, Endpoint, EndpointReply, Message
@@ -83,7 +83,7 @@ class PublicationEndpoint(Endpoint):
         """Answer one request. A body is discarded. Raises Refusal, NotFound, StorageError, TooSlowError."""
         scope, headers = request.scope, request.headers
         asks = parse_accept_header(headers.get("Accept-Language", "") if _wants_page(scope) else "", LanguageAccept)
-        speak(spoken_to(NONE, asks))
+        set_language(spoken_to(NONE, asks))
         if scope["method"] not in ("GET", "HEAD"):
             raise Refusal("method-not-allowed", "Publications are only read.", headers={"Allow": "GET, HEAD"})
         asked = _asked(scope["raw_path"])

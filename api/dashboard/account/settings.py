@@ -13,7 +13,7 @@ from werkzeug.http import parse_accept_header, parse_cookie
 
 from actors.extras import always_on
 from actors.language.catalogues import languages
-from actors.language.speaking import each_said, noted, say, speak
+from actors.language.speaking import noted, say, set_language, translated_rows
 from api.dashboard.account.entry import check_again
 from api.dashboard.account.passwords import check_password
 from api.dashboard.drawing.figures import is_zone, zone_of
@@ -83,8 +83,8 @@ async def show(visit: Visit) -> Page:
         "sessions": sessions,
         "person": person,
         "languages": [("", say("Same as the browser")), *((one.code, one.name) for one in languages().values())],
-        "themes": each_said(_THEMES),
-        "densities": each_said(_DENSITIES),
+        "themes": translated_rows(_THEMES),
+        "densities": translated_rows(_DENSITIES),
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),
         "panels": [await extra.panels()["/settings"](visit) for extra in always_on() if "/settings" in extra.panels()],
         "browsers_zone": zone_of(parse_cookie(visit.headers.get("Cookie", "")).get("tz", "")).key,
@@ -100,7 +100,7 @@ async def wish(visit: Visit) -> Reply:
         raise InvalidForm(zone=say("There is no such time zone. Write a name such as Europe/Stockholm."))
     sessions = Sessions.of_context(visit.context)
     kept = Preferences(form.language, form.theme, form.density, form.zone)
-    speak(spoken_to(kept, parse_accept_header(visit.headers.get("Accept-Language", ""), LanguageAccept)))
+    set_language(spoken_to(kept, parse_accept_header(visit.headers.get("Accept-Language", ""), LanguageAccept)))
     return Go("/settings", say("Saved."), cookies=tuple(sessions.keep(*one) for one in kept._asdict().items()))
 
 

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from actors.errors import DomainError, Unprocessable
 from actors.language.sentences import translated
-from actors.language.speaking import decimal, each_said, noted, number, say, say_many
+from actors.language.speaking import decimal, noted, number, say, say_many, translated_rows
 from actors.messages.declaring import made_of, mirrored
 from actors.notices import ALERT_TYPES
 from actors.query import QueryError, UnknownLanguage, languages, parse
@@ -425,16 +425,16 @@ async def _page(
         "name": name,
         "tried": result,
         "fault": fault_of(query, draft.value("language")) if draft.error("filter_query") else None,
-        "languages": sorted(each_said(languages().items()), key=lambda one: (one[0] != "simple", one[1])),
+        "languages": sorted(translated_rows(languages().items()), key=lambda one: (one[0] != "simple", one[1])),
         "picker": choice,
         "chosen": picked,
         "private": await private_choices(visit, form.private_source_ids),
         "tags": tags,
         "groups": [*(Group(tag, 0) for tag in tags if tag not in known), *choice.groups],
-        "notices": each_said(NOTICES),
+        "notices": translated_rows(NOTICES),
         "after": _after(form.notice_after),
-        "modes": each_said(MODES),
-        "about": each_said(ABOUT),
+        "modes": translated_rows(MODES),
+        "about": translated_rows(ABOUT),
         "whens": WHENS,
         "sent": "",
         "recipients": await recipients(visit) if isinstance(form, NewAlertForm) else (),

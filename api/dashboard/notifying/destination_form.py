@@ -14,7 +14,7 @@ from actors.destination_kinds.kind import DestinationKind
 from actors.errors import DomainError
 from actors.language.catalogues import languages
 from actors.language.sentences import translated
-from actors.language.speaking import each_said, noted, say
+from actors.language.speaking import noted, say, translated_rows
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from actors.messages.views import TestResult
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
@@ -323,8 +323,8 @@ def _page(form: DestinationForm, title: str, kind: DestinationKind | None, **mor
         "says": "",
         "of": _OF,
         "families": (),
-        "modes": each_said(MODES),
-        "formats": each_said(FORMATS),
+        "modes": translated_rows(MODES),
+        "formats": translated_rows(FORMATS),
         "hours": [(hour, f"{hour:02d}:00") for hour in range(24)],
         "days": [(day, say(name), "") for day, name in zip(WEEKDAYS, _DAYS, strict=True)],
         "zones": sorted(name for name in available_timezones() if "/" in name or name == "UTC"),

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, structs
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
 from actors.language.sentences import translated
-from actors.language.speaking import each_said, say, say_many
+from actors.language.speaking import say, say_many, translated_rows
 from actors.messages import outline
 from actors.messages.declaring import part_of
 from actors.messages.outline import FeedLine, Outline
@@ -101,7 +101,7 @@ async def found_again(visit: Visit) -> Page:
 
 
 def _blank(urls: str, *, is_open: bool = False) -> Page:
-    shows = {"urls": urls, "kinds": each_said(KINDS.items()), "form": NOTHING, "open": is_open}
+    shows = {"urls": urls, "kinds": translated_rows(KINDS.items()), "form": NOTHING, "open": is_open}
     return Page("sources/add.html", say("Add sources"), shows)
 
 
@@ -139,7 +139,7 @@ async def look(visit: Visit) -> Page:
         ),
         "form": form,
         "found": found_url(urls[0], answer),
-        "kinds": each_said(KINDS.items()),
+        "kinds": translated_rows(KINDS.items()),
         "inherited": [] if part is None else inherited_part(part.selector, part.ignore, part.inherited),
     }
     return Page("sources/look.html", say("Add a source"), shows)

@@ -372,7 +372,7 @@ def _edit_page(view: SourceView, form: Edit, preview: Preview | None = None) -> 
     return Page("sources/edit.html", say("Edit %(name)s", name=display.name_of(view.source)), shows)
 
 
-async def try_out(visit: Visit) -> Page:
+async def check_value(visit: Visit) -> Page:
     form: Edit = visit.form
     view = await sources.view(visit, visit.path["id"])
     found = await sources.preview(visit, view.source.id, PreviewRequest(form.selector, many(form, "ignore")))
@@ -408,5 +408,5 @@ SCREENS: tuple[Screen, ...] = (
     post(f"{PATH}/delete", delete, Confirm, show),
     Screen(path=f"{PATH}/edit", run=edit),
     post(f"{PATH}/edit", save, Edit, edit),
-    post(f"{PATH}/try", try_out, Edit, edit),
+    post(f"{PATH}/try", check_value, Edit, edit),
 )

@@ -178,7 +178,7 @@ def _of_fields() -> Iterator[str]:
 def updated(text: str) -> str:
     """Return a catalogue with the current texts, its old translations and its old head."""
     head = text.split("\n\n", 1)[0]
-    had = {entry.text: entry.said for entry in entries_of(text) if entry.text and not entry.fuzzy}
+    had = {entry.text: entry.translations for entry in entries_of(text) if entry.text and not entry.fuzzy}
     forms = int(re.search(r"nplurals=(\d+)", head)[1])  # type: ignore[index]
     return "\n\n".join([head, *(written(said, had.get(said.key, ()), forms) for said in gathered().values())]) + "\n"
 
@@ -201,7 +201,7 @@ def _quoted(text: str) -> str:
 
 def lacking(text: str) -> list[str]:
     """Return the texts without a translation, or with only a guess."""
-    return [entry.text for entry in entries_of(text) if entry.text and (entry.fuzzy or not all(entry.said))]
+    return [entry.text for entry in entries_of(text) if entry.text and (entry.fuzzy or not all(entry.translations))]
 
 
 def main() -> None:

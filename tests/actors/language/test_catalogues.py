@@ -50,7 +50,7 @@ def test_a_catalogue_is_as_the_tool_writes_it(file: Path) -> None:
 
 def test_a_translation_has_the_placeholders_and_tags_of_the_english(file: Path) -> None:
     for entry in entries_of(file.read_text("utf-8")):
-        for words in entry.said if entry.text else ():
+        for words in entry.translations if entry.text else ():
             assert same_places(entry, words), f"placeholders of {entry.text!r}: {words!r}"
             assert Counter(TAGS.findall(words)) == Counter(TAGS.findall(entry.text)), (
                 f"tags of {entry.text!r}: {words!r}"

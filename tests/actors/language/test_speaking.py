@@ -8,7 +8,7 @@ import pytest
 
 from actors.language import catalogues
 from actors.language.catalogues import CONTEXT, Catalogue
-from actors.language.speaking import decimal, language, number, say, say_as, say_many, speak, speaking
+from actors.language.speaking import decimal, language, number, say, say_as, say_many, set_language, speaking
 from api.dashboard.drawing.figures import dated, distance
 
 TEXTS = {
@@ -53,5 +53,5 @@ def test_a_text_with_two_meanings_is_distinguished_by_context() -> None:
 
 
 def test_a_language_that_is_not_there_is_english() -> None:
-    speak("tlh")
+    set_language("tlh")
     assert (language(), say("Paused.")) == ("en", "Paused.")

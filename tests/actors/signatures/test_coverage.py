@@ -4,7 +4,7 @@ from typing import get_args
 
 import msgspec
 
-from actors.signatures.coverage import MOST_BYTES, MOST_URL, LoggedEvents, receipt_of, said
+from actors.signatures.coverage import MOST_BYTES, MOST_URL, LoggedEvents, receipt_of, summary
 from actors.signatures.event import Signer, jwks, new_signing_key
 from sanderling_client.receiver.receipt import WHYS, coverage_explained, is_coverage
 from sanderling_client.verify import check_event, decode, key_set
@@ -47,14 +47,16 @@ def test_it_verifies_as_an_event_does() -> None:
 
 
 def test_a_receipt_has_a_summary_sentence() -> None:
-    assert str(said(known())) == ("1,204 checks succeeded, 3 failed, the longest pause was 12 min; nothing is unknown.")
+    assert str(summary(known())) == (
+        "1,204 checks succeeded, 3 failed, the longest pause was 12 min; nothing is unknown."
+    )
     hole = UnknownPeriod(START, Millis(START + 1_860_000), "crash")
-    assert str(said(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
+    assert str(summary(known(hole, looks=(1, 0, 0, 0, 0, 0, 0, 0)))) == (
         "1 check succeeded, the longest pause was 12 min; one time is unknown, 31 min in all "
         "(the service ended without a word)."
     )
     nothing = UnknownPeriod(START, Millis(START + 7 * DAY), "retention")
-    assert str(said(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
+    assert str(summary(known(nothing, gap=None))) == "Nothing is known of this time: the record is kept no longer."
 
 
 def test_a_receipt_states_its_proof_and_the_limits() -> None:

@@ -46,7 +46,7 @@ def components(**more: str) -> dict[str, str]:
 
 def test_a_signed_request_can_be_checked_by_the_directory_alone() -> None:
     signer = MessageSigner(KEY)
-    headers = dict(signer.of_request("GET", "news.example", "/list", AGENT, AT))
+    headers = dict(signer.sign_request("GET", "news.example", "/list", AGENT, AT))
     found = checked(headers, components(), directory([signer]))
     assert headers["Signature-Agent"] == f'sig1="{AGENT}"'
     assert (found["tag"], found["alg"]) == ("web-bot-auth", "ed25519")
@@ -56,7 +56,7 @@ def test_a_signed_request_can_be_checked_by_the_directory_alone() -> None:
 @pytest.mark.parametrize("other", [{"authority": "bank.example"}, {"method": "POST"}, {"path": "/admin"}])
 def test_it_holds_for_no_other_request(other: dict[str, str]) -> None:
     signer = MessageSigner(KEY)
-    headers = dict(signer.of_request("GET", "news.example", "/list", AGENT, AT))
+    headers = dict(signer.sign_request("GET", "news.example", "/list", AGENT, AT))
     with pytest.raises(BadSignatureError):
         checked(headers, components(**other), directory([signer]))
 
@@ -72,7 +72,7 @@ def test_checks_and_events_are_signed_with_different_keys() -> None:
 def test_the_directory_is_signed_for_one_authority_and_its_own_text() -> None:
     signer = MessageSigner(KEY)
     body = directory([signer])
-    headers = dict(signer.of_directory("watch.example", content_digest(body), AT))
+    headers = dict(signer.sign_directory("watch.example", content_digest(body), AT))
     said = {'"@authority";req': "watch.example", '"content-digest"': content_digest(body)}
     found = checked(headers, said, body)
     assert found["tag"] == "http-message-signatures-directory"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.egress.url import parse_url
-from actors.templates.template import NoDomain, read_domain
+from actors.templates.template import InvalidDomain, read_domain
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_bare_domain_has_one_spelling(text: str, name: str) -> None:
     ],
 )
 def test_a_value_that_is_no_bare_domain_is_refused_with_a_hint(text: str, says: str) -> None:
-    with pytest.raises(NoDomain, match=says):
+    with pytest.raises(InvalidDomain, match=says):
         read_domain(text)
 
 
@@ -84,7 +84,7 @@ TEXTS = st.text(max_size=40) | st.text("ab.-:/@*[]0189éß\u200b", max_size=20)
 def test_an_accepted_domain_is_the_host_of_a_url_unchanged(text: str) -> None:
     try:
         name = read_domain(text)
-    except NoDomain:
+    except InvalidDomain:
         return
     assert read_domain(name) == name
     assert parse_url(f"https://{name}/pricing").host == name

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import DeleteSource, EditSource
 from actors.templates import instantiation
-from actors.templates.instantiation import LATE
+from actors.templates.instantiation import TIMED_OUT
 from storage.records.alert import MOST_ALERTS, MOST_SOURCES
 from storage.records.identity import SourceId
 from tests.actors.matcher.rig import an_alert
@@ -159,11 +159,11 @@ async def test_an_unfinished_instantiation_says_so_and_the_next_call_finishes_it
         servers[address, 443] = silent
         began = trio.current_time()
         report = await market.attach("a.example", "slow.example")
-        assert trio.current_time() - began <= instantiation.WITHIN + instantiation.ALERTS_WITHIN
+        assert trio.current_time() - began <= instantiation.ATTACH_TIMEOUT + instantiation.ALERTS_TIMEOUT
         found = statuses(report.sources)
         assert {found[f"a.example/{path}"] for path in PATHS} == {"attached_new"}
         assert {found[f"slow.example/{path}"] for path in PATHS} == {"failed"}
-        assert LATE in {one.reason for one in report.sources}
+        assert TIMED_OUT in {one.reason for one in report.sources}
         assert [one.count for one in report.alerts] == [4, 4]
         servers[address, 443] = awake
         await trio.sleep(360)  # its robots.txt could not be fetched

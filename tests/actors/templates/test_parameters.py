@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.templates.template import BadParameters, built_in, filled, read_parameters
+from actors.templates.template import BadParameters, built_in, read_parameters, with_values
 
 COMPETITORS, SECTOR, TRIALS = (
     built_in().get(name) for name in ("gtm-competitor-watch", "swedish-public-sector", "clinical-trials-watch")
@@ -96,5 +96,5 @@ def test_addresses_amounts_and_words_of_a_query_are_checked(id: str, given: dict
     except BadParameters as error:
         assert [one.place for one in error.wrong] == [wrong]
     else:
-        query = filled(template, values).alerts[0].query
+        query = with_values(template, values).alerts[0].query
         assert wrong == "" and query in ("price<1300.50", 'cook OR "head waiter"')

@@ -152,12 +152,12 @@ async def test_a_push_source_shows_its_first_frames_and_which_are_wanted(autojum
         pusher = Pusher()
         pusher.join(service)
 
-        async def speak() -> None:
+        async def set_language() -> None:
             await trio.sleep(1)
             await pusher.send({"title": "Storm", "text": "a storm comes"}, "calm", "price 9")
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(speak)
+            nursery.start_soon(set_language)
             push = (await detect(service, PUSH, filter="price")).preview.push
         assert push is not None
         assert [(frame.content, frame.told) for frame in push.frames] == [
