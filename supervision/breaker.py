@@ -28,7 +28,7 @@ class Phase(StrEnum):
     HALF_OPEN = "half-open"
 
 
-class Sign(StrEnum):
+class BreakerInput(StrEnum):
     """The inputs of a breaker, as named in its diagram."""
 
     ASKED = "asked"
@@ -40,24 +40,24 @@ class Sign(StrEnum):
     HELD = "held"
 
 
-TABLE: dict[tuple[Phase, Sign], Phase] = {
-    (Phase.CLOSED, Sign.ASKED): Phase.CLOSED,
-    (Phase.CLOSED, Sign.SUCCESS): Phase.CLOSED,
-    (Phase.CLOSED, Sign.FAILURE): Phase.CLOSED,
-    (Phase.CLOSED, Sign.LAST_FAILURE): Phase.OPEN,
-    (Phase.CLOSED, Sign.HELD): Phase.CLOSED,
-    (Phase.OPEN, Sign.ASKED): Phase.OPEN,
-    (Phase.OPEN, Sign.DUE): Phase.HALF_OPEN,
+TABLE: dict[tuple[Phase, BreakerInput], Phase] = {
+    (Phase.CLOSED, BreakerInput.ASKED): Phase.CLOSED,
+    (Phase.CLOSED, BreakerInput.SUCCESS): Phase.CLOSED,
+    (Phase.CLOSED, BreakerInput.FAILURE): Phase.CLOSED,
+    (Phase.CLOSED, BreakerInput.LAST_FAILURE): Phase.OPEN,
+    (Phase.CLOSED, BreakerInput.HELD): Phase.CLOSED,
+    (Phase.OPEN, BreakerInput.ASKED): Phase.OPEN,
+    (Phase.OPEN, BreakerInput.DUE): Phase.HALF_OPEN,
     # Calls that began before it opened may still return. A success counts whenever it comes. A failure adds nothing:
     # counting it would let n calls in flight raise the wait n times.
-    (Phase.OPEN, Sign.SUCCESS): Phase.CLOSED,
-    (Phase.OPEN, Sign.FAILURE): Phase.OPEN,
-    (Phase.OPEN, Sign.HELD): Phase.OPEN,
-    (Phase.HALF_OPEN, Sign.ASKED): Phase.HALF_OPEN,
-    (Phase.HALF_OPEN, Sign.OVERDUE): Phase.OPEN,
-    (Phase.HALF_OPEN, Sign.SUCCESS): Phase.CLOSED,
-    (Phase.HALF_OPEN, Sign.FAILURE): Phase.OPEN,
-    (Phase.HALF_OPEN, Sign.HELD): Phase.OPEN,
+    (Phase.OPEN, BreakerInput.SUCCESS): Phase.CLOSED,
+    (Phase.OPEN, BreakerInput.FAILURE): Phase.OPEN,
+    (Phase.OPEN, BreakerInput.HELD): Phase.OPEN,
+    (Phase.HALF_OPEN, BreakerInput.ASKED): Phase.HALF_OPEN,
+    (Phase.HALF_OPEN, BreakerInput.OVERDUE): Phase.OPEN,
+    (Phase.HALF_OPEN, BreakerInput.SUCCESS): Phase.CLOSED,
+    (Phase.HALF_OPEN, BreakerInput.FAILURE): Phase.OPEN,
+    (Phase.HALF_OPEN, BreakerInput.HELD): Phase.OPEN,
 }
 
 
@@ -131,18 +131,18 @@ def ask(state: Breaker, rule: BreakerRule, now: float, draw: float) -> tuple[Bre
         case Phase.HALF_OPEN:
             if now < state.until:
                 return state, Wait(state.until)
-            opened = _open(state, rule, now, draw, Sign.OVERDUE)
+            opened = _open(state, rule, now, draw, BreakerInput.OVERDUE)
             return opened, Wait(opened.until)
         case Phase.OPEN:
             if now < state.until:
                 return state, Wait(state.until)
             deadline = now + rule.probe
-            return replace(state, phase=TABLE[state.phase, Sign.DUE], until=deadline), Probe(deadline)
+            return replace(state, phase=TABLE[state.phase, BreakerInput.DUE], until=deadline), Probe(deadline)
 
 
 def succeeded(state: Breaker) -> Breaker:
     """Return the state after a success: closed, from any phase."""
-    return Breaker(phase=TABLE[state.phase, Sign.SUCCESS])
+    return Breaker(phase=TABLE[state.phase, BreakerInput.SUCCESS])
 
 
 def failed(state: Breaker, rule: BreakerRule, now: float, draw: float, *, at_once: bool = False) -> Breaker:
@@ -151,17 +151,17 @@ def failed(state: Breaker, rule: BreakerRule, now: float, draw: float, *, at_onc
         case Phase.CLOSED:
             failures = state.failures + 1
             if failures < rule.threshold and not at_once:
-                return replace(state, phase=TABLE[state.phase, Sign.FAILURE], failures=failures)
-            return _open(state, rule, now, draw, Sign.LAST_FAILURE)
+                return replace(state, phase=TABLE[state.phase, BreakerInput.FAILURE], failures=failures)
+            return _open(state, rule, now, draw, BreakerInput.LAST_FAILURE)
         case Phase.HALF_OPEN:
-            return _open(state, rule, now, draw, Sign.FAILURE)
+            return _open(state, rule, now, draw, BreakerInput.FAILURE)
         case Phase.OPEN:
-            return replace(state, phase=TABLE[state.phase, Sign.FAILURE])
+            return replace(state, phase=TABLE[state.phase, BreakerInput.FAILURE])
 
 
 def hold(state: Breaker, until: float) -> Breaker:
     """Return the state after a request for quiet until a moment. It is not a failure; it ends a probe."""
-    phase = TABLE[state.phase, Sign.HELD]
+    phase = TABLE[state.phase, BreakerInput.HELD]
     due = until if state.phase is Phase.HALF_OPEN else state.until
     return replace(state, phase=phase, until=due, held=max(state.held, until))
 
@@ -178,14 +178,14 @@ def wait_of(rule: BreakerRule, opening: int, draw: float) -> float:
 
 def diagram() -> str:
     """Return the table as a Mermaid state diagram, which the documentation shows."""
-    arrows = [f"    {was.name} --> {becomes.name}: {sign}" for (was, sign), becomes in TABLE.items()]
+    arrows = [f"    {before.name} --> {after.name}: {input}" for (before, input), after in TABLE.items()]
     return "\n".join(["stateDiagram-v2", f"    [*] --> {Phase.CLOSED.name}", *arrows])
 
 
-def _open(state: Breaker, rule: BreakerRule, now: float, draw: float, sign: Sign) -> Breaker:
+def _open(state: Breaker, rule: BreakerRule, now: float, draw: float, input: BreakerInput) -> Breaker:
     openings = state.openings + 1
     return Breaker(
-        phase=TABLE[state.phase, sign],
+        phase=TABLE[state.phase, input],
         openings=openings,
         until=now + wait_of(rule, openings, draw),
         held=state.held,

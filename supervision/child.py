@@ -74,28 +74,28 @@ class Child:
     """
 
     __slots__ = (
-        "_over",
         "_ready",
-        "_renewed",
+        "_restart_requested",
         "_scope",
         "_settled",
         "_stopping",
+        "_task_ended",
         "alive",
-        "asked",
         "began",
-        "branch",
         "crash",
+        "note_text",
         "on_hold",
         "owner",
         "path",
         "probation",
         "recent",
-        "remark",
         "restarts",
         "since",
         "spec",
         "state",
+        "stop_requested",
         "streak",
+        "subtree",
         "task",
     )
 
@@ -110,14 +110,14 @@ class Child:
         self.probation = False
         self.crash: Crash | None = None
         """Of the last life that crashed, however long ago."""
-        self.remark, self.on_hold = "", False
-        self.branch: Tree | None = None
+        self.note_text, self.on_hold = "", False
+        self.subtree: Tree | None = None
         self.task: trio.lowlevel.Task | None = None
-        self.alive = self.asked = self._ready = self._renewed = False
+        self.alive = self.stop_requested = self._ready = self._restart_requested = False
         self._scope: trio.CancelScope | None = None
         self._stopping: trio.Event | None = None
         self._settled: trio.Event | None = None
-        self._over: trio.Event | None = None
+        self._task_ended: trio.Event | None = None
 
     # --- for the child's own code --------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Child:
         """Set when the child should stop. A child that has used this property gets `shutdown` seconds to end itself."""
         if self._stopping is None:
             self._stopping = trio.Event()
-            if self.asked:
+            if self.stop_requested:
                 self._stopping.set()
         return self._stopping
 
@@ -135,7 +135,7 @@ class Child:
         if self._ready:
             return
         self._ready = True
-        if not self.asked:
+        if not self.stop_requested:
             if self._scope is not None:
                 self._scope.deadline = math.inf
             self.become(State.RUNNING)
@@ -143,7 +143,7 @@ class Child:
 
     def note(self, text: str, *, on_hold: bool = False) -> None:
         """Set the status text, such as the child's present work. on_hold: it waits for the whole service."""
-        self.remark, self.on_hold = text, on_hold
+        self.note_text, self.on_hold = text, on_hold
 
     # --- for its supervisor --------------------------------------------------------------------------------------
 
@@ -160,50 +160,50 @@ class Child:
 
     def begin(self) -> None:
         """Prepare for a new task, before it is spawned."""
-        self.alive, self.asked, self._ready = True, False, False
+        self.alive, self.stop_requested, self._ready = True, False, False
         self.become(State.STARTING)
 
-    def ask(self, within: float) -> None:
+    def request_stop(self, within: float) -> None:
         """Ask the child to end within so many seconds; cancel it at once if it does not use `stopping`."""
-        self._mark_asked()
+        self._mark_stop_requested()
         if self._scope is None:
-            return  # not running yet: its task will see `asked`
-        polite = within > 0 and (self._stopping is not None or self.branch is not None)
+            return  # not running yet: its task will see `stop_requested`
+        is_graceful = within > 0 and (self._stopping is not None or self.subtree is not None)
         if self._stopping is not None:
             self._stopping.set()
-        if self.branch is not None:
-            self.branch.stop(now=not polite)
-        if polite:
+        if self.subtree is not None:
+            self.subtree.stop(now=not is_graceful)
+        if is_graceful:
             self._scope.deadline = min(self._scope.deadline, trio.current_time() + within)
         else:
             self._scope.cancel()
 
-    def renew(self) -> None:
+    def restart(self) -> None:
         """End this life, or this rest, and begin another at once. Does nothing for a child that was asked to end.
 
         A child that uses `stopping` gets its `shutdown` seconds. No back-off follows, and no budget is used up.
         """
-        if self._scope is None or self.asked or not self.alive:
+        if self._scope is None or self.stop_requested or not self.alive:
             return
-        self._renewed = True
-        resting = self.state in (State.BACKOFF, State.QUARANTINED)
-        if self._stopping is not None and self.spec.shutdown > 0 and not resting:
+        self._restart_requested = True
+        is_waiting = self.state in (State.BACKOFF, State.QUARANTINED)
+        if self._stopping is not None and self.spec.shutdown > 0 and not is_waiting:
             self._stopping.set()
             self._scope.deadline = min(self._scope.deadline, trio.current_time() + self.spec.shutdown)
         else:
             self._scope.cancel()
 
     @property
-    def resumes(self) -> float | None:
+    def resumes_at(self) -> float | None:
         """When a resting child begins its next life, by Trio's clock; None if it does not rest."""
-        resting = self.state in (State.BACKOFF, State.QUARANTINED)
-        return self._scope.deadline if resting and self._scope is not None else None
+        is_waiting = self.state in (State.BACKOFF, State.QUARANTINED)
+        return self._scope.deadline if is_waiting and self._scope is not None else None
 
-    def cut(self) -> None:
+    def cancel(self) -> None:
         """Cancel the child now, without time for a polite end. A nested supervisor cancels its children in order."""
-        self._mark_asked()
-        if self.branch is not None:
-            self.branch.stop(now=True)
+        self._mark_stop_requested()
+        if self.subtree is not None:
+            self.subtree.stop(now=True)
         if self._scope is not None:
             self._scope.cancel()
 
@@ -214,12 +214,12 @@ class Child:
                 self._settled = trio.Event()
             await self._settled.wait()
 
-    async def wait_over(self) -> None:
+    async def wait_task_ended(self) -> None:
         """Wait until the child's task has ended."""
         if self.alive:
-            if self._over is None:
-                self._over = trio.Event()
-            await self._over.wait()
+            if self._task_ended is None:
+                self._task_ended = trio.Event()
+            await self._task_ended.wait()
 
     async def wait_ended(self, within: float) -> None:
         """Ask the child to end, cancel it after so many seconds, and wait for the end of its task.
@@ -227,12 +227,12 @@ class Child:
         If cancelled while waiting, the request remains: the child still ends within the given time.
         """
         if self.alive:
-            self.ask(within)
+            self.request_stop(within)
             with trio.move_on_after(within):
-                await self.wait_over()
+                await self.wait_task_ended()
             if self.alive:
-                self.cut()
-                await self.wait_over()
+                self.cancel()
+                await self.wait_task_ended()
 
     def __repr__(self) -> str:
         why = f", last {self.crash}" if self.crash is not None else ""
@@ -240,9 +240,9 @@ class Child:
 
     # --- for its task --------------------------------------------------------------------------------------------
 
-    def _open_life(self) -> trio.CancelScope:
+    def _begin_run(self) -> trio.CancelScope:
         self.began = trio.current_time()
-        self._renewed = False
+        self._restart_requested = False
         within = self.spec.ready_within
         if within is None:
             self._ready = True
@@ -255,40 +255,40 @@ class Child:
             self.become(State.STARTING, self.began)
         return self._scope
 
-    def _close_life(self, crash: Crash | None) -> float | None:
+    def _end_run(self, crash: Crash | None) -> float | None:
         """Return the seconds to rest before the next life, None if this was the last in this task."""
-        self._stopping, self.branch = None, None
+        self._stopping, self.subtree = None, None
         if self.spec.mailbox is not None:
-            self.spec.mailbox.desert(f"{self.path} ended before answering", for_good=False)
+            self.spec.mailbox.fail_questions(f"{self.path} ended before answering", for_good=False)
         if crash is not None:
             self.crash = crash
-        if self.asked:
+        if self.stop_requested:
             return None
-        if self._renewed and crash is None:
+        if self._restart_requested and crash is None:
             self.restarts += 1
             return 0.0
         now = trio.current_time()
         return self.owner.after(self, Exit(crash is not None, now, now - self.began))
 
-    def _open_rest(self, seconds: float) -> trio.CancelScope:
+    def _begin_wait(self, seconds: float) -> trio.CancelScope:
         if self.spec.mailbox is not None and self.state is State.QUARANTINED:
-            self.spec.mailbox.desert(f"{self.path} is in quarantine", for_good=True)
+            self.spec.mailbox.fail_questions(f"{self.path} is in quarantine", for_good=True)
         self._scope = trio.CancelScope(shield=True, deadline=self.since + seconds)
         return self._scope
 
     def _close(self) -> None:
         self.alive, self.task, self._scope = False, None, None
         if self.spec.mailbox is not None:
-            self.spec.mailbox.desert(f"{self.path} has ended", for_good=self.state is not State.BACKOFF)
+            self.spec.mailbox.fail_questions(f"{self.path} has ended", for_good=self.state is not State.BACKOFF)
         self.owner.ended(self)
         self._settle()
-        if self._over is not None:
-            self._over.set()
-            self._over = None
+        if self._task_ended is not None:
+            self._task_ended.set()
+            self._task_ended = None
 
-    def _mark_asked(self) -> None:
-        if self.alive and not self.asked:
-            self.asked = True
+    def _mark_stop_requested(self) -> None:
+        if self.alive and not self.stop_requested:
+            self.stop_requested = True
             self.become(State.STOPPING)
 
     def _settle(self) -> None:
@@ -297,16 +297,16 @@ class Child:
             self._settled = None
 
 
-async def live(child: Child) -> None:
+async def run_child(child: Child) -> None:
     """Run a child's task: life after life, until the policy or a stop ends them. Raises no Exception."""
     child.task = trio.lowlevel.current_task()
     try:
-        while not child.asked:
-            rest = child._close_life(await _one_life(child))
-            if rest is None:
+        while not child.stop_requested:
+            wait = child._end_run(await _run_once(child))
+            if wait is None:
                 return
-            if rest > 0:
-                with child._open_rest(rest):
+            if wait > 0:
+                with child._begin_wait(wait):
                     await trio.sleep_forever()
             else:
                 await trio.lowlevel.cancel_shielded_checkpoint()
@@ -314,11 +314,11 @@ async def live(child: Child) -> None:
         child._close()
 
 
-async def _one_life(child: Child) -> Crash | None:
+async def _run_once(child: Child) -> Crash | None:
     """Run the child once; return its crash, None if it returned or was cancelled without a fault."""
     crash = None
     try:
-        with child._open_life() as scope:
+        with child._begin_run() as scope:
             try:
                 await child.spec.run(child)
             except Exception as error:
@@ -327,6 +327,6 @@ async def _one_life(child: Child) -> Crash | None:
         # A nursery inside the child can end in a group of Cancelled and ValueError. That group is not an Exception and
         # passes the clause above; the scope removes its Cancelled and raises the rest, which arrives here.
         crash = describe(error, skip=1)
-    if crash is None and scope.cancelled_caught and not (child.asked or child._renewed):
+    if crash is None and scope.cancelled_caught and not (child.stop_requested or child._restart_requested):
         crash = describe(NotReady(f"not ready within {child.spec.ready_within:g} s"))
     return crash

@@ -15,9 +15,9 @@ from typing import assert_never
 
 import trio
 
-from supervision.child import Child, ChildSpec, live
+from supervision.child import Child, ChildSpec, run_child
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
-from supervision.policy import Again, Alarm, Exit, GiveUp, Limit, Quarantine, decide, is_alarming
+from supervision.policy import Alarm, Exit, GiveUp, Limit, Quarantine, Restart, decide, is_alarming
 from supervision.states import ChangeListener, State, StateChange
 from supervision.status import StepClock, Tree
 
@@ -78,10 +78,10 @@ class DynamicSupervisor(Tree):
         self._children: dict[str, Child] = {}
         self._counts = dict.fromkeys(State, 0)
         self._restarts = 0
-        self._alarming = self._asked = self._now = False
+        self._alarming = self._stop_requested = self._stop_now = False
         self._empty: trio.Event | None = None
-        self._job = trio.CancelScope()
-        self._polite = trio.CancelScope()
+        self._run_scope = trio.CancelScope()
+        self._grace_scope = trio.CancelScope()
 
     # --- life ----------------------------------------------------------------------------------------------------
 
@@ -100,10 +100,10 @@ class DynamicSupervisor(Tree):
                 if child is not None:
                     child.ready()
                 try:
-                    with self._job:
+                    with self._run_scope:
                         await trio.sleep_forever()
                 finally:
-                    self._asked = True
+                    self._stop_requested = True
                     await self._stop_children()
         finally:
             self._nursery = None
@@ -112,11 +112,11 @@ class DynamicSupervisor(Tree):
         """Ask for a stop; `now` cancels at once, also during a stop. Does nothing if not running."""
         if self._nursery is None:
             return
-        self._asked = True
+        self._stop_requested = True
         if now:
-            self._now = True
-            self._polite.cancel()
-        self._job.cancel()
+            self._stop_now = True
+            self._grace_scope.cancel()
+        self._run_scope.cancel()
 
     # --- children ------------------------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class DynamicSupervisor(Tree):
         self._children[spec.id] = child
         self._counts[child.state] += 1
         child.begin()
-        nursery.start_soon(live, child, name=child.path)
+        nursery.start_soon(run_child, child, name=child.path)
 
     async def stop_child(self, id: str) -> None:
         """Ask a child to end, cancel it after its `shutdown` seconds, and wait for the end of its task.
@@ -171,7 +171,7 @@ class DynamicSupervisor(Tree):
             stopping=counts[State.STOPPING],
             restarts=self._restarts,
             alarm=self._alarming,
-            listener_failures=self.teller.failures + self._alarm.failures,
+            listener_failures=self.listener.failures + self._alarm.failures,
         )
 
     def slices(self) -> Iterator[Sequence[Child]]:
@@ -183,11 +183,11 @@ class DynamicSupervisor(Tree):
     def find(self, path: str) -> Child | None:
         if not path.startswith(f"{self.path}/"):
             return None
-        id, _, rest = path[len(self.path) + 1 :].partition("/")
+        id, _, wait = path[len(self.path) + 1 :].partition("/")
         child = self._children.get(id)
-        if not rest or child is None:
+        if not wait or child is None:
             return child
-        return child.branch.find(path) if child.branch is not None else None
+        return child.subtree.find(path) if child.subtree is not None else None
 
     def _count(self) -> str:
         return f"{len(self._children)} children"
@@ -200,14 +200,14 @@ class DynamicSupervisor(Tree):
         counts[child.state] += 1
         troubled = counts[State.BACKOFF] + counts[State.QUARANTINED]
         if troubled or self._alarming:
-            was, total = self._alarming, len(self._children)
-            self._alarming = is_alarming(was, troubled, total)
-            if self._alarming and not was:
-                self._alarm.tell(Alarm(self.path, child.since, troubled, total))
+            was_alarming, total = self._alarming, len(self._children)
+            self._alarming = is_alarming(was_alarming, troubled, total)
+            if self._alarming and not was_alarming:
+                self._alarm.notify(Alarm(self.path, child.since, troubled, total))
         super().changed(child, old)
 
     def after(self, child: Child, exit: Exit) -> float | None:
-        if self._asked:
+        if self._stop_requested:
             return None
         spec = child.spec
         decision = decide(
@@ -220,7 +220,7 @@ class DynamicSupervisor(Tree):
             probation=child.probation,
         )
         match decision:
-            case Again(wait, streak, recent):
+            case Restart(wait, streak, recent):
                 child.streak, child.recent, child.probation = streak, recent, False
                 state = State.BACKOFF
             case Quarantine(wait, streak):
@@ -247,12 +247,12 @@ class DynamicSupervisor(Tree):
     async def _stop_children(self) -> None:
         """Ask all children and wait, within the budget; then cancel the rest, however long that takes."""
         children = list(self._children.values())
-        with trio.move_on_after(0 if self._now else self._stop_budget, shield=True) as self._polite:
-            await _in_slices(children, lambda child: child.ask(math.inf))
+        with trio.move_on_after(0 if self._stop_now else self._stop_budget, shield=True) as self._grace_scope:
+            await _in_slices(children, lambda child: child.request_stop(math.inf))
             if self._children:
                 self._empty = trio.Event()
                 await self._empty.wait()
-        await _in_slices(children, Child.cut)
+        await _in_slices(children, Child.cancel)
 
 
 async def _in_slices(children: list[Child], act: Callable[[Child], None]) -> None:

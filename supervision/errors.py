@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 MESSAGE_LIMIT = 300
-FRAMES_KEPT = 3
+MOST_FRAMES = 3
 
 
 class InvalidSpec(ValueError):
@@ -81,18 +81,18 @@ def _message(error: BaseException) -> str:
     except Exception:  # a bug in an exception type must not crash the supervisor
         text = "(its message cannot be shown)"
     if isinstance(error, BaseExceptionGroup):
-        inner = (Crash(type(each).__name__, _message(each)) for each in error.exceptions[:FRAMES_KEPT])
+        inner = (Crash(type(each).__name__, _message(each)) for each in error.exceptions[:MOST_FRAMES])
         text = f"{text}: {'; '.join(map(str, inner))}"
     return text if len(text) <= MESSAGE_LIMIT else text[: MESSAGE_LIMIT - 1] + "…"
 
 
 def _frames(traceback: TracebackType | None) -> tuple[str, ...]:
     """Walk by hand: the traceback module would open a file for every frame, at every crash."""
-    kept: list[str] = []
+    frames: list[str] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        kept.append(f"{code.co_filename.rpartition('/')[2]}:{traceback.tb_lineno} in {code.co_name}")
-        if len(kept) > FRAMES_KEPT:
-            del kept[0]
+        frames.append(f"{code.co_filename.rpartition('/')[2]}:{traceback.tb_lineno} in {code.co_name}")
+        if len(frames) > MOST_FRAMES:
+            del frames[0]
         traceback = traceback.tb_next
-    return tuple(kept)
+    return tuple(frames)

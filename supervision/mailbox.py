@@ -48,7 +48,7 @@ class Reply(Generic[R]):
     `with reply:` around the handling guarantees an outcome: leaving it without one fails the question with Unanswered.
     """
 
-    __slots__ = ("_answered", "_error", "_scope", "_value", "_work", "gone", "taken")
+    __slots__ = ("_answered", "_error", "_scope", "_value", "_work", "abandoned", "taken")
 
     def __init__(self) -> None:
         self._answered = trio.Event()
@@ -58,7 +58,7 @@ class Reply(Generic[R]):
         self._work: trio.CancelScope | None = None
         self.taken = False
         """Whether the consumer has received the question."""
-        self.gone = False
+        self.abandoned = False
         """Whether the asker has left, so that an expensive answer can be skipped."""
 
     def answer(self, value: R) -> None:
@@ -75,24 +75,24 @@ class Reply(Generic[R]):
             self._scope.cancel()
 
     @contextmanager
-    def while_wanted(self) -> Iterator[None]:
+    def while_awaited(self) -> Iterator[None]:
         """Cancel the work in this block when the asker leaves, or at once if it has left."""
         with trio.CancelScope() as self._work:
-            if self.gone:
+            if self.abandoned:
                 self._work.cancel()
             yield
 
     async def commit(self) -> None:
-        """Let the work of `while_wanted` run to its end from here on, even if its asker leaves.
+        """Let the work of `while_awaited` run to its end from here on, even if its asker leaves.
 
         A checkpoint only if the asker has already left: then the work ends here.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         self._work = None
 
-    def leave(self) -> None:
+    def abandon(self) -> None:
         """Record that the asker no longer waits for the answer."""
-        self.gone = True
+        self.abandoned = True
         if self._work is not None:
             self._work.cancel()
 
@@ -104,14 +104,14 @@ class Reply(Generic[R]):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if not self.settled:
             why = "without an answer" if kind is None else f"by {kind.__name__}"
             self.fail(Unanswered(f"the question was left {why}"))
 
     def __repr__(self) -> str:
-        state = "settled" if self.settled else "gone" if self.gone else "taken" if self.taken else "waiting"
+        state = "settled" if self.settled else "gone" if self.abandoned else "taken" if self.taken else "waiting"
         return f"<Reply {state}>"
 
     async def _outcome(self) -> R:
@@ -137,7 +137,18 @@ class Mailbox(Generic[T]):
     Can be made anywhere and used in any task of one Trio run. Its channel (2 KB) is made with the first message.
     """
 
-    __slots__ = ("_deserted", "_first", "_full", "_owed", "_receive", "_received", "_send", "_sent", "bound", "name")
+    __slots__ = (
+        "_first",
+        "_full",
+        "_has_no_reader",
+        "_questions",
+        "_receive",
+        "_received",
+        "_send",
+        "_sent",
+        "bound",
+        "name",
+    )
 
     def __init__(self, name: str, bound: int) -> None:
         if type(bound) is not int or bound < 1:
@@ -147,9 +158,9 @@ class Mailbox(Generic[T]):
         self._send: trio.MemorySendChannel[T | _Question] | None = None
         self._receive: trio.MemoryReceiveChannel[T | _Question] | None = None
         self._first: trio.Event | None = None
-        self._owed: dict[Reply[Any], None] | None = None
+        self._questions: dict[Reply[Any], None] | None = None
         self._sent = self._received = self._full = 0
-        self._deserted = False
+        self._has_no_reader = False
 
     async def send(self, item: T) -> None:
         """Add a message, waiting while the mailbox is full. If cancelled, the message was not added."""
@@ -166,21 +177,21 @@ class Mailbox(Generic[T]):
 
     async def receive(self) -> T:
         """Take the oldest message, waiting for one. If cancelled, none was taken."""
-        self._deserted = False
+        self._has_no_reader = False
         if self._receive is None:
             first = self._first = trio.Event() if self._first is None else self._first
             await first.wait()
             with suppress(trio.WouldBlock):
                 return self.receive_nowait()
         assert self._receive is not None
-        return self._opened(await self._receive.receive())
+        return self._unwrapped(await self._receive.receive())
 
     def receive_nowait(self) -> T:
         """Take the oldest message. Raises trio.WouldBlock if there is none."""
-        self._deserted = False
+        self._has_no_reader = False
         if self._receive is None:
             raise trio.WouldBlock
-        return self._opened(self._receive.receive_nowait())
+        return self._unwrapped(self._receive.receive_nowait())
 
     async def ask(self, make: Callable[[Reply[R]], T]) -> R:
         """Send the message that `make(reply)` builds and return its answer.
@@ -189,27 +200,27 @@ class Mailbox(Generic[T]):
         be gone. There is no time limit: put a deadline around it. If cancelled, the message may have been sent and
         acted upon.
         """
-        if self._deserted:
+        if self._has_no_reader:
             raise Unanswered(f"no task reads mailbox {self.name}")
         reply: Reply[R] = Reply()
-        owed = self._owed = {} if self._owed is None else self._owed
-        owed[reply] = None
+        questions = self._questions = {} if self._questions is None else self._questions
+        questions[reply] = None
         try:
             with reply._scope:
                 await self._put(_Question(make(reply), reply))
             return await reply._outcome()
         finally:
-            reply.leave()
-            owed.pop(reply, None)
+            reply.abandon()
+            questions.pop(reply, None)
 
-    def desert(self, reason: str, *, for_good: bool) -> None:
+    def fail_questions(self, reason: str, *, for_good: bool) -> None:
         """Fail waiting questions because the consumer's life is over; called by its supervisor.
 
         Questions that were taken fail with Unanswered. With `for_good`, questions not yet taken fail too, and new ones
         are refused at once, until a task receives again. No message leaves the mailbox.
         """
-        self._deserted = for_good
-        for reply in tuple(self._owed or ()):
+        self._has_no_reader = for_good
+        for reply in tuple(self._questions or ()):
             if for_good or reply.taken:
                 reply.fail(Unanswered(reason))
 
@@ -235,7 +246,7 @@ class Mailbox(Generic[T]):
             self._sent += 1
             await trio.lowlevel.cancel_shielded_checkpoint()
 
-    def _opened(self, item: T | _Question) -> T:
+    def _unwrapped(self, item: T | _Question) -> T:
         self._received += 1
         if not isinstance(item, _Question):
             return item

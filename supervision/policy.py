@@ -34,13 +34,13 @@ class Backoff:
             raise ValueError(f"backoff needs reset_after > 0, not {self.reset_after:g}")
 
 
-def next_streak(rule: Backoff, streak: int, lived: float) -> int:
-    """Return the number of consecutive failures, including this one, after a life of `lived` seconds.
+def next_streak(rule: Backoff, streak: int, lifetime: float) -> int:
+    """Return the number of consecutive failures, including this one, after a life of `lifetime` seconds.
 
-    >>> next_streak(Backoff(), 4, lived=3.0), next_streak(Backoff(), 4, lived=120.0)
+    >>> next_streak(Backoff(), 4, lifetime=3.0), next_streak(Backoff(), 4, lifetime=120.0)
     (5, 1)
     """
-    return 1 if lived >= rule.reset_after else streak + 1
+    return 1 if lifetime >= rule.reset_after else streak + 1
 
 
 def wait_before(rule: Backoff, streak: int, draw: float) -> float:
@@ -77,11 +77,11 @@ class Exit:
 
     crashed: bool
     at: float
-    lived: float
+    lifetime: float
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class Restart:
     """Another life after `wait` seconds. streak, recent: keep for the next decision."""
 
     wait: float
@@ -104,7 +104,7 @@ class GiveUp:
     reason: str
 
 
-Decision = Again | Quarantine | GiveUp
+Decision = Restart | Quarantine | GiveUp
 
 
 def decide(
@@ -123,19 +123,19 @@ def decide(
     its whole supervisor, depending on the limit. draw: uniform in [0, 1). probation: this was the first life after a
     quarantine.
     """
-    streak = next_streak(backoff, streak, exit.lived)
+    streak = next_streak(backoff, streak, exit.lifetime)
     recent = (*(at for at in recent if exit.at - at <= limit.period), exit.at)
-    relapse = probation and exit.lived < backoff.reset_after
-    if len(recent) <= limit.most and not relapse:
-        return Again(wait_before(backoff, streak, draw), streak, recent)
+    is_relapse = probation and exit.lifetime < backoff.reset_after
+    if len(recent) <= limit.most and not is_relapse:
+        return Restart(wait_before(backoff, streak, draw), streak, recent)
     if limit.quarantine is not None:
         return Quarantine(limit.quarantine * (1 + QUARANTINE_JITTER * (2 * draw - 1)), streak)
     return GiveUp(f"needs more than {limit.most} restarts in {limit.period:g} s")
 
 
-FEWEST = 20
-RAISED_AT = 0.30
-OVER_BELOW = 0.15
+LEAST_CHILDREN = 20
+ALARM_SHARE = 0.30
+ALL_CLEAR_SHARE = 0.15
 """Half of RAISED_AT, so that a share that swings around the threshold raises one alarm, not many."""
 
 
@@ -152,12 +152,12 @@ class Alarm:
         return f"{self.path}: {self.troubled} of {self.total} children are in trouble"
 
 
-def is_alarming(raised: bool, troubled: int, total: int) -> bool:
-    """Return whether the alarm is up; `raised`: it was up before.
+def is_alarming(was_raised: bool, troubled: int, total: int) -> bool:
+    """Return whether the alarm is up; `was_raised`: it was up before.
 
     >>> is_alarming(False, 6, 20), is_alarming(False, 6, 19), is_alarming(True, 4, 20), is_alarming(True, 2, 20)
     (True, False, True, False)
     """
-    if raised:
-        return troubled >= OVER_BELOW * total and troubled > 0
-    return total >= FEWEST and troubled >= RAISED_AT * total
+    if was_raised:
+        return troubled >= ALL_CLEAR_SHARE * total and troubled > 0
+    return total >= LEAST_CHILDREN and troubled >= ALARM_SHARE * total

@@ -54,12 +54,12 @@ class ChangeListener(Generic[N]):
         self.failures = 0
         self.crash: Crash | None = None
 
-    def tell(self, notice: N) -> None:
+    def notify(self, event: N) -> None:
         """Pass a notice on. Never raises an Exception, since it is called in a child's task, between its lives."""
         if self.listener is None:
             return
         try:
-            self.listener(notice)
+            self.listener(event)
         except Exception as error:
             self.failures += 1
             self.crash = describe(error)

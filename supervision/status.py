@@ -64,11 +64,11 @@ class Tree:
         steps: StepClock | None,
     ) -> None:
         self.name = self.path = name
-        self.teller = ChangeListener(on_change)
+        self.listener = ChangeListener(on_change)
         self.steps = steps
         self._chance = chance
         self._nursery: trio.Nursery | None = None
-        self._asked = False
+        self._stop_requested = False
 
     def stop(self, *, now: bool = False) -> None:
         """Stop in order; `now` skips the time for polite ends."""
@@ -87,8 +87,8 @@ class Tree:
         raise NotImplementedError
 
     def changed(self, child: Child, old: State) -> None:
-        if self.teller.listener is not None:
-            self.teller.tell(child.change_from(old))
+        if self.listener.listener is not None:
+            self.listener.notify(child.change_from(old))
 
     def status(self, path: str) -> Status:
         """Return the status of a child, by its full path or its path below this. Raises NoSuchChild."""
@@ -102,7 +102,7 @@ class Tree:
             since=child.since,
             restarts=child.restarts,
             crash=child.crash,
-            note=child.remark,
+            note=child.note_text,
             awaiting=_awaiting(child.task) if child.task is not None else "",
             mailbox=mailbox.statistics() if mailbox is not None else None,
             steps=self.steps.of(child.path) if self.steps is not None else None,
@@ -114,19 +114,19 @@ class Tree:
             raise RuntimeError(f"supervisor {self.path} is running already")
         if child is not None:
             self.path = child.path
-            child.branch = self
-            if self.teller.listener is None:
-                self.teller = child.owner.teller
+            child.subtree = self
+            if self.listener.listener is None:
+                self.listener = child.owner.listener
             if self.steps is None:
                 self.steps = child.owner.steps
 
     def _running(self) -> trio.Nursery:
-        if self._nursery is None or self._asked:
-            raise Stopping(f"{self.path} is {'stopping' if self._asked else 'not running'}")
+        if self._nursery is None or self._stop_requested:
+            raise Stopping(f"{self.path} is {'stopping' if self._stop_requested else 'not running'}")
         return self._nursery
 
     def __repr__(self) -> str:
-        state = "idle" if self._nursery is None else "stopping" if self._asked else "running"
+        state = "idle" if self._nursery is None else "stopping" if self._stop_requested else "running"
         return f"<{type(self).__name__} {self.path} {state}, {self._count()}>"
 
     def _count(self) -> str:

@@ -18,9 +18,9 @@ from typing import assert_never
 
 import trio
 
-from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, live
+from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, run_child
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
-from supervision.policy import Again, Exit, GiveUp, Limit, Quarantine, decide
+from supervision.policy import Exit, GiveUp, Limit, Quarantine, Restart, decide
 from supervision.states import State, StateChange
 from supervision.status import StepClock, Tree
 
@@ -48,8 +48,8 @@ class Supervisor(Tree):
         on_stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
         ids = [spec.id for spec in children]
-        if twice := sorted({id for id in ids if ids.count(id) > 1}):
-            raise InvalidSpec(f"{name}: several children are called {', '.join(twice)}")
+        if duplicates := sorted({id for id in ids if ids.count(id) > 1}):
+            raise InvalidSpec(f"{name}: several children are called {', '.join(duplicates)}")
         super().__init__(name, chance, on_change, steps)
         self._on_stuck = on_stuck
         self._specs = tuple(children)
@@ -59,13 +59,13 @@ class Supervisor(Tree):
         self._reset()
 
     def _reset(self) -> None:
-        self._asked = self._now = False
+        self._stop_requested = self._stop_now = False
         self._fault: Escalate | None = None
         self._recent: tuple[float, ...] = ()
-        self._from = 0
-        self._renewing: Child | None = None
+        self._next_index = 0
+        self._restarting: Child | None = None
         self._not_before = -math.inf
-        self._job = trio.CancelScope()
+        self._run_scope = trio.CancelScope()
 
     async def run(self, child: Child | None = None) -> None:
         """Run the children until `stop()`, and return, or until too many restarts, and raise Escalate.
@@ -79,15 +79,15 @@ class Supervisor(Tree):
         try:
             async with trio.open_nursery() as self._nursery:
                 try:
-                    await self._keep_up(child)
+                    await self._supervise(child)
                 finally:
-                    self._asked = True
+                    self._stop_requested = True
                     # A bound for the whole stop, so that its shield has a deadline; the budgets are the real bounds.
                     longest = 1.0 + sum(spec.shutdown + CLEANUP_GRACE for spec in self._specs)
                     with trio.move_on_after(longest, shield=True):
                         await self._stop_children()
-                    for left in self._children:
-                        left.cut()
+                    for each in self._children:
+                        each.cancel()
                     if self._fault is not None and self._on_stuck is not None and any(c.alive for c in self._children):
                         self._on_stuck(self._fault)  # giving up cannot finish: a running task cannot be removed
         finally:
@@ -103,13 +103,13 @@ class Supervisor(Tree):
         """
         if self._nursery is None:
             return
-        self._asked = True
+        self._stop_requested = True
         if now:
-            self._now = True
+            self._stop_now = True
             for child in self._children:
-                if child.asked:
-                    child.cut()
-        self._job.cancel()
+                if child.stop_requested:
+                    child.cancel()
+        self._run_scope.cancel()
 
     def restart_child(self, id: str) -> None:
         """Begin another life of a child on request; under rest_for_one also of all that were started after it.
@@ -121,10 +121,10 @@ class Supervisor(Tree):
             raise NoSuchChild(id)
         self._running()
         if self._strategy is Strategy.ONE_FOR_ONE:
-            child.renew()
-        elif self._from > self._children.index(child):  # otherwise it is about to start anyway
+            child.restart()
+        elif self._next_index > self._children.index(child):  # otherwise it is about to start anyway
             child.restarts += 1
-            self._renewing = child
+            self._restarting = child
             self._restart_from(self._children.index(child), trio.current_time())
 
     @property
@@ -136,8 +136,8 @@ class Supervisor(Tree):
         for child in self._children:
             if child.path == path:
                 return child
-            if child.branch is not None and path.startswith(f"{child.path}/"):
-                return child.branch.find(path)
+            if child.subtree is not None and path.startswith(f"{child.path}/"):
+                return child.subtree.find(path)
         return None
 
     def _count(self) -> str:
@@ -146,7 +146,7 @@ class Supervisor(Tree):
     # --- calls from the children's tasks -------------------------------------------------------------------------
 
     def after(self, child: Child, exit: Exit) -> float | None:
-        if self._asked:
+        if self._stop_requested:
             return None
         spec = child.spec
         decision = decide(
@@ -161,10 +161,10 @@ class Supervisor(Tree):
             case GiveUp(reason):
                 why = f"{reason}; last: {child.crash}" if exit.crashed else f"{reason}; it returned"
                 self._fault = Escalate(self.path, spec.id, why)
-                self._asked = True
-                self._job.cancel()
+                self._stop_requested = True
+                self._run_scope.cancel()
                 return None
-            case Again(wait, streak, recent):
+            case Restart(wait, streak, recent):
                 child.streak, self._recent = streak, recent
                 child.restarts += 1
                 child.become(State.BACKOFF, exit.at)
@@ -184,54 +184,54 @@ class Supervisor(Tree):
 
     # --- the task of run -----------------------------------------------------------------------------------------
 
-    async def _keep_up(self, own: Child | None) -> None:
-        while not self._asked:
-            with trio.CancelScope() as self._job:
+    async def _supervise(self, parent: Child | None) -> None:
+        while not self._stop_requested:
+            with trio.CancelScope() as self._run_scope:
                 await self._bring_up()
-                if own is not None:
-                    own.ready()
+                if parent is not None:
+                    parent.ready()
                 await trio.sleep_forever()
 
     async def _bring_up(self) -> None:
         """Start the children that are not up yet, in order. After a stop or a crash, another call continues."""
-        for child in reversed(self._children[self._from + 1 :]):
+        for child in reversed(self._children[self._next_index + 1 :]):
             if not await self._has_ended(child):
                 return
-        if (renewing := self._renewing) is not None:
-            if not await self._has_ended(renewing):
+        if (restarting := self._restarting) is not None:
+            if not await self._has_ended(restarting):
                 return
-            if self._renewing is renewing:  # else another one was asked for at the moment of its end
-                self._renewing = None
+            if self._restarting is restarting:  # else another one was asked for at the moment of its end
+                self._restarting = None
         await trio.sleep_until(max(self._not_before, trio.current_time()))
-        while self._from < len(self._children):
+        while self._next_index < len(self._children):
             # A wait that had ended when the job was cancelled returns normally, so check for the cancellation.
             await trio.lowlevel.checkpoint_if_cancelled()
-            child = self._children[self._from]
+            child = self._children[self._next_index]
             if not child.alive:
                 assert self._nursery is not None
                 child.begin()
-                self._nursery.start_soon(live, child, name=child.path)
+                self._nursery.start_soon(run_child, child, name=child.path)
             await child.wait_settled()
             await trio.lowlevel.checkpoint_if_cancelled()
-            self._from += 1
+            self._next_index += 1
 
     async def _has_ended(self, child: Child) -> bool:
         """End a child before a restart; return whether it ended in time. If it did not, give up."""
         with trio.move_on_after(child.spec.shutdown + CLEANUP_GRACE):
             await child.wait_ended(child.spec.shutdown)
-        if child.alive and not self._asked:
+        if child.alive and not self._stop_requested:
             why = f"it does not end, {CLEANUP_GRACE:g} s after it was cancelled"
-            self._fault, self._asked = Escalate(self.path, child.spec.id, why), True
-            self._job.cancel()
+            self._fault, self._stop_requested = Escalate(self.path, child.spec.id, why), True
+            self._run_scope.cancel()
         return not child.alive
 
     def _restart_from(self, index: int, not_before: float) -> None:
-        self._from = min(self._from, index)
+        self._next_index = min(self._next_index, index)
         self._not_before = max(self._not_before, not_before)
-        self._job.cancel()
+        self._run_scope.cancel()
 
     async def _stop_children(self) -> None:
         for child in reversed(self._children):
-            within = 0.0 if self._now else child.spec.shutdown
+            within = 0.0 if self._stop_now else child.spec.shutdown
             with trio.move_on_after(within + CLEANUP_GRACE):
                 await child.wait_ended(within)

@@ -19,8 +19,8 @@ import trio
 from supervision.child import Child
 from supervision.status import StepFigures
 
-FRAMES_SHOWN = 12
-SLOW_KEPT = 1000
+MOST_FRAMES = 12
+MOST_SLOW_TASKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Watchdog(trio.abc.Instrument):
         self._last: dict[str, float] = {}
         self._slowest: dict[str, float] = {}
         self._loop_thread = 0
-        self._enough = threading.Event()
+        self._stop_event = threading.Event()
         self._thread: threading.Thread | None = None
 
     # --- on and off, in the loop's thread ------------------------------------------------------------------------
@@ -72,17 +72,17 @@ class Watchdog(trio.abc.Instrument):
         if self._thread is not None:
             raise RuntimeError("the watchdog is on already")
         self._loop_thread = threading.get_ident()
-        self._enough.clear()
+        self._stop_event.clear()
         trio.lowlevel.add_instrument(self)
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         self._thread.start()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         trio.lowlevel.remove_instrument(self)
-        self._enough.set()
+        self._stop_event.set()
         if self._thread is not None:
             self._thread.join()
         self._thread = self._step = None
@@ -110,27 +110,27 @@ class Watchdog(trio.abc.Instrument):
     def after_task_step(self, task: trio.lowlevel.Task) -> None:
         step, self._step = self._step, None
         if step is not None:
-            took = self._clock() - step[1]
-            if took >= self._slow_from:
-                self._remember(task.name, took)
+            seconds = self._clock() - step[1]
+            if seconds >= self._slow_from:
+                self._record_slow(task.name, seconds)
 
     def task_exited(self, task: trio.lowlevel.Task) -> None:
         self._last.pop(task.name, None)
         self._slowest.pop(task.name, None)
 
-    def _remember(self, name: str, took: float) -> None:
+    def _record_slow(self, name: str, seconds: float) -> None:
         slowest = self._slowest
-        slowest[name] = max(took, slowest.get(name, 0.0))
-        if len(slowest) > SLOW_KEPT:
+        slowest[name] = max(seconds, slowest.get(name, 0.0))
+        if len(slowest) > MOST_SLOW_TASKS:
             del slowest[min(slowest, key=slowest.__getitem__)]
 
     # --- the thread ----------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        told: tuple[str, float] | None = None
-        while not self._enough.wait(self._interval):
+        reported: tuple[str, float] | None = None
+        while not self._stop_event.wait(self._interval):
             step = self._step
-            if step is None or step is told:
+            if step is None or step is reported:
                 continue
             seconds = self._clock() - step[1]
             if seconds < self._limit:
@@ -138,14 +138,14 @@ class Watchdog(trio.abc.Instrument):
             frame = sys._current_frames().get(self._loop_thread)
             stack = _stack(frame)
             if self._step is step:  # otherwise the step ended during the read, and the stack belongs to another
-                told = step
+                reported = step
                 self._report(Stall(step[0], seconds, stack))
 
 
 def _stack(frame: FrameType | None) -> tuple[str, ...]:
     """Return the innermost frames below Trio's loop."""
     places: list[str] = []
-    while frame is not None and len(places) < FRAMES_SHOWN:
+    while frame is not None and len(places) < MOST_FRAMES:
         if frame.f_globals.get("__name__") == "trio._core._run":
             break
         places.append(f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno} in {frame.f_code.co_name}")

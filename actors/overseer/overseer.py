@@ -120,7 +120,7 @@ class Overseer:
         """Restart a part. Returns at once. Raises NotFound, Conflict, Stopping."""
         child = self._running(path)
         if "/" in path:
-            child.renew()
+            child.restart()
         else:
             self._root().restart_child(path)
         self._orders.forget()
@@ -128,9 +128,9 @@ class Overseer:
     def release(self, path: str) -> None:
         """End a quarantine or a backoff. Raises NotFound, Conflict."""
         child = self._running(path)
-        if child.resumes is None:
+        if child.resumes_at is None:
             raise Conflict(f"{path} is {child.state}: only parts in quarantine or backoff can be released.")
-        child.renew()
+        child.restart()
         self._orders.forget()
 
     async def drain(self, on: bool) -> None:
@@ -253,7 +253,7 @@ class Overseer:
     ) -> Row:
         """Return the row of a part, or without a child, of a source without a task."""
         hot, source = (None, None) if live is None else (live.hot, live.source)
-        resting = None if child is None else child.resumes
+        resting = None if child is None else child.resumes_at
         due = hot.next_look_at if child is not None and hot is not None and resting is None else None
         crash = None if child is None or (resting is None and hot is not None) else child.crash
         since = Millis(0) if source is None else source.updated_at

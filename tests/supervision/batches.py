@@ -31,5 +31,5 @@ async def ended(many: DynamicSupervisor, id: str) -> Child:
     """Wait for the end of a living child and return it."""
     child = many.child(id)
     assert child is not None
-    await child.wait_over()
+    await child.wait_task_ended()
     return child

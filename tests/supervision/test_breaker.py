@@ -11,9 +11,9 @@ from supervision import Breaker, BreakerRule
 from supervision.breaker import (
     GO,
     TABLE,
+    BreakerInput,
     Phase,
     Probe,
-    Sign,
     Wait,
     ask,
     failed,
@@ -98,8 +98,12 @@ def test_a_hold_while_open_waits_for_the_later_of_both() -> None:
 
 
 def test_every_phase_answers_every_sign_that_can_happen_there() -> None:
-    always = {Sign.ASKED, Sign.SUCCESS, Sign.FAILURE, Sign.HELD}
-    own = {Phase.CLOSED: {Sign.LAST_FAILURE}, Phase.OPEN: {Sign.DUE}, Phase.HALF_OPEN: {Sign.OVERDUE}}
+    always = {BreakerInput.ASKED, BreakerInput.SUCCESS, BreakerInput.FAILURE, BreakerInput.HELD}
+    own = {
+        Phase.CLOSED: {BreakerInput.LAST_FAILURE},
+        Phase.OPEN: {BreakerInput.DUE},
+        Phase.HALF_OPEN: {BreakerInput.OVERDUE},
+    }
     assert set(TABLE) == {(phase, sign) for phase in Phase for sign in always | own[phase]}
 
 

@@ -293,7 +293,7 @@ async def test_an_asker_that_waits_has_not_left(nursery: trio.Nursery) -> None:
     nursery.start_soon(box.ask, lambda reply: ("x", reply))
     await trio.testing.wait_all_tasks_blocked()
     _, reply = box.receive_nowait()
-    assert (reply.gone, repr(reply)) == (False, "<Reply taken>")
+    assert (reply.abandoned, repr(reply)) == (False, "<Reply taken>")
     reply.answer("y")
 
 
@@ -302,10 +302,10 @@ async def test_a_cancelled_ask_harms_no_other(autojump_clock: trio.testing.MockC
     with trio.move_on_after(1):
         await box.ask(lambda reply: ("x", reply))
     word, reply = box.receive_nowait()
-    assert (word, reply.gone) == ("x", True)
+    assert (word, reply.abandoned) == ("x", True)
     assert repr(reply) == "<Reply gone>"
     reply.answer("nobody hears this")
-    box.desert("gone", for_good=True)
+    box.fail_questions("gone", for_good=True)
 
 
 async def test_an_ask_cancelled_at_a_full_mailbox_is_not_delivered(
@@ -361,7 +361,7 @@ async def test_r5_work_for_a_cancelled_request_is_cancelled_unless_committed(aut
     mailbox: Mailbox[tuple[str, Reply[None]]] = Mailbox("m", 4)
 
     async def work(name: str, reply: Reply[None]) -> None:
-        with reply, reply.while_wanted():
+        with reply, reply.while_awaited():
             if name == "committed":
                 await reply.commit()
             await trio.sleep(10)
@@ -380,9 +380,9 @@ async def test_r5_work_for_a_cancelled_request_is_cancelled_unless_committed(aut
 
 async def test_r5_work_for_a_cancelled_request_ends_at_its_first_checkpoint() -> None:
     reply: Reply[None] = Reply()
-    reply.leave()
+    reply.abandon()
     done = False
-    with reply.while_wanted():
+    with reply.while_awaited():
         await reply.commit()
         done = True
     assert not done

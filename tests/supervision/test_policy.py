@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervision import Backoff, InvalidSpec
-from supervision.policy import Again, Exit, GiveUp, Limit, Quarantine, decide
+from supervision.policy import Exit, GiveUp, Limit, Quarantine, Restart, decide
 
 FEW = Limit(3, 30.0)
 MANY = Limit(5, 600.0, quarantine=1800.0)
@@ -21,30 +21,30 @@ def after(
     at: float = 1000.0,
     draw: float = 0.5,
     probation: bool = False,
-) -> Again | Quarantine | GiveUp:
+) -> Restart | Quarantine | GiveUp:
     how = Exit(crashed, at, lived)
     return decide(how, backoff=Backoff(), limit=limit, streak=streak, recent=recent, draw=draw, probation=probation)
 
 
 def test_s2_a_return_and_a_crash_lead_to_another_life() -> None:
-    assert isinstance(after(False), Again) and isinstance(after(True), Again)
+    assert isinstance(after(False), Restart) and isinstance(after(True), Restart)
 
 
 def test_s4_the_fourth_restart_within_30_seconds_gives_up() -> None:
     assert after(recent=(975.0, 980.0, 990.0)) == GiveUp("needs more than 3 restarts in 30 s")
     third = after(recent=(969.0, 980.0, 990.0))
-    assert third == Again(0.75, 1, (980.0, 990.0, 1000.0)), "what is older than the period is forgotten"
+    assert third == Restart(0.75, 1, (980.0, 990.0, 1000.0)), "what is older than the period is forgotten"
 
 
 def test_s6_the_sixth_within_ten_minutes_is_quarantine() -> None:
     assert after(limit=MANY, recent=(900.0,) * 5, draw=0.0) == Quarantine(1620.0, 1)
     assert after(limit=MANY, recent=(900.0,) * 5, draw=0.5) == Quarantine(1800.0, 1)
-    assert isinstance(after(limit=MANY, recent=(900.0,) * 4), Again)
+    assert isinstance(after(limit=MANY, recent=(900.0,) * 4), Restart)
 
 
 def test_s6_a_relapse_soon_after_quarantine_leads_straight_back() -> None:
     assert isinstance(after(limit=MANY, probation=True, lived=119.0), Quarantine)
-    assert isinstance(after(limit=MANY, probation=True, lived=120.0), Again)
+    assert isinstance(after(limit=MANY, probation=True, lived=120.0), Restart)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_it_gives_up_exactly_when_a_window_holds_too_many(gaps: list[float], mos
         decision = after(limit=limit, recent=recent, at=now)
         too_many = sum(now - at <= 30.0 for at in moments) > most
         assert isinstance(decision, GiveUp) == too_many
-        if not isinstance(decision, Again):
+        if not isinstance(decision, Restart):
             return
         recent = decision.recent
         assert len(recent) <= most

@@ -47,7 +47,7 @@ async def test_a_renewed_child_restarts_at_once(polite: bool, many: DynamicSuper
     child = many.child("a")
     assert child is not None
     for _ in range(20):  # far more than the budget
-        child.renew()
+        child.restart()
         await trio.sleep(0.1)
     assert log.count("+a") == 21 and log.count("-a") == 20 and log.count("bye a") == 20 * polite
     assert (child.state, child.restarts, child.crash) == (State.RUNNING, 20, None)
@@ -67,7 +67,7 @@ async def test_a_child_that_does_not_heed_a_polite_renewal_is_cancelled(
     await trio.sleep(1)
     child = many.child("a")
     assert child is not None
-    child.renew()
+    child.restart()
     await trio.sleep(10)
     assert [at - lived[0] for at in lived] == [0, 4]
     assert child.crash is None
@@ -86,13 +86,13 @@ async def test_a_quarantine_ends_when_it_is_released_and_says_until_when_it_last
     many.start_child(ChildSpec("a", run))
     await trio.sleep(300)
     child = many.child("a")
-    assert child is not None and child.state is State.QUARANTINED and child.resumes is not None
-    assert 1200 < child.resumes - trio.current_time() < 2000
+    assert child is not None and child.state is State.QUARANTINED and child.resumes_at is not None
+    assert 1200 < child.resumes_at - trio.current_time() < 2000
     well = True
-    child.renew()
+    child.restart()
     await trio.lowlevel.checkpoint()
     await trio.testing.wait_all_tasks_blocked()
-    assert (child.state, child.resumes) == (State.RUNNING, None)
+    assert (child.state, child.resumes_at) == (State.RUNNING, None)
 
 
 async def test_a_crash_while_a_renewed_child_ends_is_a_crash(many: DynamicSupervisor, autojump_clock: object) -> None:
@@ -106,7 +106,7 @@ async def test_a_crash_while_a_renewed_child_ends_is_a_crash(many: DynamicSuperv
     await trio.sleep(1)
     child = many.child("a")
     assert child is not None
-    child.renew()
+    child.restart()
     await trio.sleep(0.1)
     assert (child.state, str(child.crash)) == (State.BACKOFF, "ValueError: in the cleaning up")
 
@@ -120,8 +120,8 @@ async def test_a_child_that_is_stopped_is_not_renewed(many: DynamicSupervisor, a
     async with trio.open_nursery() as nursery:
         nursery.start_soon(many.stop_child, "a")
         await trio.lowlevel.checkpoint()
-        child.renew()
-    child.renew()
+        child.restart()
+    child.restart()
     assert log == ["+a", "-a"]
 
 
@@ -177,7 +177,7 @@ async def test_two_requested_restarts_at_a_childs_end_both_happen(
             child = tree.find("root/b")
             assert child is not None
             tree.restart_child("b")
-            await child.wait_over()
+            await child.wait_task_ended()
             tree.restart_child("a")
             await trio.sleep(1)
             assert log == ["-b", "-a", "+a", "+b"]

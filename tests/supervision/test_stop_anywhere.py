@@ -97,7 +97,7 @@ class StopAtStep(trio.abc.Instrument):
         self.left -= 1
         child = self.many.find("many/messy")
         if self.left == 0 and child is not None:
-            child.ask(self.shutdown)
+            child.request_stop(self.shutdown)
 
 
 async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdown: float) -> tuple[bool, Child]:
@@ -119,7 +119,7 @@ async def stopped_at(step: int, body: Callable[[Child], Awaitable[None]], shutdo
         messy = many.child("messy")
         assert messy is not None
         with trio.move_on_after(8):
-            await messy.wait_over()
+            await messy.wait_task_ended()
         trio.lowlevel.remove_instrument(instrument)
         reached = instrument.left <= 0
         if many.has("messy"):
@@ -140,7 +140,7 @@ async def test_p12_a_child_can_be_stopped_at_every_step_with_any_exception_in_cl
     messages = set()
     for step in range(1, 60):
         reached, end = await stopped_at(step, body, shutdown)
-        assert end.asked
+        assert end.stop_requested
         if end.crash is not None:
             messages.add(f"{end.crash.kind}: {end.crash.message}")
         if not reached:

@@ -54,7 +54,7 @@ async def test_s10_children_stop_together_within_the_shared_budget(
     both = [child for name in ("polite7", "deaf7") if (child := many.child(name)) is not None]
     many.stop()
     for child in both:
-        await child.wait_over()
+        await child.wait_task_ended()
     assert [round(child.since - began, 6) for child in both] == [0.0, 3.0]
     assert len(many) == 0
 
@@ -171,7 +171,7 @@ async def test_a_child_may_ask_for_its_own_end(many: DynamicSupervisor, autojump
 
     many.start_child(ChildSpec("a", run))
     end = await ended(many, "a")
-    assert end.asked
+    assert end.stop_requested
     assert end.crash is None
 
 

@@ -307,7 +307,7 @@ async def test_a_listener_that_raises_harms_no_child(
         nursery.start_soon(tree.run)
         await trio.sleep(1)
         assert tree.status("a").state is State.RUNNING
-        assert (tree.teller.failures, str(tree.teller.crash)) == (1, "Boom: listener")
+        assert (tree.listener.failures, str(tree.listener.crash)) == (1, "Boom: listener")
         tree.stop()
 
 

@@ -117,5 +117,5 @@ def test_a_watchdog_with_too_long_an_interval_is_refused() -> None:
 def test_no_more_than_a_thousand_slow_tasks_are_remembered_and_the_quickest_goes_first() -> None:
     dog = Watchdog(clock=time.perf_counter, report=print)
     for number in range(1_500):
-        dog._remember(f"task {number}", float(number))
+        dog._record_slow(f"task {number}", float(number))
     assert set(dog._slowest.values()) == {float(number) for number in range(500, 1_500)}

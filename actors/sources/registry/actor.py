@@ -218,7 +218,7 @@ class Registry:
             while True:
                 message = await self._mailbox.receive()
                 reply: Reply[Any] = message.reply
-                if reply.gone:
+                if reply.abandoned:
                     continue
                 lane = self._lane_of(message)
                 if lane is None:
@@ -259,7 +259,7 @@ class Registry:
                 return ""
 
     async def _answer(self, message: RegistryMessage, lane: Lane, host: str) -> None:
-        with message.reply.while_wanted() if lane is self.network else nullcontext():
+        with message.reply.while_awaited() if lane is self.network else nullcontext():
             async with lane.turn(host):
                 await self._serve(message)
 

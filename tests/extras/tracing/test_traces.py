@@ -76,7 +76,7 @@ async def test_an_event_has_one_trace_from_check_to_receiver(autojump_clock: obj
         assert look.start <= commit.start <= commit.end <= look.end and commit.end <= match.end <= post.end
         assert town.collector.orphans() == [] and town.collector.doubles() == [] and town.collector.faults == []
         (part,) = [part for part in town.system.supervisor.children if part.spec.id == "tracing"]
-        assert part.remark == f"the last batch was taken; spans: {len(town.collector.spans)} sent"
+        assert part.note_text == f"the last batch was taken; spans: {len(town.collector.spans)} sent"
     (resource, *_) = town.collector.resources
     assert resource["service.name"] == "sanderling" and resource["service.instance.id"] and resource["service.version"]
 

@@ -140,7 +140,7 @@ async def test_r5_a_cancelled_request_in_the_mailbox_is_not_started(
     async with watching() as (service, origin):
         origin.bodies["/feed"] = rss("x1")
         reply: Reply[Any] = Reply()
-        reply.leave()
+        reply.abandon()
         await service.registry_box.send(AddSource(NewSource(FEED), reply))
         await trio.sleep(60)
         assert not origin.asked
