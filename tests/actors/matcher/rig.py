@@ -112,7 +112,7 @@ class Rig:
             metrics=Metrics(),
             observer=NO_OBSERVER,
         )
-        more = {"refresh": _nothing, "heard": _nothing, "private_since": _nothing} | more
+        more = {"refresh": _nothing, "on_alerts_read": _nothing, "private_since": _nothing} | more
         return Matcher(storage=self.storage, mailbox=self.mailbox, nudge=self.nudged.append, world=world, **more)
 
     def outbox(self) -> dict[str, list[str]]:

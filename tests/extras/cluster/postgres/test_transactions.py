@@ -73,7 +73,7 @@ async def test_a_webhook_costs_at_most_two_transactions_in_a_steady_stream(begun
 
     rig.receivers.update({f"{hook}.example": receive for hook in HOOKS})
     box: Mailbox[MatcherMessage] = Mailbox("matcher", 16)
-    more: dict[str, Any] = {"refresh": _nothing, "heard": _nothing, "private_since": _nothing}
+    more: dict[str, Any] = {"refresh": _nothing, "on_alerts_read": _nothing, "private_since": _nothing}
     matcher = Matcher(storage=storage, mailbox=box, nudge=rig.registry.nudge, world=rig.world, **more)
 
     async def stream(turns: int) -> None:
