@@ -84,7 +84,7 @@ _MOST_KNOWN = 8192
 MOST_SKIPS = 5
 """Links at the start of a page that are tested; each costs a search for its target."""
 _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", "giitt1wq", "wwwwwwww"})
-_PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
+PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6
 _OPENERS = etree.XPath("//*[@aria-controls or (self::a and starts-with(@href, '#'))]")
 _FOLDING = frozenset({"hidden", "style", "aria-hidden"})
@@ -205,7 +205,7 @@ def is_probe(text: str) -> bool:
     >>> is_probe("mmMwWLliI0fiflO&1"), is_probe("giItT1WQy@!-/# " * 3), is_probe("well well well")
     (True, True, False)
     """
-    if text[:1] in _PROBE_STARTS and text[:8].casefold() in _PROBES:
+    if text[:1] in PROBE_STARTS and text[:8].casefold() in _PROBES:
         return True
     first, space, rest = text.partition(" ")
     if not space or not rest.startswith(first) or not first.isalpha():

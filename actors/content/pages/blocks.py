@@ -315,14 +315,17 @@ def read_blocks(root: markup.Element, *, judge_furniture: bool = True) -> Blocks
 def blocks_of(walked: WalkedTree) -> Blocks:
     texts, traits, linked = list[str](), list[int](), list[int]()
     files, cells, tables, characters = list[str](), dict[int, int](), Tables(), 0
-    is_full, is_probe = False, markup.is_probe
+    is_full, probe_starts = False, markup.PROBE_STARTS
     for row in walked.rows:
         if type(row) is str:
             files.append(row)
         elif len(row) == BLOCK:
             held, trait, in_links = row
             text = " ".join(held.split())
-            if not is_probe(text):
+            second = text.find(" ") + 1
+            # Most texts need no call: a probe begins with certain letters, or with the same word twice.
+            may_probe = text[:1] in probe_starts or (second and text[second] == text[0])
+            if not (may_probe and markup.is_probe(text)):
                 # A link to a file is content, not a way to another page.
                 traits.append(trait | LINK if in_links > _LINKED * len(text) and not files else trait)
                 if files:
@@ -334,7 +337,8 @@ def blocks_of(walked: WalkedTree) -> Blocks:
                 characters += len(text)
                 if is_full := characters >= MOST_CHARACTERS:
                     break
-            files.clear()
+            if files:
+                files.clear()
         elif len(row) == BEGIN:
             tables.enter(row[0], row[1])
         else:

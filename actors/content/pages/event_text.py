@@ -8,11 +8,13 @@ and the blocks outside furniture are the content.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import justext
 from justext.core import (
@@ -29,8 +31,6 @@ from actors.content.pages.blocks import Blocks
 from actors.content.pages.traits import ASIDE, HEADING
 from storage.records.event import CONTENT_CAP, Diff
 
-Class: TypeAlias = Literal["bad", "short", "neargood", "good"]
-
 _MOST_PARAGRAPHS = 3_000
 _SHARE = 0.3
 
@@ -38,77 +38,75 @@ _SHARE = 0.3
 def main_blocks(blocks: Blocks) -> list[int]:
     kept = [i for i, trait in enumerate(blocks.traits) if not trait & ASIDE]
     plain = [blocks.texts[i] for i in kept]
-    headings = [blocks.traits[i] & HEADING > 0 for i in kept]
-    classes = classes_of(plain, [blocks.linked[i] for i in kept]) if len(plain) <= _MOST_PARAGRAPHS else []
-    found = in_context(classes, headings, list(map(len, plain)))
-    good = [i for i, one in zip(kept, found, strict=False) if one == "good"]
-    if sum(len(blocks.texts[i]) for i in good) >= _SHARE * sum(map(len, plain)):
+    sizes, headings = list(map(len, plain)), [n for n, i in enumerate(kept) if blocks.traits[i] & HEADING]
+    classes = classes_of(plain, [blocks.linked[i] for i in kept]) if len(plain) <= _MOST_PARAGRAPHS else ""
+    found = in_context(classes, headings, sizes)
+    good = [i for i, one in zip(kept, found, strict=False) if one == GOOD]
+    if sum(len(blocks.texts[i]) for i in good) >= _SHARE * sum(sizes):
         return good
     return kept or list(range(len(blocks.texts)))
 
 
-def classes_of(texts: Sequence[str], linked: Sequence[int]) -> list[Class]:
+BAD, SHORT, NEAR_GOOD, GOOD = "bsng"
+"""jusText's classes; those of a page are a string, one letter a block."""
+_SHORT_RUN, _NEAR_RUN = re.compile(f"{SHORT}+"), re.compile(f"{NEAR_GOOD}+")
+
+
+def classes_of(texts: Sequence[str], linked: Sequence[int]) -> str:
     """Classify blocks without their neighbours, as `classify_paragraphs` does. linked: their characters in links."""
-    found: list[Class] = [
-        "bad" if link or "©" in text or "&copy" in text else "short" for text, link in zip(texts, linked, strict=True)
+    found = [
+        BAD if link or "©" in text or "&copy" in text else SHORT for text, link in zip(texts, linked, strict=True)
     ]
     if long := [i for i, text in enumerate(texts) if len(text) >= LENGTH_LOW_DEFAULT]:
         is_stop = stop_words(language_of(texts)).__contains__
         for i in long:
             found[i] = _class_of_long(texts[i], linked[i], is_stop)
-    return found
+    return "".join(found)
 
 
-def _class_of_long(text: str, linked: int, is_stop: Callable[[str], bool]) -> Class:
+def _class_of_long(text: str, linked: int, is_stop: Callable[[str], bool]) -> str:
     if linked / len(text) > MAX_LINK_DENSITY_DEFAULT or "©" in text or "&copy" in text:
-        return "bad"
+        return BAD
     words = text.lower().split()
     density = sum(map(is_stop, words)) / max(1, len(words))
     if density >= STOPWORDS_HIGH_DEFAULT:
-        return "good" if len(text) > LENGTH_HIGH_DEFAULT else "neargood"
-    return "neargood" if density >= STOPWORDS_LOW_DEFAULT else "bad"
+        return GOOD if len(text) > LENGTH_HIGH_DEFAULT else NEAR_GOOD
+    return NEAR_GOOD if density >= STOPWORDS_LOW_DEFAULT else BAD
 
 
-def in_context(classes: Sequence[Class], headings: Sequence[bool], sizes: Sequence[int]) -> list[Class]:
-    """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does."""
-    if "good" not in classes and "neargood" not in classes:
-        return ["bad"] * len(classes)
-    near = zip(classes, _previous(classes), _previous(classes[::-1])[::-1], strict=True)
-    found: list[Class] = [_of_short(before, after) if one == "short" else one for one, before, after in near]
-    last: Class = "bad"
-    for i, (after, _) in enumerate(_previous(found[::-1])[::-1] if "neargood" in found else ()):
-        last = found[i] if found[i] != "neargood" else "bad" if last == after == "bad" else "good"
-        found[i] = last
-    for i in [i for i, is_heading in enumerate(headings) if is_heading and classes[i] != "bad" and found[i] == "bad"]:
-        if _leads_to_good(i + 1, found, sizes):
-            found[i] = "good"
-    return found
+def in_context(classes: str, headings: Iterable[int], sizes: Sequence[int]) -> str:
+    """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does.
+
+    headings: their positions.
+    """
+    if GOOD not in classes and NEAR_GOOD not in classes:
+        return BAD * len(classes)
+    # A page begins and ends as if next to a bad block.
+    found = _NEAR_RUN.sub(_of_near_good, _SHORT_RUN.sub(_of_short, f"{BAD}{classes}{BAD}"))[1:-1]
+    leads = [i for i in headings if classes[i] != BAD and found[i] == BAD and _leads_to_good(i + 1, found, sizes)]
+    revised = list(found)
+    for i in leads:
+        revised[i] = GOOD
+    return "".join(revised)
 
 
-def _previous(classes: Sequence[Class]) -> list[tuple[Class, Class]]:
-    """Return for each place the last class before it that is bad or good, and the last that is not short."""
-    sure: Class = "bad"
-    unsure: Class = "bad"
-    found = []
-    for one in classes:
-        found.append((sure, unsure))
-        if one != "short":
-            sure, unsure = (sure if one == "neargood" else one), one
-    return found
+def _of_short(run: re.Match[str]) -> str:
+    before, after = run.string[: run.start()], run.string[run.end() :]
+    near = before[-1], after[0]
+    sure = before.rstrip(SHORT + NEAR_GOOD)[-1], after.lstrip(SHORT + NEAR_GOOD)[0]
+    is_beside = (BAD, NEAR_GOOD) in zip(sure, near, strict=True)
+    is_good = sure == (GOOD, GOOD) or (is_beside and sure != (BAD, BAD))
+    return (GOOD if is_good else BAD) * len(run[0])
 
 
-def _of_short(before: tuple[Class, Class], after: tuple[Class, Class]) -> Class:
-    near = ("bad", "neargood") in (before, after)
-    return "good" if before[0] == after[0] == "good" or (near and not before[0] == after[0] == "bad") else "bad"
+def _of_near_good(run: re.Match[str]) -> str:
+    is_bad = run.string[run.start() - 1] == run.string[run.end()] == BAD
+    return (BAD if is_bad else GOOD) * len(run[0])
 
 
-def _leads_to_good(start: int, classes: Sequence[Class], sizes: Sequence[int]) -> bool:
-    distance = 0
-    for i in range(start, len(classes)):
-        if distance > MAX_HEADING_DISTANCE_DEFAULT or classes[i] == "good":
-            return bool(distance <= MAX_HEADING_DISTANCE_DEFAULT)
-        distance += sizes[i]
-    return False
+def _leads_to_good(start: int, classes: str, sizes: Sequence[int]) -> bool:
+    end = classes.find(GOOD, start)
+    return end >= 0 and sum(sizes[start:end]) <= MAX_HEADING_DISTANCE_DEFAULT
 
 
 class EventText(NamedTuple):
@@ -185,8 +183,14 @@ for _at, _words in enumerate(_STOPLISTS.values()):
 
 
 def language_of(texts: Sequence[str]) -> str:
+    return _language_of(tuple(sorted(texts, key=len, reverse=True)[:_SAMPLE]))
+
+
+@lru_cache(maxsize=4)
+def _language_of(texts: tuple[str, ...]) -> str:
+    """Cached, because one check asks several times, with the same longest texts."""
     sample: set[str] = set()
-    for text in sorted(texts, key=len, reverse=True)[:_SAMPLE]:
+    for text in texts:
         sample.update(text.lower().split()[:_SAMPLE_WORDS])
     found = sum(filter(None, map(_SPOKEN.get, sample)))
     counts = [found >> _LANE * at & (1 << _LANE) - 1 for at in range(len(_LANGUAGES))]

@@ -221,10 +221,9 @@ def _limits(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
             for word in _COUNTED.intersection(texts[i].lower().replace(":", " ").split()):
                 found.setdefault(word, []).append(i)
     for places in found.values():
-        near = (texts[max(0, i - _BESIDE_PRICE) : i + _BESIDE_PRICE + 1] for i in places if _is_round(texts[i]))
-        priced = sum(any(map(has_price, beside)) for beside in near)
-        if len(places) >= _FEWEST_LIMITS and priced == len(places):
-            yield from places
+        near = (texts[max(0, i - _BESIDE_PRICE) : i + _BESIDE_PRICE + 1] for i in places)
+        if len(places) >= _FEWEST_LIMITS and all(_is_round(texts[i]) for i in places):
+            yield from places if all(any(map(has_price, beside)) for beside in near) else ()
 
 
 def _is_round(text: str) -> bool:
@@ -331,16 +330,13 @@ def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
 
 def _with_boxes(texts: Sequence[str], kept: list[int]) -> list[int]:
     """Mark boxes: links below a label such as "Related", and labelled offers."""
-    led, sign = 0, 0
-    for i, text in enumerate(texts):
-        is_link = kept[i] & LINK
-        if not is_link and len(text) <= 40 and _LEADS.fullmatch(text):
-            led, sign = _LONGEST_BOX, _CODES[BOX]
-        elif _OFFER.match(text):
-            led, sign = 2, _CODES[OFFER]
-        elif led and (not is_link or (kept[i] & HEADING and led < 2)):
-            led = 0
-        if led:
+    leads = [i for i, text in enumerate(texts) if len(text) <= 40 and _LEADS.fullmatch(text) and not kept[i] & LINK]
+    begins = dict.fromkeys((i for i, text in enumerate(texts) if _OFFER.match(text)), (2, _CODES[OFFER]))
+    begins |= dict.fromkeys(leads, (_LONGEST_BOX, _CODES[BOX]))
+    for start, (size, sign) in begins.items():
+        last = start + size - 1
+        for i in range(start, min(last + 1, len(kept))):
+            if i > start and (i in begins or not kept[i] & LINK or (kept[i] & HEADING and i == last)):
+                break
             kept[i] = signed(kept[i] | FURNITURE, sign)
-            led -= 1
     return kept
