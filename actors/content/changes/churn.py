@@ -18,7 +18,7 @@ only the first, third, seventh ... check after a report may renew them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import compress
 from typing import Literal
@@ -58,7 +58,7 @@ from actors.content.changes.memory import (
     with_pending,
     with_state,
 )
-from actors.content.changes.news import OLD, KnownBlocks, WeighedBlock, WeighedDifference, weighed
+from actors.content.changes.news import OLD, KnownBlocks, WeighedBlock, WeighedDifference, as_reported, weighed
 from actors.content.changes.swaps import CheckMoment, turn_of
 from actors.content.messages.readings import StandIn
 from actors.content.messages.requests import EMIT, PageRequest, Withheld
@@ -298,18 +298,20 @@ def _decide(memory: PageMemory, check: _CheckInput) -> ChangeVerdict:
     if score >= check.bar and not rotates:
         if check.bar > sum(block.score for block in blocks if not block.doubted):
             return _hold_doubtful(replace(memory, turns=turn.turns, slots=slots), check, blocks)
-        after = _with_old_wording(check.before, check.now)
+        difference, waiting = as_reported(difference, check.before, check.now, check.apart, check.bar)
+        blocks, score = difference.blocks, sum(block.score for block in difference.blocks)
+        after = _with_old_wording(check.before, _with_old_blocks(check.before, check.now, waiting))
         where = DiffContexts(StateContexts(placed(memory)), StateContexts(after))
         diff, delta = compare(_reported_texts(check.before, after), after.texts, where, _omitted(memory, check, blocks))
         if diff.added or diff.removed or diff.changed:
             slots = members.as_reported(slots)
-            remembered = _reported_memory(memory, check, after, difference, state)
+            remembered = _reported_memory(memory, check, after, difference, waiting)
             remembered = replace(remembered, turns=turn.turns, slots=slots)
             why = _withheld_rows(check, withheld.of_blocks(blocks, told=True))
-            counted = withheld.counted(blocks)
-            return ChangeVerdict(
-                "changed", remembered, diff, delta, score, f"{reason}.", why, counted, reverted=turn.reverted
+            found = ChangeVerdict(
+                "changed", remembered, diff, delta, score, f"{reason}.", why, withheld.counted(blocks)
             )
+            return replace(found, reverted=turn.reverted, unsettled=bool(waiting))
         reason += ", with the same texts"
     instead = "it alternates with the earlier text; reported if it lasts" if rotates else ""
     why = _withheld_rows(check, withheld.of_blocks(blocks, told=False, instead=instead))
@@ -329,16 +331,33 @@ def _hold_doubtful(memory: PageMemory, check: _CheckInput, blocks: Sequence[Weig
     return ChangeVerdict("held", grown, None, None, 0.0, reason, why, soon=memory.doubts < _MOST_DOUBTS, unsettled=True)
 
 
+def _with_old_blocks(before: SettledState, now: SettledState, places: Mapping[int, int]) -> SettledState:
+    """Return the new state with the old blocks of replacements that wait: positions before, by position now."""
+    if not places:
+        return now
+    texts, keys, traits = list(now.texts), list(now.keys), list(now.traits)
+    for new, old in places.items():
+        texts[new], keys[new], traits[new] = before.texts[old], before.keys[old], before.traits[old]
+    return replace(now, texts=tuple(texts), keys=tuple(keys), traits=tuple(traits))
+
+
 def _reported_memory(
-    memory: PageMemory, check: _CheckInput, after: SettledState, difference: WeighedDifference, state: bytes
+    memory: PageMemory,
+    check: _CheckInput,
+    after: SettledState,
+    difference: WeighedDifference,
+    waiting: Mapping[int, int],
 ) -> PageMemory:
     """Return the memory of a newly reported state; its blocks are no longer known as churn."""
-    fresh = {block.key for block in difference.blocks if block.came}
-    went = [block.key for block in difference.blocks if not block.came]
+    came = {key: check.pending.came[key] for key in (check.now.keys[i] for i in waiting)}
+    missing = {key: check.pending.missing[key] for key in (check.before.keys[i] for i in waiting.values())}
+    fresh = {block.key for block in difference.blocks if block.came and block.key not in came}
+    went = [block.key for block in difference.blocks if not block.came and block.key not in missing]
     known = [key for key in check.recent if key not in fresh]
     recent = _append_new(known, check.aside, check.pending.flickered, _ticker_shapes(check))
+    state = state_of(after)
     return replace(
-        pack(after, recent, state),
+        with_pending(pack(after, recent, state), PendingDifferences(came, missing, ())),
         states=with_state(memory.states, state),
         gone=packed_recent([*unpack_keys(memory.gone), *went], MOST_GONE),
         face=check.face,

@@ -49,9 +49,9 @@ from actors.content.changes.weights import (
     ticker_shape,
     weigh,
 )
-from actors.content.pages.traits import CELL, CONTROL, TOP
+from actors.content.pages.traits import CELL, CONTROL, TOP, is_round
 from actors.content.pages.walls import asks_for_consent
-from actors.content.wording.canonical import canonical, key
+from actors.content.wording.canonical import canonical, differ_by_count, key
 from actors.content.wording.dates import dates_in, days_moved, has_time, is_clock, is_same_stamp, keep_pace
 from actors.content.wording.fingerprint import digest16
 from actors.content.wording.words import words_in
@@ -109,6 +109,8 @@ _MOST_CONTROLS = 4
 CONTROLS = "a control by itself, until it stays"
 _AMOUNT = re.compile(r"\d\.\d|\d,\d\d?(?!\d)|[$€£¥]")
 """In a button or field, other figures are counters: likes, comments, days."""
+COUNTER = "a counter, by its words"
+MAY_COUNT = "a figure that may be a counter, until it stays"
 RESTLESS = "this place changes at nearly every check"
 ID = "an id that may change at each check; reported if it stays"
 PACE = "a date or time that moves with the clock; reported if it stays"
@@ -289,8 +291,7 @@ def _in_place(
         if light and not stood and words_in(one.after) >= MIDDLE:
             return replace(new, doubted=True), replace(old, doubted=True)
         if light and not stood:
-            rule = "a figure that may be a counter, until it stays"
-            return replace(new, score=0.0, rule=rule, waits=True), replace(old, score=0.0, rule=rule)
+            return replace(new, score=0.0, rule=MAY_COUNT, waits=True), replace(old, score=0.0, rule=MAY_COUNT)
         if light and is_value:
             return replace(new, score=max(FIGURE, new.score), rule=""), replace(old, score=_GONE * FIGURE, rule="")
         return new, old
@@ -348,6 +349,39 @@ def _unlike(one: Replacement, *, alone: bool) -> bool:
     if is_label and (alone or (NUMBER.search(one.before) and NUMBER.search(one.after))):
         return False
     return len(old & new) < _ALIKE * len(old | new)
+
+
+def as_reported(
+    difference: WeighedDifference, before: SettledState, now: SettledState, apart: StateDifference, bar: float
+) -> tuple[WeighedDifference, dict[int, int]]:
+    """Return the difference that an event shows, and the replacements that wait: positions before, by position now.
+
+    Figures in doubt wait, like all that may stay: shown, a counter would be in each event; forgotten, a limit in none.
+    Counters in cells weigh nothing beside a sure change. Alone they count, since a table may be about visitors.
+    """
+    rows, waiting, counters = list(difference.blocks), dict[int, int](), list[int]()
+    came, went = ({i: n for n, i in enumerate(side.positions)} for side in (apart.came, apart.went))
+    for one in difference.replaced:
+        if one.new in apart.moved[0] or one.old in apart.moved[1]:
+            continue
+        new, old = came[one.new], len(came) + went[one.old]
+        if one.what == "figures" and rows[new].doubted:
+            rows[new] = replace(rows[new], score=0.0, rule=MAY_COUNT, waits=True)
+            rows[old] = replace(rows[old], score=0.0, rule=MAY_COUNT)
+        if rows[new].waits and not rows[new].score and not rows[old].score:
+            waiting[one.new] = one.old
+        elif one.what == "figures" and now.traits[one.new] & CELL and _counts(before.texts[one.old], now, one.new):
+            counters += (new, old)
+    sure = sum(block.score for n, block in enumerate(rows) if n not in counters)
+    for n in counters if sure >= bar else ():
+        rows[n] = replace(rows[n], score=0.0, rule=COUNTER)
+    return replace(difference, blocks=tuple(rows)), waiting
+
+
+def _counts(was: str, now: SettledState, i: int) -> bool:
+    """Whether the words of a cell, or its labels, say that its figure is a counter, which a plan's limit is not."""
+    text, labels = now.texts[i], (now.places[i] if i < len(now.places) else None) or ("",)
+    return not is_round(text) and any(differ_by_count(f"{label} {was}", f"{label} {text}") for label in labels)
 
 
 def _unshifted(

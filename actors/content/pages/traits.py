@@ -105,7 +105,6 @@ _HOURS = re.compile(
 )
 _TIMETABLE = 3
 _LONGEST_ROW = 120
-_COUNTED = frozenset(COUNT_SIGNS)
 _DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d+(?:[.,]\d+)*")
 _LONGEST_LIMIT = 60
 _SMALL, _DIGITS = 10, 2
@@ -218,15 +217,15 @@ def _limits(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
     found: dict[str, list[int]] = {}
     for i in figured:
         if len(texts[i]) <= _LONGEST_LIMIT:
-            for word in _COUNTED.intersection(texts[i].lower().replace(":", " ").split()):
+            for word in COUNT_SIGNS.intersection(texts[i].lower().replace(":", " ").split()):
                 found.setdefault(word, []).append(i)
     for places in found.values():
         near = (texts[max(0, i - _BESIDE_PRICE) : i + _BESIDE_PRICE + 1] for i in places)
-        if len(places) >= _FEWEST_LIMITS and all(_is_round(texts[i]) for i in places):
+        if len(places) >= _FEWEST_LIMITS and all(is_round(texts[i]) for i in places):
             yield from places if all(any(map(has_price, beside)) for beside in near) else ()
 
 
-def _is_round(text: str) -> bool:
+def is_round(text: str) -> bool:
     figures = _FIGURE.findall(text)
     if len(figures) != 1:
         return False

@@ -35,8 +35,23 @@ _SPELLING = str.maketrans(
     }
 )
 
-_WORDS, COUNT_SIGNS = word_lists("masks")["masks"], word_lists("masks")["signs"]["count"].split("|")
-_MONTH, UNIT, _COUNTED, _TIMES, _DONE = (_WORDS[name] for name in ("month", "unit", "counted", "times", "done"))
+_WORDS = word_lists("masks")["masks"]
+_MONTH, UNIT, _TIMES, _DONE = (_WORDS[name] for name in ("month", "unit", "times", "done"))
+
+
+def _nouns(part: str) -> frozenset[str]:
+    lines = word_lists("masks")[part].values()
+    return frozenset(unicodedata.normalize("NFKC", noun).casefold() for line in lines for noun in line.split("|"))
+
+
+def _any_of(nouns: Iterable[str]) -> str:
+    return f"(?:{'|'.join(sorted(map(re.escape, nouns), reverse=True))})"
+
+
+_NOUNS, _WORD = _nouns("counted"), re.compile(r"[\w']+")
+_COUNTED, _TALLIED = _any_of(_NOUNS), _any_of(_NOUNS | _nouns("tallies"))
+COUNT_SIGNS = frozenset(max(_WORD.findall(noun), key=len) for noun in _NOUNS)
+"""Words of which each text with a counter has one."""
 _DATE = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.?\s{_MONTH}\s\d{{4}}|{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
     # A word between a day and a year is a month in some language: used only before a time of day.
@@ -112,6 +127,7 @@ _LABELS = (
 )
 # Masks for blocks of any length outside cells: a byline that ends with a counter is no sentence.
 _ENDS = (_mask("count", COUNT_SIGNS, rf"(?<![\d.,$€£])\b{_NUMBER}\s{_COUNTED}$"),)
+_COUNTS = re.compile(rf"(?<![\d.,$€£])\b{_NUMBER}\s{_TALLIED}\b|\b{_TALLIED}\s?[:(]?\s?{_NUMBER}(?![\d%€$£])")
 _MONTH_SIGNS = frozenset(
     "january february march april june july august sept september october november december".split()  # noqa: SIM905
 )
@@ -125,7 +141,6 @@ _APPOINTMENT = re.compile(
 """A label with a date and a span of hours, or with a word for a deadline: a future appointment."""
 _EASTERN_DATE = re.compile(r"(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
 """Rewritten in ISO form, for all date code."""
-_WORD = re.compile(r"[\w']+")
 _DIGIT = re.compile(r"\d")
 _GLUED = re.compile(
     r"\b(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3})?[0-9a-f]{10,}\b|(?<=[a-zäöüß])(?=\d)|(?<=\d{4})(?=\d{1,2}:\d\d)"
@@ -192,6 +207,12 @@ def _applied(masks: tuple[_Mask, ...], text: str, signs: set[str]) -> str:
         if not wanted.isdisjoint(signs):
             text = pattern.sub(name, text)
     return text
+
+
+def differ_by_count(before: str, after: str) -> bool:
+    """Whether two texts, of any length and place, differ only in figures next to the noun of a counter."""
+    one, other = (_COUNTS.sub("⟨count⟩", spelled(text)) for text in (before, after))
+    return one == other and "⟨count⟩" in one
 
 
 def key(text: str, *, cell: bool = False, exact: bool = False) -> str:
