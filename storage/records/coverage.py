@@ -249,8 +249,7 @@ def days_of(start: Millis, end: Millis) -> tuple[int, int]:
 
 def cover(start: Millis, end: Millis, kept: StoredChecks, record: Record) -> Coverage:
     holes = [*_own(kept, record), *record.unknown]
-    edges = {start, end, *(edge for hole in holes for edge in hole[:2])}
-    hours = _hours(kept, sorted(edges))
+    hours = _hours(kept)
     asked = [hours[number] for number in sorted(hours) if start <= number * _HOUR_MS < end]
     # A check after `end` was counted before the clock was set back. Its hour mixes both and cannot be divided.
     mixed = [hour for hour in asked if hour.last is not None and 1000 * hour.last > end]
@@ -275,7 +274,7 @@ def cover(start: Millis, end: Millis, kept: StoredChecks, record: Record) -> Cov
     )
 
 
-def _hours(kept: StoredChecks, edges: Sequence[int]) -> Mapping[int, Hour]:
+def _hours(kept: StoredChecks) -> Mapping[int, Hour]:
     """Count each check once: a day moved out may still be in the tally, perhaps as an earlier copy."""
     held = {day.number: day for day in tally.days_in(kept.tally)}
     for day in kept.days:
