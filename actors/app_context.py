@@ -11,7 +11,6 @@ from actors.coverage.shifts import Shifts
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent
 from actors.destination_kinds.table import Kinds
-from actors.egress.traffic import NetworkTransport
 from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.views import TestResult
@@ -44,7 +43,6 @@ class AppContext:
     lag: how far the matcher is behind the log.
     alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name. held: what extras keep
     between requests, by name.
-    callbacks: the way out to the hub's subscribers.
     invite: asks a person once for consent to notifications; every failure is an answer.
     figures: those of the running service that the World's metrics don't count.
     spent: how many looks are made, and whether that is within the budget.
@@ -75,7 +73,6 @@ class AppContext:
     templates: Templates
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
-    callbacks: NetworkTransport
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
     spent: Callable[[], LookRate] = LookRate
     clock_doubt: Callable[[], str] = str
@@ -116,7 +113,6 @@ def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
         draining=lambda: parts.stopping,
         importer=parts.importer_box,
         alert_changes=matcher.changes,
-        callbacks=parts.egress.callbacks,
         private_since=registry.table.private_since,
         source_changes=lambda: registry.table.changes,
         spent=lambda: registry.watchman.spent,

@@ -63,8 +63,8 @@ class Extra:
     """Tasks of a worker by their names, each from an encoded request to an encoded answer."""
     parts: Callable[[Any], Sequence[tuple[str, ChildSpec]]] = lambda system: ()
     """Actors inside the tree of a `System`, each with the name of the sibling that it starts after."""
-    engine: Callable[[Settings], Engine] | None = None
-    """The storage at the address in the settings."""
+    engine: Callable[[Settings], Engine | None] = lambda settings: None
+    """The storage, if the settings name one beside the data folder."""
     checks: Callable[[], Mapping[str, Question]] = dict
     """Checks by `sanderling doctor`, by their subject."""
     self_tests: Callable[[], Mapping[str, Look]] = dict
@@ -119,15 +119,18 @@ TABLE: Mapping[str, Row] = {
     "extras.agents": Row(commands=("mcp",), always=True),
     "extras.apply": Row(commands=("apply",)),
     "extras.install": Row(commands=("install", "uninstall", "licences")),
-    "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True),
+    "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True, settings="BrowserSettings"),
     "extras.cluster": Row(
-        commands=("standby",), from_the_system={"extras.cluster.postgres": "psycopg.pq"}, always=True
+        commands=("standby",),
+        from_the_system={"extras.cluster.postgres": "psycopg.pq"},
+        always=True,
+        settings="ClusterSettings",
     ),
     "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
-    "extras.people": Row(commands=("people",), always=True),
+    "extras.people": Row(commands=("people",), always=True, settings="PeopleSettings"),
     "extras.picking": Row(always=True),
-    "extras.publish": Row(commands=("publications",), always=True),
+    "extras.publish": Row(commands=("publications",), always=True, settings="PublishSettings"),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
     "extras.tour": Row(commands=("try",)),
     "extras.tracing": Row(switch="otlp_endpoint", settings="TracingSettings"),

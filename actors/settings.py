@@ -14,11 +14,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from actors.extras import setting_records
-from storage.records.member import ALL, WEB
-from storage.records.person import Role
 
 Network = IPv4Network | IPv6Network
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound
@@ -28,11 +26,6 @@ _ORIGIN = re.compile(rf"https://{_HOST}(?!:443$)(?::[1-9][0-9]{{0,4}})?|http://{
 _WALL_TIMES, _WALL_GRACE = 10.0, 5.0
 _NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?")
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
-
-
-_ROLES = get_args(Role)
-_ADDRESS = re.compile(r"([a-z]+://)(?:([^/?#]*)@)?([^/?#]*)(.*)", re.DOTALL)
-_ISSUER = re.compile(r"https?://[^\s?#@]+")
 _HTTPS_ORIGIN = re.compile(r"https://[^/\s?#]+/?")
 _REGISTRY = re.compile(r"https?://[^\s?#{}]+")
 Check = Callable[[str, Any], None]
@@ -43,7 +36,9 @@ Mask = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting as its record declares it. low, high: bounds, both included. mask: for a value that is a secret."""
+    """A setting as its record declares it. low, high: bounds, both included. mask: for a value that is a secret.
+    reached: how the private networks in its value are reached, for the doctor.
+    """
 
     name: str
     record: type[Any]
@@ -54,6 +49,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     check: Check | None = None
     mask: Mask | None = None
+    reached: str = ""
 
     @property
     def secret(self) -> bool:
@@ -88,14 +84,6 @@ def setting(default: Any, unit: str = "", low: float | None = None, high: float 
 
 def stars(value: str) -> str:
     return "********" if value else value
-
-
-def _host_only(value: str) -> str:
-    """Leave out the path of a browser's address, which controls it, and its password and token."""
-    found = _ADDRESS.fullmatch(value)
-    if found is None:
-        return value
-    return f"{found[1]}{found[3]}{'' if found[2] is None and found[4] in ('', '/') else '/...'}"
 
 
 def networks(name: str, value: Sequence[str]) -> None:
@@ -151,7 +139,7 @@ def declared_as(name: str) -> Setting:
 
 
 def _validate(record: Any) -> None:
-    for name, one in declared_in(type(record)).items():
+    for name, one in declared_in(record.__class__).items():
         one.validate(getattr(record, name))
 
 
@@ -186,15 +174,7 @@ class Settings:
     heartbeat_url: str = setting("", mask=stars, check=address)
     heartbeat_every: float = setting(60.0, "s", 10, 86_400)
     heartbeat_event: float = setting(0.0, "s", 0, 86_400)
-    replica: str = setting("")
-    replica_endpoint: str = setting("")
-    replica_region: str = setting("us-east-1")
-    replica_credentials: str = setting("")
-    storage_url: str = setting("", mask=stars)
-    storage_url_file: str = setting("")
-    listen_url: str = setting("", mask=stars)
     node_name: str = setting("")
-    node_role: str = setting(ALL)
     metrics_bind: str = setting("", check=bind)
     base_url: str = setting("")
     tls_cert: str = setting("")
@@ -202,12 +182,6 @@ class Settings:
     tls_trust: str = setting("")
     trusted_proxies: tuple[str, ...] = setting((), check=networks)
 
-    auth_header: str = setting("")
-    auth_header_name: str = setting("Remote-Name")
-    auth_header_email: str = setting("Remote-Email")
-    auth_header_groups: str = setting("Remote-Groups")
-    auth_roles: tuple[str, ...] = setting(())
-    auth_default_role: str = setting("")
     cors_origins: tuple[str, ...] = setting((), check=_origins)
     contact: str = setting("")
 
@@ -216,19 +190,6 @@ class Settings:
     allow_networks: tuple[str, ...] = setting((), check=networks)
     allow_watch_networks: tuple[str, ...] = setting((), check=networks)
     allow_deliver_networks: tuple[str, ...] = setting((), check=networks)
-    hub_networks: tuple[str, ...] = setting((), check=networks)
-
-    oidc_issuer: str = setting("")
-    oidc_client_id: str = setting("")
-    oidc_client_secret_file: str = setting("")
-    oidc_scopes: tuple[str, ...] = setting(("openid", "profile", "email"))
-    oidc_groups_claim: str = setting("groups")
-    oidc_reader_groups: tuple[str, ...] = setting(())
-    oidc_editor_groups: tuple[str, ...] = setting(())
-    oidc_owner_groups: tuple[str, ...] = setting(())
-    oidc_default_role: str = setting("", choices=("", *_ROLES))
-    oidc_name: str = setting("")
-    oidc_networks: tuple[str, ...] = setting((), check=networks)
 
     cadence_floor: float = setting(60.0, "s", 1, 3600)
     cadence_ceiling: float = setting(2700.0, "s", 60, 3600)
@@ -249,13 +210,6 @@ class Settings:
     parse_deadline: float = setting(2.0, "s", 0.1, 60)
 
     jail: str = setting("wanted", choices=("wanted", "demanded"))
-
-    browser: str = setting("", mask=_host_only)
-    browser_proxy_listen: str = setting("", check=bind)
-    browser_proxy_address: str = setting("", check=bind)
-    browser_sandbox: str = setting("demanded", choices=("demanded", "wanted"))
-    browser_pages: int = setting(0, "", 0, 64)
-    browser_ports: tuple[str, ...] = setting(())
 
     retention_days: float = setting(90.0, "d", 0.01, 36_500)
     retention_events: int = setting(5_000_000, "", 1000, 1_000_000_000)
@@ -293,8 +247,6 @@ class Settings:
         if bool(self.tls_cert) != bool(self.tls_key):
             one, other = ("tls_cert", "tls_key") if self.tls_cert else ("tls_key", "tls_cert")
             raise ValueError(f"{one} is set and {other} is not: https needs both, http neither")
-        if self.storage_url and self.storage_url_file:
-            raise ValueError("storage_url and storage_url_file are both set: one is enough")
         if self.base_url and not self.base_url.startswith(("http://", "https://")):
             raise ValueError(f"base_url = {self.base_url!r}: must start with http:// or https://")
         if not _REGISTRY.fullmatch(self.registry_base):
@@ -303,29 +255,10 @@ class Settings:
             )
         if 0 < self.heartbeat_event < 10:
             raise ValueError(f"heartbeat_event = {self.heartbeat_event:g}: write 0, or 10 seconds or more")
-        if self.replica and (self.storage_url or self.storage_url_file):
-            raise ValueError("replica and storage_url are both set: PostgreSQL has its own standbys")
-        if self.listen_url and not (self.storage_url or self.storage_url_file):
-            raise ValueError("listen_url is set and storage_url is not: SQLite in the data folder has no server")
         if self.sign_looks == "on" and not _HTTPS_ORIGIN.fullmatch(self.base_url):
             raise ValueError("sign_looks is on and base_url is not of https, without a path: sites get the keys there")
-        for port in self.browser_ports:
-            if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-                raise ValueError(f"browser_ports: {port!r} is no port")
-        if self.browser_proxy_address and not self.browser_proxy_listen:
-            raise ValueError("browser_proxy_address is set and browser_proxy_listen is not: set its listening address")
-        if self.browser_gate()[0] in _LOOPBACK and not self.browser_proxy_address:
-            raise ValueError(
-                "browser_proxy_listen is every address: set browser_proxy_address to the one for the browser"
-            )
-        _check_auth(self)
-        if self.node_role not in (ALL, WEB):
-            raise ValueError(f"node_role = {self.node_role!r}: write {ALL} or {WEB}")
-        if self.node_role == WEB and not (self.storage_url or self.storage_url_file):
-            raise ValueError("node_role is web and storage_url is not set: a node alone must watch its sources itself")
         if self.node_name and not _NODE.fullmatch(self.node_name):
             raise ValueError(f"node_name = {self.node_name!r}: write letters, digits, dots and hyphens, 63 at most")
-        _check_issuer(self)
         for found in self.extras.values():
             found.check(self)
 
@@ -354,23 +287,8 @@ class Settings:
     def deliver_networks(self) -> tuple[Network, ...]:
         return parsed((*self.allow_networks, *self.allow_deliver_networks))
 
-    def callback_networks(self) -> tuple[Network, ...]:
-        return parsed(self.hub_networks)
-
-    def issuer_networks(self) -> tuple[Network, ...]:
-        """Return the non-public networks that the issuer of sign-ins may be in."""
-        return parsed(self.oidc_networks)
-
     def proxies(self) -> tuple[Network, ...]:
         return parsed(self.trusted_proxies)
-
-    def rendering_ports(self) -> tuple[int, ...]:
-        """Return the ports that rendered pages may use in addition to 80, 443 and their own."""
-        return tuple(map(int, self.browser_ports))
-
-    def browser_gate(self) -> tuple[str, int]:
-        """Return the host and port where the guarded proxy listens for a remote browser; port 0: a free one."""
-        return host_and_port(self.browser_proxy_listen) if self.browser_proxy_listen else ("127.0.0.1", 0)
 
     def metrics_address(self) -> tuple[str, int] | None:
         """Return the separate host and port for /metrics, None without one."""
@@ -405,36 +323,3 @@ def one_of(words: tuple[str, ...]) -> str:
     'debug, info or error'
     """
     return " or ".join((", ".join(words[:-1]), words[-1]))
-
-
-def _check_auth(settings: Settings) -> None:
-    for item in ("auth_header", "auth_header_name", "auth_header_email", "auth_header_groups"):
-        if (name := getattr(settings, item)) and not re.fullmatch(r"[A-Za-z0-9-]+", name):
-            raise ValueError(f"{item} = {name!r}: write the name of a header, such as Remote-User")
-    for role in (
-        *(text.rpartition("=")[2].strip() for text in settings.auth_roles),
-        settings.auth_default_role or "owner",
-    ):
-        if role not in _ROLES:
-            raise ValueError(f"auth_roles, auth_default_role: {role!r} is no role: write {one_of(_ROLES)}")
-    if settings.auth_header and not settings.trusted_proxies:
-        raise ValueError("auth_header is set and trusted_proxies is not: anyone could send the header. Name the proxy")
-    if settings.auth_header and not (settings.auth_roles or settings.auth_default_role):
-        raise ValueError("auth_header is set, auth_roles and auth_default_role are not: nobody would have a role")
-
-
-def _check_issuer(settings: Settings) -> None:
-    needed = ("oidc_issuer", "oidc_client_id", "oidc_client_secret_file")
-    more = ("oidc_reader_groups", "oidc_editor_groups", "oidc_owner_groups", "oidc_default_role", "oidc_name")
-    given = [name for name in (*needed, *more, "oidc_networks") if getattr(settings, name)]
-    missing = [name for name in needed if not getattr(settings, name)]
-    if given and missing:
-        raise ValueError(f"{given[0]} is set and {missing[0]} is not: sign-in with OpenID Connect needs both")
-    if not given:
-        return
-    if not _ISSUER.fullmatch(settings.oidc_issuer):
-        raise ValueError(f"oidc_issuer = {settings.oidc_issuer!r}: write https://, without ? and #")
-    if settings.oidc_issuer.startswith("http://") and not settings.oidc_networks:
-        raise ValueError("oidc_issuer is of http and oidc_networks is not set: only an opened network is asked so")
-    if "openid" not in settings.oidc_scopes:
-        raise ValueError("oidc_scopes: openid is missing")

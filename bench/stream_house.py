@@ -221,7 +221,6 @@ def doors_of(storage: Storage, port: int) -> AppContext:
         draining=lambda: False,
         importer=Mailbox("importer", 8),
         alert_changes=lambda: 0,
-        callbacks=missing,
     )
 
 

@@ -1,4 +1,4 @@
-"""The storage engine from the settings: SQLite in the data folder, or the one that an extra has for `storage_url`."""
+"""The storage engine from the settings: SQLite in the data folder, or the one of an extra."""
 
 from __future__ import annotations
 
@@ -77,9 +77,4 @@ def _keys(folder: Path, existing: bool) -> Iterator[CommandKeys]:
 
 def engine_of(settings: Settings) -> Engine:
     """Return the engine. Raises CommandFailed."""
-    if not (settings.storage_url or settings.storage_url_file):
-        return Engine(settings)
-    for extra in always_on():
-        if extra.engine is not None:
-            return extra.engine(settings)
-    raise CommandFailed("storage_url: this program lacks the extra that has PostgreSQL.", Exit.BAD_SETTING)
+    return next(filter(None, (extra.engine(settings) for extra in always_on())), None) or Engine(settings)

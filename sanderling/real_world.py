@@ -154,8 +154,6 @@ def real_world(
     named = named_vault(environ())
     ports: dict[str, Any] = {"wall": wall}
     ports |= {name: port for each in always_on() for name, port in each.ports(settings, log).items()}
-    if settings.replica and "replica" not in ports:
-        raise CommandFailed("replica: this program lacks the extra that keeps one.", Exit.BAD_SETTING)
 
     async def open_storage() -> Storage:
         return await engine_of(settings).open(

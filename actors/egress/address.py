@@ -47,7 +47,8 @@ _LOW = (1 << 32) - 1
 def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLOW_NETWORKS") -> None:
     """Raise UrlRefused unless an address is public unicast or in an allowed network; `rule` starts with `address-`.
 
-    allowed: the networks opened by `setting`. Metadata services stay closed, even if embedded in an IPv6 address.
+    allowed: the networks opened by `setting`, "" for none. Metadata services stay closed, even if embedded in an IPv6
+    address.
     """
     try:
         found = ip_address(address)
@@ -106,9 +107,8 @@ def _check(address: Address, text: str, allowed: Sequence[Network], setting: str
     if name is None or any(address in network for network in allowed):
         return
     opens = ip_network(f"{address}/{address.max_prefixlen}")
-    raise UrlRefused(
-        f"address-{name}", f"{_shown(text, address)} is not public; SANDERLING_{setting}={opens} would open it"
-    )
+    hint = f"; SANDERLING_{setting}={opens} would open it" if setting else ""
+    raise UrlRefused(f"address-{name}", f"{_shown(text, address)} is not public{hint}")
 
 
 def _shown(text: str, address: Address) -> str:

@@ -44,13 +44,12 @@ class NetworkTransport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress(NetworkTransport):
-    """The outlet of deliveries, and more. http, guard: for watching. callbacks: for the hub's subscribers, all
-    strangers. uplink: the state of our uplink from all checks; each consults it first and reports to it afterwards.
+    """The outlet of deliveries, and more. http, guard: for watching. uplink: the state of our uplink from all checks;
+    each consults it first and reports to it afterwards.
     """
 
     guard: Guard
     http: HttpClient
-    callbacks: NetworkTransport
     hosts: Hosts
     robots: Robots
     uplink: UplinkMonitor
@@ -68,7 +67,6 @@ class Egress(NetworkTransport):
         with trio.move_on_after(_CLOSE_GRACE, shield=True):
             await self.http.aclose()
             await NetworkTransport.aclose(self)  # super() does not know the class that slots recreated
-            await self.callbacks.aclose()
 
 
 def log_refusal(world: World, host: str, refusal: UrlRefused) -> None:
@@ -97,7 +95,6 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
         aliases=deliveries.aliases,
         guard=guard,
         http=http,
-        callbacks=network_transport(world, settings, settings.callback_networks(), "HUB_NETWORKS"),
         hosts=hosts,
         robots=Robots(http, world, hosts, uplink),
         uplink=uplink,
@@ -105,7 +102,7 @@ def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> 
 
 
 def network_transport(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> NetworkTransport:
-    """Return a way out to public addresses and to networks that a setting opens."""
+    """Return a way out to public addresses and to networks that a setting opens; "" for none."""
     aliases = HostAliases()
     dial, plain = (
         Guard(

@@ -15,6 +15,7 @@ from extras.browser.held import Walls
 from extras.browser.pool import ChromiumPool, walls_in_words
 from extras.browser.real import real_browser
 from extras.browser.remote import SCHEMES
+from extras.browser.settings import BrowserSettings
 from sanderling.operations.findings import DoctorContext, Finding
 from sanderling.program import OFF, SOCKET
 
@@ -35,7 +36,7 @@ async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
         yield Finding("warn", "browser", f"pages are not rendered: {trouble}", f"{PAGE}; or browser = {OFF}.")
         return
     yield held(pool.statistics().name, pool.walls)
-    if not patient.settings.browser.startswith((SOCKET, *SCHEMES)) and (tight := walls_of(_unit())):
+    if not patient.settings.of(BrowserSettings).browser.startswith((SOCKET, *SCHEMES)) and (tight := walls_of(_unit())):
         yield from_unit(tight)
 
 

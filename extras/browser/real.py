@@ -17,6 +17,7 @@ import trio
 from actors.settings import Settings
 from extras.browser.pool import ChromiumPool
 from extras.browser.remote import Listen, RemoteBrowser, is_remote, read_remote
+from extras.browser.settings import BrowserSettings
 from sanderling.environment import environ
 from sanderling.program import SOCKET, FoundBrowser, find_browser, own_process, worker_environment
 from sanderling.real_world import chance, entropy, open_datagrams, open_listeners, trust_of
@@ -24,16 +25,17 @@ from sanderling.real_world import chance, entropy, open_datagrams, open_listener
 
 def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__: None) -> ChromiumPool:
     """Return the browser port, even without a browser; it then reports the missing parts."""
-    path, absent = named_browser(settings.browser)
+    ours = settings.of(BrowserSettings)
+    path, absent = named_browser(ours.browser)
     elsewhere = is_remote(path)
     return ChromiumPool(
         holder_command(path) if path and not elsewhere else (),
         absent=absent,
-        remote=browser_elsewhere(settings, trust_of(settings), open_listeners, entropy) if elsewhere else None,
+        remote=browser_elsewhere(ours, trust_of(settings), open_listeners, entropy) if elsewhere else None,
         environment=worker_environment(environ()),
-        pages=settings.browser_pages or 3 * (os.cpu_count() or 1),
-        sandbox="wanted" if settings.browser_sandbox == "wanted" else "demanded",
-        ports=settings.rendering_ports(),
+        pages=ours.browser_pages or 3 * (os.cpu_count() or 1),
+        sandbox="wanted" if ours.browser_sandbox == "wanted" else "demanded",
+        ports=ours.ports(),
         most_html=settings.body_limit,
         listen=open_listeners,
         datagrams=open_datagrams,
@@ -60,7 +62,7 @@ def holder_command(browser: str) -> Sequence[str]:
 
 
 def browser_elsewhere(
-    settings: Settings, trust: Callable[[], ssl.SSLContext], listen: Listen, entropy: Callable[[int], bytes]
+    settings: BrowserSettings, trust: Callable[[], ssl.SSLContext], listen: Listen, entropy: Callable[[int], bytes]
 ) -> RemoteBrowser:
     """trust: makes the TLS context for connections to the browser."""
     trusted = cache(trust)
@@ -74,7 +76,7 @@ def browser_elsewhere(
         dial=dial,
         listen=listen,
         entropy=entropy,
-        listen_at=settings.browser_gate(),
+        listen_at=settings.gate(),
         reached_at=settings.browser_proxy_address,
     )
 

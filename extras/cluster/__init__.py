@@ -42,20 +42,25 @@ def _self_tests() -> Mapping[str, Look]:
     return {"PostgreSQL": build}
 
 
-def _engine(settings: Settings) -> Engine:
+def _engine(settings: Settings) -> Engine | None:
+    from extras.cluster.settings import ClusterSettings
+
+    if not settings.of(ClusterSettings).elsewhere:
+        return None
     from extras.cluster.engine import PostgresEngine
 
     return PostgresEngine(settings)
 
 
 def _ports(settings: Settings, log: Callable[..., None]) -> Mapping[str, Any]:
+    from extras.cluster.settings import ClusterSettings
     from sanderling.real_world import monotonic, wall
 
-    if settings.storage_url or settings.storage_url_file:
+    if settings.of(ClusterSettings).elsewhere:
         from extras.cluster.postgres.server import SharedClock
 
         return {"wall": SharedClock(wall, monotonic)}
-    if settings.replica:
+    if settings.of(ClusterSettings).replica:
         from extras.cluster.replica.place import replica_of
 
         return {"replica": replica_of(settings, wall)}

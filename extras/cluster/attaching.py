@@ -12,6 +12,7 @@ from extras.cluster.members.ownership import SharedOwnership
 from extras.cluster.replica.folder import Objects
 from extras.cluster.replica.shipper import Shipper
 from extras.cluster.replica.shipping import shipping_of
+from extras.cluster.settings import ClusterSettings
 from storage.records.member import Says
 from supervision import ChildSpec
 
@@ -39,7 +40,7 @@ def _shipper(system: System) -> Shipper | None:
         system.world,
         shipping,
         objects,
-        place=settings.replica,
+        place=settings.of(ClusterSettings).replica,
         version=system.version,
         by=settings.node_name or settings.public_url(),
         superseded=system.give_way,
@@ -57,7 +58,7 @@ def _membership(system: System, ownership: SharedOwnership) -> Membership:
             overdue=found.overdue,
             lag=system.matcher.lag().seconds,
             streams=int(system.world.metrics.streams.value),
-            role=system.settings.node_role,
+            role=system.settings.of(ClusterSettings).node_role,
         )
 
     return Membership(system.world, system.storage.members, ownership, says=says, gate=system.overseer.gate)

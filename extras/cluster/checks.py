@@ -12,6 +12,7 @@ from extras.cluster.engine import INSTALL_IT, NO_LIBRARY, PostgresEngine
 from extras.cluster.replica.folder import Objects, ObjectsAway
 from extras.cluster.replica.parts import CURRENT, OWNER, BadPart, key_that_made, read_current, read_owner
 from extras.cluster.replica.place import S3, replica_keys, replica_of
+from extras.cluster.settings import ClusterSettings
 from sanderling.data_folder import named_vault
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed
@@ -27,7 +28,7 @@ _TRIAL = "doctor"
 
 
 def postgres(patient: DoctorContext) -> Iterator[Finding]:
-    if not (patient.settings.storage_url or patient.settings.storage_url_file):
+    if not patient.settings.of(ClusterSettings).elsewhere:
         return
     try:
         engine = PostgresEngine(patient.settings)
@@ -77,7 +78,7 @@ def _asked(patient: DoctorContext, engine: PostgresEngine) -> Iterator[Finding]:
 
 async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
     """Check the location, writing and deleting a small object."""
-    place = patient.settings.replica
+    place = patient.settings.of(ClusterSettings).replica
     if not place or (patient.offline and place.startswith(S3)):
         return
     try:

@@ -32,11 +32,12 @@ def standby(
     import trio
 
     from extras.cluster.replica.place import replica_of
+    from extras.cluster.settings import ClusterSettings
     from extras.cluster.standby.taking_over import follow, take_over_now
     from sanderling.real_world import now, wall
 
     settings = loaded(config, flags | {"replica": replica}).settings
-    if not settings.replica:
+    if not settings.of(ClusterSettings).replica:
         raise CommandFailed("Name the replica: --from FOLDER, or the setting `replica`.", Exit.USAGE)
     if unreachable and not now_take_over:
         raise CommandFailed("--unreachable needs --take-over.", Exit.USAGE)

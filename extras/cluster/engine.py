@@ -15,6 +15,7 @@ import trio
 from actors.settings import Settings
 from extras.cluster.postgres.address import Address, BadAddress, read_address
 from extras.cluster.postgres.server import SharedClock
+from extras.cluster.settings import ClusterSettings
 from sanderling.data_folder import command_errors, named_vault
 from sanderling.engines import Engine
 from sanderling.environment import environ, machine
@@ -47,11 +48,11 @@ class PostgresEngine(Engine):
 
     def __init__(self, settings: Settings) -> None:
         """Raises CommandFailed."""
-        self.settings = settings
-        file = settings.storage_url_file
-        url = _from_file(Path(file)) if file else settings.storage_url
+        self.settings, ours = settings, settings.of(ClusterSettings)
+        file = ours.storage_url_file
+        url = _from_file(Path(file)) if file else ours.storage_url
         self.address = _read(url, "storage_url_file" if file else "storage_url")
-        self.listen = _read(settings.listen_url, "listen_url") if settings.listen_url else None
+        self.listen = _read(ours.listen_url, "listen_url") if ours.listen_url else None
         self.place = str(self.address)
 
     def refuse(self, why: str) -> None:

@@ -16,7 +16,6 @@ from werkzeug.datastructures import Headers
 
 from actors.language.speaking import say
 from actors.notification.dialects import one_line
-from actors.settings import Settings
 from api.application import Application
 from api.dashboard.account.entry import NextQuery
 from api.dashboard.face import Gate
@@ -25,6 +24,7 @@ from api.peers import is_trusted
 from api.problems import Refusal
 from extras.people.entry import begin
 from extras.people.fields import NAME
+from extras.people.settings import PeopleSettings
 from storage.records.key import Session
 from storage.records.person import Person, Role
 
@@ -44,7 +44,7 @@ class Sent(NamedTuple):
     role: Role | None
 
 
-def headers_of(settings: Settings) -> tuple[str, ...]:
+def headers_of(settings: PeopleSettings) -> tuple[str, ...]:
     """Return the names of the headers that only proxies may send."""
     named = (settings.auth_header, settings.auth_header_name, settings.auth_header_email, settings.auth_header_groups)
     return tuple(name for name in named if name)
@@ -61,13 +61,13 @@ def role_of(groups: str, roles: Mapping[str, Role], default: str) -> Role | None
     return cast(Role, best) if best in get_args(Role) else None
 
 
-def roles_in(settings: Settings) -> Mapping[str, Role]:
+def roles_in(settings: PeopleSettings) -> Mapping[str, Role]:
     """Return the role of each group in the settings."""
     pairs = (text.rpartition("=") for text in settings.auth_roles)
     return {group.strip(): cast(Role, role.strip()) for group, _, role in pairs}
 
 
-def sent(headers: Headers, settings: Settings) -> Sent | None:
+def sent(headers: Headers, settings: PeopleSettings) -> Sent | None:
     """Return the person that a trusted proxy names, None if it names none. Raises Refusal (403)."""
     values = {name: headers.getlist(name) for name in headers_of(settings)}
     if any(len(found) > 1 for found in values.values()):
@@ -98,7 +98,7 @@ def _decoded(value: str) -> str:
 
 def gate(app: Application) -> Gate | None:
     """Return the check of each request; None without the setting."""
-    settings = app.context.settings
+    settings = app.context.settings.of(PeopleSettings)
     if not settings.auth_header:
         return None
     accounts = app.context.storage.accounts
@@ -123,7 +123,7 @@ def gate(app: Application) -> Gate | None:
 
 async def sign_in(visit: Visit) -> Reply:
     """Sign in the person in the header. Makes the person at the first visit, and follows role and name."""
-    settings, storage = visit.context.settings, visit.context.storage
+    settings, storage = visit.context.settings.of(PeopleSettings), visit.context.storage
     named = sent(visit.headers, settings) if settings.auth_header else None
     if not settings.auth_header:
         raise Refusal("not-found", say("There is no such page."))

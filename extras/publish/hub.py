@@ -26,8 +26,10 @@ from actors.app_context import AppContext
 from actors.delivery.schedule import ATTEMPTS, wait
 from actors.destination_kinds.answer import Answer
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
+from actors.egress.traffic import NetworkTransport, network_transport
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
+from actors.settings import parsed
 from api.ratelimit import Limiter, neighbourhood
 from api.streams.streams import Streams
 from extras.publish.documents import FeedPlace, feed_of
@@ -35,6 +37,7 @@ from extras.publish.endpoint import PublicCall
 from extras.publish.formats import FORMATS
 from extras.publish.newest import NewestEvents, NewestPage
 from extras.publish.operations import HUB, PATH
+from extras.publish.settings import PublishSettings
 from extras.publish.subscriptions import MOST_SUBSCRIPTIONS, Progress, Subscriber, Subscription, Subscriptions
 from extras.publish.turns import Intent, RoundQueue, domain_of, mailbox_of
 from storage.errors import StorageError
@@ -58,6 +61,8 @@ SAVE = 0.25
 """Seconds between two commits of progress."""
 AT_ONCE = 1_000
 """Subscribers per commit."""
+CLOSE_GRACE = 5.0
+"""Seconds for open connections to close."""
 AGAIN = 5.0
 """Seconds until a retry after a failure of the storage or this machine's network."""
 PATROL = 60.0
@@ -103,10 +108,10 @@ class _Document(NamedTuple):
 
 
 class Hub:
-    """The actor. Its mailbox is `mailbox_of`."""
+    """The actor. Its mailbox is `mailbox_of`. outlet: the way to callbacks, whose addresses strangers choose."""
 
-    def __init__(self, context: AppContext) -> None:
-        self._context, self._world = context, context.world
+    def __init__(self, context: AppContext, outlet: NetworkTransport) -> None:
+        self._context, self._world, self._outlet = context, context.world, outlet
         self._store = Subscriptions(context.storage)
         self._publications = context.storage.publications
         base = context.settings.public_url()
@@ -160,7 +165,7 @@ class Hub:
             try:
                 if len(keys) == 1:
                     with trio.fail_after(PATIENCE):
-                        await self._context.callbacks.dial.check(parse_url(intent.callback, schemes=SCHEMES))
+                        await self._outlet.dial.check(parse_url(intent.callback, schemes=SCHEMES))
                     self._wishes.put_nowait(intent, self._keys(intent.callback))
                 else:
                     await self._obey(intent)
@@ -223,7 +228,7 @@ class Hub:
     def _keys(self, callback: str, client: str = "") -> tuple[str, ...]:
         """Return the keys that a subscription counts under: its domain, its last known address, its client."""
         host = urlsplit(callback).hostname or callback
-        at = neighbourhood(self._context.callbacks.last_address(host))
+        at = neighbourhood(self._outlet.last_address(host))
         return (domain_of(host), f"at {at}", *((f"for {client}",) if client else ()))
 
     async def _get(self, callback: str, asked: dict[str, str]) -> PostResult | None:
@@ -241,8 +246,8 @@ class Hub:
     async def _send(self, address: str, headers: dict[str, str], body: bytes, method: PostMethod) -> PostResult:
         """Raises LookFailed, UrlRefused."""
         url = parse_url(address, schemes=SCHEMES)
-        transport = self._context.callbacks
-        return await (transport.deliver if url.secure else transport.deliver_plain).post(url, headers, body, method)
+        outlet = self._outlet
+        return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
 
     # --- subscribers ---------------------------------------------------------------------------------------------
 
@@ -494,4 +499,15 @@ def _head(newest: NewestPage) -> Seq:
 
 
 def children(context: AppContext) -> Sequence[ChildSpec]:
-    return (ChildSpec("hub", run=Hub(context).run, ready_within=30.0, mailbox=mailbox_of(context)),)
+    opened = parsed(context.settings.of(PublishSettings).hub_networks)
+    way = network_transport(context.world, context.settings, opened, "HUB_NETWORKS")
+    hub = Hub(context, way)
+
+    async def run(child: Child) -> None:
+        try:
+            await hub.run(child)
+        finally:
+            with trio.move_on_after(CLOSE_GRACE, shield=True):
+                await way.aclose()
+
+    return (ChildSpec("hub", run=run, ready_within=30.0, mailbox=mailbox_of(context)),)

@@ -327,7 +327,6 @@ def make_house(
         alert_changes=lambda: house.matcher.changes,
         private_since=lambda source: house.private_since if source in house.private else None,
         source_changes=lambda: len(house.private),
-        callbacks=None,  # type: ignore[arg-type]
     )
     return house
 

@@ -103,11 +103,6 @@ async def works(place: Path, project: Path, missing: Iterable[str]) -> None:
     assert not [name for name in gone if f"\n  {name} " in helped.stdout.decode()]
     await no_settings_of(missing, project)
     await one_event(a_data_folder(place), project, missing)
-    for name, value in {"STORAGE_URL": "postgresql://db.invalid/x", "REPLICA": str(place)}.items():
-        if "extras.cluster" in missing:
-            variables = {f"SANDERLING_{name}": value, "PYTHONPATH": str(project)}
-            refused = await run_command("serve", "--port", "0", "--data", str(place / name), **variables)
-            assert refused.returncode and "lacks the extra that" in refused.stderr.decode()
 
 
 async def test_without_any_extra_the_program_starts_and_carries_an_event(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_only_host_and_port_of_a_browsers_address_are_shown() -> None:
         ("/usr/bin/chromium", "/usr/bin/chromium"),
         ("unix:/run/sanderling-browser.sock", "unix:/run/sanderling-browser.sock"),
     ):
-        settings = Settings(browser=address)
+        settings = Settings().replace(browser=address)
         assert declared_as("browser").shown(settings) == seen and "s3cret" not in repr(settings)
     assert "s3cret" not in refusal({"browser": "http://a:1?s3cret\n"}, {})
 

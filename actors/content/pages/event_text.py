@@ -54,9 +54,7 @@ _SHORT_RUN, _NEAR_RUN = re.compile(f"{SHORT}+"), re.compile(f"{NEAR_GOOD}+")
 
 def classes_of(texts: Sequence[str], linked: Sequence[int]) -> str:
     """Classify blocks without their neighbours, as `classify_paragraphs` does. linked: their characters in links."""
-    found = [
-        BAD if link or "©" in text or "&copy" in text else SHORT for text, link in zip(texts, linked, strict=True)
-    ]
+    found = [BAD if link or "©" in text or "&copy" in text else SHORT for text, link in zip(texts, linked, strict=True)]
     if long := [i for i, text in enumerate(texts) if len(text) >= LENGTH_LOW_DEFAULT]:
         is_stop = stop_words(language_of(texts)).__contains__
         for i in long:

@@ -25,6 +25,7 @@ from actors.egress.sockets import public_trust, trusting
 from actors.settings import Settings
 from extras.cluster.replica.folder import NAME, FolderObjects, Objects, ObjectsAway
 from extras.cluster.replica.shipping import REPLICA
+from extras.cluster.settings import ClusterSettings
 from sanderling.data_folder import named_vault
 from sanderling.exits import CommandFailed, Exit
 from storage.sqlite.master_key import own_keys
@@ -44,19 +45,20 @@ _TOKEN = re.compile(r"<NextContinuationToken>([^<]+)</NextContinuationToken>")
 
 def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
     """Raises CommandFailed."""
-    if not settings.replica.startswith(S3):
-        return FolderObjects(Path(settings.replica))
-    bucket, _, prefix = settings.replica.removeprefix(S3).strip("/").partition("/")
+    ours = settings.of(ClusterSettings)
+    if not ours.replica.startswith(S3):
+        return FolderObjects(Path(ours.replica))
+    bucket, _, prefix = ours.replica.removeprefix(S3).strip("/").partition("/")
     if not _BUCKET.fullmatch(bucket) or (prefix and not NAME.fullmatch(prefix)):
         raise CommandFailed(
-            f"replica = {settings.replica}: write s3://bucket/prefix, the prefix of small letters, digits and hyphens.",
+            f"replica = {ours.replica}: write s3://bucket/prefix, the prefix of small letters, digits and hyphens.",
             Exit.BAD_SETTING,
         )
-    endpoint = settings.replica_endpoint.rstrip("/") or f"https://s3.{settings.replica_region}.amazonaws.com"
+    endpoint = ours.replica_endpoint.rstrip("/") or f"https://s3.{ours.replica_region}.amazonaws.com"
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.username:
         raise CommandFailed(
-            f"replica_endpoint = {settings.replica_endpoint}: write https://host or https://host:port.",
+            f"replica_endpoint = {ours.replica_endpoint}: write https://host or https://host:port.",
             Exit.BAD_SETTING,
         )
     try:
@@ -64,7 +66,7 @@ def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
     except (OSError, ValueError) as error:
         raise CommandFailed(f"{settings.tls_trust}: {error} (tls_trust).", Exit.BAD_SETTING) from None
     client = httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False)
-    return S3Objects(Bucket(endpoint, settings.replica_region, bucket, prefix), _credentials(settings), clock, client)
+    return S3Objects(Bucket(endpoint, ours.replica_region, bucket, prefix), _credentials(ours), clock, client)
 
 
 def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
@@ -76,11 +78,11 @@ def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
     return [vault.mac_key(REPLICA) for vault in vaults if vault is not None]
 
 
-def _credentials(settings: Settings) -> Credentials:
-    name = settings.replica_credentials
+def _credentials(ours: ClusterSettings) -> Credentials:
+    name = ours.replica_credentials
     if not name:
         raise CommandFailed(
-            f"replica = {settings.replica} needs replica_credentials: a file with aws_access_key_id = ... and "
+            f"replica = {ours.replica} needs replica_credentials: a file with aws_access_key_id = ... and "
             "aws_secret_access_key = ...",
             Exit.BAD_SETTING,
         )

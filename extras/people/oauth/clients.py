@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from actors.app_context import AppContext
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
+from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
 from actors.errors import DomainError
 from actors.language.speaking import noted
@@ -148,13 +149,16 @@ async def named(context: AppContext, client_id: str) -> OAuthClient:
 
 async def _fetched(context: AppContext, url: str) -> bytes:
     """Return a metadata document that names its own URL. Redirects are not followed. Raises ClientRefused."""
+    way = network_transport(context.world, context.settings, (), "")
     try:
         with trio.fail_after(DOCUMENT_TIME):
             wish = FetchRequest(parse_url(url, schemes=("https",)), accept="application/json", limit=DOCUMENT_LIMIT)
-            body = (await context.callbacks.deliver.get(wish)).body
+            body = (await way.deliver.get(wish)).body
         named = msgspec.json.decode(body, type=ClientMetadata)
     except (LookFailed, DomainError, RedirectElsewhere, trio.TooSlowError, msgspec.MsgspecError, UnicodeDecodeError):
         raise ClientRefused(noted("The app's metadata document could not be fetched, or is invalid.")) from None
+    finally:
+        await way.aclose()
     if named.client_id != url or named.token_endpoint_auth_method != "none":  # noqa: S105 - a method
         raise ClientRefused(noted("The app's metadata document has another client_id, or asks for a secret."))
     return body

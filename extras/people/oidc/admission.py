@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from actors.settings import Settings
+from extras.people.settings import PeopleSettings
 from storage.records.person import Role
 
 RANKS: Final[Sequence[Role]] = ("owner", "editor", "reader")
@@ -60,17 +60,17 @@ def _groups(claims: Mapping[str, Any], claim: str) -> frozenset[str] | None:
     return frozenset(one for one in value[:MOST_GROUPS] if isinstance(one, str))
 
 
-def by_groups(settings: Settings) -> bool:
+def by_groups(settings: PeopleSettings) -> bool:
     """Return whether groups decide roles."""
     return any(_wanted(settings, role) for role in RANKS)
 
 
-def role_of(groups: frozenset[str] | None, settings: Settings) -> Role | None:
+def role_of(groups: frozenset[str] | None, settings: PeopleSettings) -> Role | None:
     """Return the highest role of some groups, else the default; None for no access."""
     default: Any = settings.oidc_default_role or None
     return next((role for role in RANKS if (groups or frozenset()) & set(_wanted(settings, role))), default)
 
 
-def _wanted(settings: Settings, role: Role) -> Sequence[str]:
+def _wanted(settings: PeopleSettings, role: Role) -> Sequence[str]:
     wanted: Sequence[str] = getattr(settings, f"oidc_{role}_groups")
     return wanted

@@ -20,11 +20,13 @@ from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
+from actors.settings import parsed
 from extras.people.oidc.admission import by_groups
 from extras.people.oidc.documents import LIMIT, BadDocument, Metadata, Tokens, keys_of, metadata_of, strict, tokens_of
 from extras.people.oidc.journey import UsedStates
 from extras.people.oidc.secret import BadSecret, client_secret
 from extras.people.oidc.tokens import BadToken, UnknownKey, checked
+from extras.people.settings import PeopleSettings
 
 T = TypeVar("T")
 DEADLINE = 10.0
@@ -47,7 +49,8 @@ class Issuer:
     """The issuer in the settings, with its metadata and keys. used: the states that came back."""
 
     def __init__(self, context: AppContext) -> None:
-        self._world, self._settings = context.world, context.settings
+        self._context, self._world = context, context.world
+        self._settings = context.settings.of(PeopleSettings)
         self._metadata: Metadata | None = None
         self._keys: Sequence[Mapping[str, Any]] = ()
         self._read_at = self._keys_at = self._failed_at = float("-inf")
@@ -151,8 +154,8 @@ class Issuer:
         self, address: str, *, posted: bytes | None = None, given: Sequence[tuple[bytes, bytes]] = ()
     ) -> bytes:
         """Return a document. Raises IssuerFailed."""
-        settings = self._settings
-        way = network_transport(self._world, settings, settings.issuer_networks(), "OIDC_NETWORKS")
+        opened = parsed(self._settings.oidc_networks)
+        way = network_transport(self._world, self._context.settings, opened, "OIDC_NETWORKS")
         try:
             url = parse_url(address, schemes=("http", "https"))
             client = way.deliver if url.secure else way.deliver_plain

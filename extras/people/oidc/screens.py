@@ -18,6 +18,7 @@ from api.dashboard.screen import Go, Page, Reply, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.problems import Refusal
 from extras.people.entry import begin
+from extras.people.settings import PeopleSettings
 from storage.records.person import Person
 
 if TYPE_CHECKING:
@@ -61,8 +62,12 @@ _TAKEN = noted("Another account here has your e-mail address. Ask an owner of th
 _LAST = noted("You are the last owner here, and %(name)s no longer gives you that role. Set a password first.")
 
 
+def _settings(visit: Visit) -> PeopleSettings:
+    return visit.context.settings.of(PeopleSettings)
+
+
 def name_of(visit: Visit) -> str:
-    settings = visit.context.settings
+    settings = _settings(visit)
     return settings.oidc_name or urlsplit(settings.oidc_issuer).hostname or ""
 
 
@@ -72,7 +77,7 @@ async def button(visit: Visit) -> Page:
     to = PATH if back == "/" else f"{PATH}?{urlencode({'next': back})}"
     cookies = parse_cookie(visit.headers.get("Cookie", ""))
     shows = {"name": name_of(visit), "to": to, "leave": visit.query.out and _cookie_name(visit, "used") in cookies}
-    return Page("people/oidc_button.html", "", {"oidc": shows if visit.context.settings.oidc_issuer else None})
+    return Page("people/oidc_button.html", "", {"oidc": shows if _settings(visit).oidc_issuer else None})
 
 
 async def start(visit: Visit) -> Reply:
@@ -89,7 +94,7 @@ async def _started(visit: Visit) -> Go:
     from extras.people.oidc.secret import BadSecret, client_secret
 
     _check_set(visit)
-    world, settings = visit.context.world, visit.context.settings
+    world, settings = visit.context.world, _settings(visit)
     journey = Journey(world.entropy(32), int(world.wall()), own_path(visit.query.next)[:1_000])
     try:
         metadata = await Issuer.of(visit.context).metadata()
@@ -131,7 +136,7 @@ async def _signed_in(visit: Visit) -> Go:
         raise SignInFailed(say(_DOWN, name=name), f"{error}", 503) from None
     except BadToken as error:
         raise SignInFailed(say(_REFUSED, name=name), f"ID token: {error}") from None
-    person = await _admitted(visit, claimed(claims, visit.context.settings.oidc_groups_claim))
+    person = await _admitted(visit, claimed(claims, _settings(visit).oidc_groups_claim))
     went = await begin(visit, person, own_path(journey.next))
     used = _cookie(visit, "used", "1", 30 * 86_400)
     return Go(went.to, cookies=(*went.cookies, _cookie(visit, "journey", "", 0), used), who=went.who)
@@ -145,7 +150,7 @@ async def _journey(visit: Visit) -> Journey:
     from extras.people.oidc.journey import opened
     from extras.people.oidc.secret import client_secret
 
-    settings, query, now = visit.context.settings, visit.query, visit.context.world.wall()
+    settings, query, now = _settings(visit), visit.query, visit.context.world.wall()
     cookie = parse_cookie(visit.headers.get("Cookie", "")).get(_cookie_name(visit, "journey"), "")
     journey = opened(cookie, client_secret(settings), settings.oidc_issuer, now)
     if journey is None or not hmac.compare_digest(query.state.encode(), journey.state.encode()):
@@ -165,7 +170,7 @@ async def _admitted(visit: Visit, given: Claimed) -> Person:
     """Return the person, with the role and the name of today. Raises SignInFailed."""
     from extras.people.oidc.admission import by_groups, role_of
 
-    settings, accounts = visit.context.settings, visit.context.storage.accounts
+    settings, accounts = _settings(visit), visit.context.storage.accounts
     known = await accounts.by_subject(settings.oidc_issuer, given.subject)
     role = role_of(given.groups, settings)
     if known is None:
@@ -192,7 +197,7 @@ async def _joined(visit: Visit, given: Claimed) -> Person:
     """Add a person, by an invitation if there is one for the verified e-mail address. Raises SignInFailed."""
     from extras.people.oidc.admission import by_groups, role_of
 
-    settings, world, accounts = visit.context.settings, visit.context.world, visit.context.storage.accounts
+    settings, world, accounts = _settings(visit), visit.context.world, visit.context.storage.accounts
     invited = [one for one in await accounts.invitations(visit.now) if given.email and one.email == given.email]
     role = role_of(given.groups, settings)
     if invited and not by_groups(settings):
@@ -221,20 +226,20 @@ async def leave(visit: Visit) -> Reply:
     from extras.people.oidc.issuer import Issuer, IssuerFailed
 
     _check_set(visit)
-    settings, ended = visit.context.settings, _cookie(visit, "used", "", 0)
+    settings, ended = _settings(visit), _cookie(visit, "used", "", 0)
     try:
         end = (await Issuer.of(visit.context).metadata()).end_session_endpoint
     except IssuerFailed as error:
         return _failed(visit, SignInFailed(say(_DOWN, name=name_of(visit)), f"{error}", 503))
     if not end:
         return Go(settings.oidc_issuer, cookies=(ended,))
-    back = f"{settings.public_url()}/sign-in"
+    back = f"{visit.context.settings.public_url()}/sign-in"
     asked = {"client_id": settings.oidc_client_id, "post_logout_redirect_uri": back}
     return Go(f"{end}{'&' if '?' in end else '?'}{urlencode(asked)}", cookies=(ended,))
 
 
 def _check_set(visit: Visit) -> None:
-    if not visit.context.settings.oidc_issuer:
+    if not _settings(visit).oidc_issuer:
         raise Refusal("not-found", say("There is no such page."))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.settings import Settings
+from extras.people.settings import PeopleSettings
 from sanderling.exits import CommandFailed, Exit
 
 LARGEST = 4_096
@@ -16,7 +17,7 @@ class BadSecret(Exception):
     """The file has no secret; the text says why."""
 
 
-def client_secret(settings: Settings) -> str:
+def client_secret(settings: PeopleSettings) -> str:
     """Return the secret. It is read each time: it may be replaced while the service runs. Raises BadSecret."""
     try:
         with Path(settings.oidc_client_secret_file).open("rb") as opened:
@@ -31,9 +32,10 @@ def client_secret(settings: Settings) -> str:
 
 def ports(settings: Settings, log: Callable[..., None]) -> Mapping[str, Any]:
     """Refuse to start without the secret. Replaces no part of the World. Raises CommandFailed (BAD_SETTING)."""
-    if settings.oidc_issuer:
+    ours = settings.of(PeopleSettings)
+    if ours.oidc_issuer:
         try:
-            client_secret(settings)
+            client_secret(ours)
         except BadSecret as error:
             raise CommandFailed(f"{error}.", Exit.BAD_SETTING) from None
     return {}

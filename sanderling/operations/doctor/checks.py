@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from errno import ENOSPC
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ import trio
 from actors.extras import always_on
 from actors.settings import Settings
 from sanderling.client.admin_socket import at_socket, running_at, settings_at, unlike
+from sanderling.engines import engine_of
 from sanderling.environment import FILE_NAME, load, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.doctor import database, machine, network
@@ -67,7 +67,7 @@ async def findings(
         says += f"; this shell differs in: {others}" if others else ""
         found.append(Finding("ok", "settings", says))
         running = running_at(settings.data)  # the system may have chosen its port
-        theirs = replace(theirs, port=(running and urlsplit(running.local_url).port) or theirs.port)
+        theirs = theirs.replace(port=(running and urlsplit(running.local_url).port) or theirs.port)
     patient = DoctorContext(theirs or settings, place, variables, service is not None, offline)
     with as_owner(place):
         for what, question in _questions(patient.settings).items():
@@ -84,9 +84,15 @@ async def findings(
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
-    elsewhere = bool(settings.storage_url or settings.storage_url_file)
-    ours = {what: question for what, question in QUESTIONS.items() if not (elsewhere and what in OF_SQLITE)}
+    ours = {what: question for what, question in QUESTIONS.items() if not (_elsewhere(settings) and what in OF_SQLITE)}
     return ours | {what: question for each in always_on() for what, question in each.checks().items()}
+
+
+def _elsewhere(settings: Settings) -> bool:
+    try:
+        return engine_of(settings).elsewhere
+    except CommandFailed:  # the settings of an engine are wrong, which its own check reports
+        return True
 
 
 def _unasked(what: str, error: Exception) -> Finding:
@@ -105,7 +111,7 @@ def _settings(flags: Mapping[str, str], variables: Mapping[str, str], config: st
         data = flags.get("data") or variables.get("SANDERLING_DATA") or Settings().data
         says = f"{error.message} The other checks use the defaults."
         finding = Finding("fail", "settings", says, "Fix it: the service does not start with it.")
-        return finding, replace(Settings(), data=data)
+        return finding, Settings(data=data)
     own = Path(found.settings.data) / FILE_NAME
     source = f", {own}" if own.is_file() else ""
     set_here = len(found.origins)

@@ -6,8 +6,9 @@ from trio.abc import Clock
 
 from actors.egress.failures import LookRefused
 from actors.egress.http import FetchRequest
-from actors.egress.traffic import build_egress
+from actors.egress.traffic import build_egress, network_transport
 from actors.egress.url import parse_url
+from actors.settings import parsed
 from tests.support.memory_network import Answer, MemoryNetwork, a_world, settings, web
 
 
@@ -79,16 +80,18 @@ async def test_x1_callbacks_of_unknown_subscribers_reach_public_addresses_only(
     network = MemoryNetwork(nursery)
     serve = web(lambda asked: Answer(200))
     network.servers = {("10.1.0.1", 80): serve, ("10.2.0.1", 80): serve}
-    opened = settings(
-        allow_networks=("10.1.0.0/16",), allow_deliver_networks=("10.1.0.0/16",), hub_networks=("10.2.0.0/16",)
+    world, opened = a_world(network), settings(allow_networks=("10.1.0.0/16",), allow_deliver_networks=("10.1.0.0/16",))
+    egress, callbacks = (
+        build_egress(world, opened),
+        network_transport(world, opened, parsed(("10.2.0.0/16",)), "HUB_NETWORKS"),
     )
-    egress = build_egress(a_world(network), opened)
     url, away = parse_url("http://10.1.0.1/reboot"), parse_url("http://10.2.0.1/in")
     with pytest.raises(LookRefused, match=r"SANDERLING_HUB_NETWORKS=10\.1\.0\.1/32 would open it"):
-        await egress.callbacks.deliver_plain.post(url, {}, b"", "GET")
+        await callbacks.deliver_plain.post(url, {}, b"", "GET")
     with pytest.raises(LookRefused, match="SANDERLING_HUB_NETWORKS"):
-        await egress.callbacks.deliver.post(url, {}, b"", "GET")
-    assert (await egress.callbacks.deliver_plain.post(away, {}, b"")).status == 200
+        await callbacks.deliver.post(url, {}, b"", "GET")
+    assert (await callbacks.deliver_plain.post(away, {}, b"")).status == 200
     with pytest.raises(LookRefused, match="SANDERLING_ALLOW_NETWORKS"):
         await egress.deliver.post(away, {}, b"")
+    await callbacks.aclose()
     await egress.aclose()

@@ -15,6 +15,7 @@ from actors.delivery.attempt import Sender
 from actors.destination_kinds.table import built_in_kinds
 from actors.egress.failures import LookFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
+from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
 from actors.egress.websocket import open_websocket
 from actors.errors import DomainError
@@ -87,9 +88,8 @@ async def plain_delivery(service: Watching, host: str) -> None:
 
 
 async def callback(service: Watching, host: str) -> None:
-    await service.ports.egress.callbacks.deliver.post(
-        parse_url(f"https://{host}/in?hub.mode=subscribe"), {}, b"", "GET"
-    )
+    way = network_transport(service.world, service.ports.settings, (), "HUB_NETWORKS")
+    await way.deliver.post(parse_url(f"https://{host}/in?hub.mode=subscribe"), {}, b"", "GET")
 
 
 async def registering_a_destination(service: Watching, host: str) -> None:

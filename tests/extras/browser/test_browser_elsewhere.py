@@ -10,10 +10,10 @@ import pytest
 import trio
 
 from actors.egress.sockets import public_trust
-from actors.settings import Settings
 from extras.browser.forward_proxy import ForwardProxy
 from extras.browser.held import NotUp
 from extras.browser.real import browser_elsewhere, holder_command, named_browser
+from extras.browser.settings import BrowserSettings
 from sanderling.real_world import open_listeners
 from tests.support.certificates import make_certificate, needs_openssl, trusting
 
@@ -28,7 +28,7 @@ async def nowhere(host: str, port: int) -> trio.abc.Stream:
 async def trouble_with(address: str, trust: Callable[[], ssl.SSLContext] = public_trust) -> str:
     """Return why an address can't be reached."""
     async with trio.open_nursery() as nursery:
-        browser = browser_elsewhere(Settings(browser=address), trust, open_listeners, bytes)
+        browser = browser_elsewhere(BrowserSettings(browser=address), trust, open_listeners, bytes)
         with pytest.raises(NotUp) as caught:
             await browser.start(nursery, ForwardProxy(nowhere))
         nursery.cancel_scope.cancel()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.real
 
 
 def a_context(folder: Path, setting: str) -> DoctorContext:
-    return DoctorContext(Settings(data=str(folder), browser=setting), folder, {}, running=False, offline=True)
+    return DoctorContext(Settings().replace(data=str(folder), browser=setting), folder, {}, running=False, offline=True)
 
 
 async def test_a_missing_browser_is_explained_and_is_no_trouble(tmp_path: Path) -> None:

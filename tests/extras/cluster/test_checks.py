@@ -25,7 +25,9 @@ async def test_a_configured_replica_is_checked(tmp_path: Path) -> None:
     a_key(data)
 
     async def asked(place: str) -> list[Finding]:
-        context = DoctorContext(Settings(data=str(data), replica=place), data, {}, running=False, offline=True)
+        context = DoctorContext(
+            Settings().replace(data=str(data), replica=place), data, {}, running=False, offline=True
+        )
         return [finding async for finding in replica(context)]
 
     assert await asked("") == [] and await asked("s3://tides") == [], "it is offline"

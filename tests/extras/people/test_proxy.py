@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.settings import Settings
+from extras.people.settings import PeopleSettings
 from tests.api.dashboard.browser import Browser
 from tests.api.house import House, make_house, running
 from tests.extras.people.test_signing_in import a_person
@@ -28,7 +29,7 @@ def settings(trusted: str, named: dict[str, Any]) -> dict[str, Any]:
 
 
 def headers(named: dict[str, Any], user: str, groups: str, name: str = "Anna", email: str = "") -> dict[str, str]:
-    rest = Settings()
+    rest = PeopleSettings()
     return {
         named["auth_header"]: user,
         named.get("auth_header_name", rest.auth_header_name): name,
@@ -146,4 +147,4 @@ async def test_an_address_of_another_person_is_not_taken_over(
 )
 def test_settings_that_let_anyone_or_nobody_in_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        Settings(**given)
+        Settings().replace(**given)

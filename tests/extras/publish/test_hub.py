@@ -91,11 +91,10 @@ class Callbacks:
 async def a_hub(house: House | None = None) -> AsyncIterator[tuple[House, Callbacks]]:
     """Run a house with a hub that sends to scripted callbacks."""
     house, callbacks = house or make_house(), Callbacks()
-    transport: Any = callbacks
-    house.context = replace(house.context, callbacks=transport)
+    outlet: Any = callbacks
     async with running(house), trio.open_nursery() as nursery:
         child: Any = FakeChild()
-        nursery.start_soon(Hub(house.context).run, child)
+        nursery.start_soon(Hub(house.context, outlet).run, child)
         await child.is_ready.wait()
         yield house, callbacks
         nursery.cancel_scope.cancel()

@@ -12,8 +12,8 @@ import trio
 
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
-from actors.egress.traffic import build_egress
 from actors.egress.url import parse_url
+from extras.people.oauth import clients
 from extras.people.oauth.clients import DOCUMENT_LIMIT, ClientRefused, check_redirect, is_document, matches
 from tests.api.house import House
 from tests.extras.people.oauth.app import App, signed_in
@@ -39,9 +39,9 @@ class Site:
 
 
 @pytest.fixture
-def site(house: House) -> Site:
+def site(monkeypatch: pytest.MonkeyPatch) -> Site:
     site = Site()
-    object.__setattr__(house.context, "callbacks", SimpleNamespace(deliver=site))
+    monkeypatch.setattr(clients, "outlet", lambda *_: SimpleNamespace(deliver=site, aclose=trio.lowlevel.checkpoint))
     return site
 
 
@@ -145,8 +145,6 @@ async def test_a_wrong_document_connects_nothing(house: House, site: Site, said:
 
 
 async def test_the_guard_refuses_a_document_inside_the_own_network(house: House) -> None:
-    egress = build_egress(house.context.world, house.context.settings)
-    object.__setattr__(house.context, "callbacks", egress.callbacks)
     house.resolver.names["assistant.test"] = ("127.0.0.1",)
     app, browser = App(house, id=ID), await signed_in(house)
     await browser.get(app.address())

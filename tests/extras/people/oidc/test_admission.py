@@ -8,8 +8,8 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.settings import Settings
 from extras.people.oidc.admission import claimed, role_of
+from extras.people.settings import PeopleSettings
 from storage.records.identity import Millis
 from storage.records.key import Password
 from storage.records.person import Invitation, Person, Role
@@ -44,7 +44,7 @@ def an_invitation(email: str, role: Role = "editor") -> Invitation:
     ],
 )
 def test_the_highest_group_gives_the_role(groups: object, default: str, role: str | None) -> None:
-    settings = Settings(
+    settings = PeopleSettings(
         oidc_issuer="https://id.test",
         oidc_client_id="c",
         oidc_client_secret_file="f",
