@@ -53,6 +53,20 @@ class Arrived:
         self.ended = not message.get("more_body", False)
         return message.get("body", b"") if message["type"] == "http.request" else None
 
+    async def body(self, most: int) -> bytes:
+        """Return the body, of at most so many bytes. Raises Refusal (400, 408, 413)."""
+        kept = bytearray()
+        with trio.move_on_after(WITHIN):
+            while not self.ended:
+                piece = await self.next()
+                if piece is None:
+                    raise Refusal("invalid-request", "The body was cut off.")
+                kept += piece
+                if len(kept) > most:
+                    raise Refusal("body-too-large", f"The body has at most {most} bytes.")
+            return bytes(kept)
+        raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s.")
+
     async def drop(self) -> None:
         """Discard the rest, until cancelled or the connection ends."""
         while (await self._receive())["type"] == "http.request":

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 from urllib.parse import parse_qsl
 
-import trio
-
 from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
@@ -23,8 +21,6 @@ from storage.records.publication import hash_of
 from supervision import MailboxFull
 
 MOST_BYTES = 8 << 10
-WITHIN = 15.0
-"""Seconds for the form to arrive."""
 LONGEST_CALLBACK = 2_048
 LONGEST_SECRET = 199
 """Bytes (WebSub, 5.1: fewer than 200)."""
@@ -44,7 +40,7 @@ class HubEndpoint(Endpoint):
             raise Refusal("method-not-allowed", "The hub takes POST of a form.", headers={"Allow": "POST"})
         if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != _FORM:
             raise Refusal("unsupported-media-type", f"The hub takes {_FORM}.")
-        await self._accept(fields_of(await _body(request)), request.peer)
+        await self._accept(fields_of(await request.body(MOST_BYTES)), request.peer)
         return EndpointReply(202, "text/plain; charset=utf-8", b"The callback is asked.\n")
 
     async def _accept(self, fields: Mapping[str, str], client: str) -> None:
@@ -126,18 +122,3 @@ def _lease(text: str | None) -> int:
 
 def _wrong(detail: str) -> Refusal:
     return Refusal("invalid-request", f"{detail}.")
-
-
-async def _body(request: Arrived) -> bytes:
-    """Return a body. Raises Refusal (413, 408)."""
-    kept = bytearray()
-    with trio.move_on_after(WITHIN):
-        while not request.ended:
-            piece = await request.next()
-            if piece is None:
-                raise Refusal("invalid-request", "The form was cut off.")
-            kept += piece
-            if len(kept) > MOST_BYTES:
-                raise Refusal("body-too-large", f"A form has at most {MOST_BYTES} bytes.")
-        return bytes(kept)
-    raise Refusal("request-timeout", f"The form did not arrive within {WITHIN:g} s.")

@@ -26,8 +26,6 @@ from storage.records.grant import TOKEN_LIFE, OAuthGrant
 from storage.records.person import allowed
 
 BODY = 16 << 10
-WITHIN = 15.0
-"""Seconds for a body to arrive."""
 REGISTRATIONS = Limit(1 / 60, 10)
 """Apps registered from one address."""
 METADATA, RESOURCE = "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"
@@ -246,17 +244,7 @@ def _fields(body: bytes) -> dict[str, str]:
 
 
 async def _body(request: Arrived, media: str) -> bytes:
-    """Return a body of this type. Raises OAuthRefused, Refusal (413, 408)."""
+    """Return a body of this type. Raises OAuthRefused, Refusal."""
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != media:
         raise OAuthRefused("invalid_request", f"This takes {media}.")
-    kept = bytearray()
-    with trio.move_on_after(WITHIN):
-        while not request.ended:
-            piece = await request.next()
-            if piece is None:
-                raise OAuthRefused("invalid_request", "The body was cut off.")
-            kept += piece
-            if len(kept) > BODY:
-                raise Refusal("body-too-large", f"At most {BODY} bytes are read.")
-        return bytes(kept)
-    raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s.")
+    return await request.body(BODY)
