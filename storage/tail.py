@@ -65,7 +65,6 @@ class Tail:
 
     @property
     def awaited(self) -> bool:
-        """Whether a reader waits for new events."""
         return bool(self._waiting or self._parked)
 
     def since(self, after: Seq) -> Sequence[Recent] | None:

@@ -208,14 +208,12 @@ class Child:
             self._scope.cancel()
 
     async def wait_settled(self) -> None:
-        """Wait until the child is ready or has no task."""
         while self.alive and not self._ready:
             if self._settled is None:
                 self._settled = trio.Event()
             await self._settled.wait()
 
     async def wait_task_ended(self) -> None:
-        """Wait until the child's task has ended."""
         if self.alive:
             if self._task_ended is None:
                 self._task_ended = trio.Event()

@@ -149,7 +149,6 @@ class DynamicSupervisor(Tree):
             await self._started.wait()
 
     def has(self, id: str) -> bool:
-        """Return whether a child with this id is alive, in any state."""
         return id in self._children
 
     def child(self, id: str) -> Child | None:

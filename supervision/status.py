@@ -83,7 +83,6 @@ class Tree:
         raise NotImplementedError
 
     def ended(self, child: Child) -> None:
-        """Handle the end of a child's task."""
         raise NotImplementedError
 
     def changed(self, child: Child, old: State) -> None:

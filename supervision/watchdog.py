@@ -88,7 +88,6 @@ class Watchdog(trio.abc.Instrument):
         self._thread = self._step = None
 
     async def run(self, child: Child) -> None:
-        """Watch as long as this runs; fits `ChildSpec.run`."""
         with self:
             child.ready()
             await trio.sleep_forever()
@@ -143,7 +142,6 @@ class Watchdog(trio.abc.Instrument):
 
 
 def _stack(frame: FrameType | None) -> tuple[str, ...]:
-    """Return the innermost frames below Trio's loop."""
     places: list[str] = []
     while frame is not None and len(places) < MOST_FRAMES:
         if frame.f_globals.get("__name__") == "trio._core._run":

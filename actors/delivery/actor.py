@@ -204,7 +204,6 @@ class DestinationActor:
         self._clamp_at, self._is_stale = 0.0, True
 
     def invalidate(self) -> None:
-        """Mark the cached record stale."""
         self._is_stale = True
 
     def _park(self, error: StorageError) -> None:

@@ -85,7 +85,6 @@ CONTENT = "This is a test delivery. It has the shape and both signatures of a li
 
 
 def sample(signer: Signer, base_url: str, now: Millis, chance: random.Random) -> tuple[str, bytes]:
-    """Return a sample event's id and its wire JSON."""
     id = id_of(Seq(seq_at(now) + chance.randrange(1 << COUNTER_BITS)), chance.getrandbits(59))
     event = Event(
         schema=f"{base_url}/schemas/stream-event/1.json",

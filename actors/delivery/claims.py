@@ -95,7 +95,6 @@ class DigestCollector:
 
     @property
     def next_close(self) -> Millis | None:
-        """When the next check is due."""
         return None if self._open is None else Millis(self._open.end + GRACE)
 
     async def freeze_closed(self, record: Destination) -> None:

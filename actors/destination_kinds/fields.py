@@ -60,5 +60,4 @@ WEBHOOK_FIELDS: Final = msgspec.convert(_FILE["webhook"], tuple[KindField, ...])
 
 
 def people_fields(codes: Sequence[str]) -> tuple[KindField, ...]:
-    """Return the fields of all kinds for people; `codes`: the service's languages."""
     return (replace(_LANGUAGE, example=codes[-1], pattern="|".join(codes)), *MESSAGE_FIELDS)

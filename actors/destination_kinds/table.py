@@ -37,7 +37,6 @@ def kinds_of(
     service: Service | None = None,
     languages: MessageLanguages = ENGLISH_ONLY,
 ) -> Kinds:
-    """Return all kinds by id, in display order. languages: the languages for people."""
     chats = (kind_of(one, languages) for one in sorted(messengers, key=lambda one: one.label.casefold()))
     others = (kind for extra in always_on() for kind in extra.kinds(languages, service))
     return {kind.id: kind for kind in (WEBHOOK, email_kind(mail, languages), *others, *chats)}

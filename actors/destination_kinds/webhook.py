@@ -86,7 +86,6 @@ class _DeliveryFields(msgspec.Struct, frozen=True):
 
 
 def to_cloudevent(id: str, body: bytes) -> bytes:
-    """Return the envelope around the body of a delivery, the same bytes each time."""
     fields = msgspec.json.decode(body, type=_DeliveryFields)
     is_digest = bool(fields.destination_id)
     return msgspec.json.encode(

@@ -164,7 +164,6 @@ async def open_stream(
 
 
 async def _request(stream: trio.abc.Stream, connection: h11.Connection, request: h11.Request) -> h11.Response:
-    """Send the request and return the head of the response. Raises LookFailed."""
     try:
         await stream.send_all((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))
         while True:

@@ -146,7 +146,6 @@ def _waiting(lane: _Lane) -> Iterator[tuple[float, int, Waiter]]:
 
 
 def _without_stale(lane: _Lane) -> _Lane:
-    """Drop stale entries from the head of a lane."""
     while lane and lane[0][-1].number != lane[0][1]:
         heapq.heappop(lane)
     return lane

@@ -356,7 +356,6 @@ class Frames:
         return messages
 
     def _unanswered(self) -> float | None:
-        """Return when the last ping was sent, unless a frame has come since."""
         pinged_at = self._pinged_at
         return None if pinged_at is None or self._last_frame_at >= pinged_at else pinged_at
 
@@ -464,7 +463,6 @@ async def _open(
 async def _shake(
     stream: trio.abc.Stream, connection: WSConnection, asked: Request
 ) -> AcceptConnection | RejectConnection:
-    """Send the request and return the response; further data stays in `connection`."""
     try:
         await stream.send_all(connection.send(asked))
         while True:
@@ -485,7 +483,6 @@ async def _shake(
 
 
 def _tell(answer: AcceptConnection | RejectConnection, on_cookies: CookieCallback | None, world: World) -> None:
-    """Pass on a response's cookies, if any."""
     raw, status = (
         (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
     )
@@ -503,7 +500,6 @@ async def drop(stream: trio.abc.Stream | None) -> None:
 
 
 def _refused(answer: RejectConnection, world: World) -> LookFailed:
-    """Return the failure for a response other than 101."""
     headers, status = collect(answer.headers), answer.status_code
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):

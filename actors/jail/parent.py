@@ -114,7 +114,6 @@ class Parent:
             os._exit(code)
 
     def _reap(self) -> None:
-        """Reap ended workers, and report how they ended."""
         while self._workers:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:

@@ -89,7 +89,6 @@ class ParentProcess:
         nursery.start_soon(self.drain)
 
     def start_task(self, run: Callable[[WorkerProcess], Awaitable[None]], worker: WorkerProcess) -> None:
-        """Run a task for a worker's lifetime; it is cancelled with the parent."""
         self._tasks.start_soon(run, worker)
 
     async def listen(self) -> None:
@@ -142,7 +141,6 @@ class ParentProcess:
                 await self._process.stderr.aclose()
 
     async def exit_reason(self) -> str:
-        """Return why it is gone, in a few words."""
         with trio.move_on_after(1.0):
             exited = exit_text(await self._process.wait())
             return ": ".join(filter(None, (f"the parent of the workers ended ({exited})", self._stderr_tail.last())))

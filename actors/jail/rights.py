@@ -207,7 +207,6 @@ def confine(limits: Mapping[str, int]) -> str:
 
 
 def _confine_in_kernel() -> str:
-    """Have the kernel confine this process. Returns the missing confinement."""
     if sys.platform != "linux":
         _limit(resource.RLIMIT_NPROC, 0)
         return f"no Landlock and no seccomp on {sys.platform}"

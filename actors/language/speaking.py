@@ -75,7 +75,6 @@ def noted_as(context: str, text: str, /) -> str:
 
 
 def translated_rows(table: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows of a table, each a value and texts, with the texts translated."""
     return [(value, *map(say, texts)) for value, *texts in table]
 
 

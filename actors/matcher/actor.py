@@ -133,7 +133,6 @@ class Matcher:
                 await self._ownership.during(MATCHER, self._match_all)
 
     async def _match_all(self) -> None:
-        """Match new events. A node that stands by waits for none, so it need not read them at once."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake)
             child, alerts_moved = self._child, False
@@ -164,7 +163,6 @@ class Matcher:
                     self._mailbox.send_nowait(AlertsChanged(Reply()))
 
     async def _stand_by(self) -> None:
-        """Follow the stored alerts while another node matches."""
         while True:
             try:
                 self._audience = Audience(self._log_refused)

@@ -49,7 +49,6 @@ class Audience:
         self._by_tag = any(alert.tags for alert in alerts if alert.enabled)
 
     def of(self, event_view: EventView, event: Stored) -> list[str]:
-        """Return the ids of the alerts for an event, in a fixed order."""
         if event.kind == Kind.HELD:
             return []
         if event_view.alert_type is None:

@@ -37,7 +37,6 @@ def title_of(notification: Notification, most: int) -> str:
 
 
 def message_of(notification: Notification, limits: TextLimits) -> str:
-    """Return the text to send: from the destination's template, or the default."""
     if notification.written:
         return notification.written
     return text_of(notification, limits.dialect, limits.text, limits.unit, titled=limits.titled)
@@ -119,7 +118,6 @@ def _truncated(text: str, room: int, measure: Callable[[str], int], markup: Call
 
 
 def _omitted(notification: Notification, omitted: list[_MessageLine]) -> int:
-    """Return how much is left out: events of a digest, lines of an event."""
     if notification.is_digest:
         return sum(part.starts_event for part in omitted) + notification.total - len(notification.items)
     return len(omitted) + sum(item.more for item in notification.items)
@@ -160,7 +158,6 @@ def _difference(line: DiffLine, dialect: Dialect) -> _MessageLine:
 
 
 def _footer(notification: Notification, dialect: Dialect, omitted: int) -> list[str]:
-    """Return the last lines: the omissions, and a link to the whole."""
     lines, digest = [], notification.is_digest
     more = notification.total - len(notification.items) if digest else sum(item.more for item in notification.items)
     if omitted or more:

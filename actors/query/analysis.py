@@ -207,7 +207,6 @@ def word_spans(text: str) -> Sequence[TextSpan]:
 
 
 def _inside(chunk: str) -> Iterator[TextSpan]:
-    """Yield the places of the words of a chunk's row in it."""
     normalized, at = chunk.replace(",", "."), 0  # a decimal comma becomes a dot in the row
     for word in words.shape(chunk).row:
         start = max(normalized.find(word, at), at)

@@ -99,7 +99,6 @@ def leaves(node: Node) -> Iterator[Term]:
 
 
 def units(node: Node) -> Iterator[Unit]:
-    """Yield every word and prefix of a query, in order."""
     for leaf in leaves(node):
         if isinstance(leaf, Phrase):
             yield from (unit for step in leaf.steps for path in step for unit in path)

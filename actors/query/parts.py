@@ -164,12 +164,10 @@ def decode_event(body: bytes) -> EventView:
 
 
 def parts_of(event: EventView, match: Match) -> tuple[TextPart, ...]:
-    """Return the texts that an alert reads, the title first."""
     return TextPart("title", event.title), *_rest(event, match)
 
 
 def text_of(event: EventView, match: Match) -> AnalysedText | EventSide:
-    """Return the texts that an alert reads, for queries."""
     title, *rest = parts_of(event, match)
     if match in ("added", "removed") and _diff(event) is not None:
         return EventSide(title.text, [(part.text, part.other) for part in rest], event.facts)

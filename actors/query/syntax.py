@@ -181,7 +181,6 @@ class _Reader:
         self.token = next(self._tokens)
 
     def alternatives(self, depth: int) -> Node:
-        """Read alternatives up to a closing parenthesis or the end."""
         parts = [self._all(depth)]
         while self.token.kind == "or":
             self._next()

@@ -87,7 +87,6 @@ def plain(text: str) -> str:
 
 
 def chunks(text: str) -> list[str]:
-    """Return the chunks of a text in `plain` form, in order."""
     return (_ASCII_CHUNKS if text.isascii() else _CHUNKS).findall(text)
 
 

@@ -104,7 +104,6 @@ def receipt_of(source: str, url: str, coverage: Coverage, logged: LoggedEvents) 
 
 
 def summary(coverage: Coverage) -> Message:
-    """Return a receipt's content as a sentence."""
     if coverage.unknown_ms >= coverage.end - coverage.start:
         return message("Nothing is known of this time: %(reason)s.", reason=WHYS[coverage.unknown[0].why])
     looks = _check_counts(coverage.answered, sum(coverage.looks) - coverage.answered)

@@ -130,7 +130,6 @@ def substitute(text: str, values: Mapping[str, Sequence[str]]) -> str:
 
 
 def with_values(template: Template, values: Values) -> Template:
-    """Return a template whose alerts have these values."""
     alerts = (
         replace(
             suggestion,
@@ -442,7 +441,6 @@ def _values(
 
 
 def _value(template: Template, parameter: Parameter, arguments: object) -> str:
-    """Return a normalized value. Raises ValueError."""
     if not isinstance(arguments, str):
         raise ValueError("must be a string")
     value = (

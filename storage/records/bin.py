@@ -22,7 +22,6 @@ class Bin(Struct, frozen=True):
     expires_at: Millis
 
     def __repr__(self) -> str:
-        """Leave out the token."""
         return f"Bin({self.id!r}, expires_at={self.expires_at})"
 
 

@@ -61,7 +61,6 @@ class Shift(NamedTuple):
 
     @property
     def whole(self) -> Shift:
-        """The same shift with all of its checks stored."""
         return self._replace(saved=self.reach)
 
 

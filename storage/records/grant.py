@@ -59,7 +59,6 @@ class OAuthCode(Struct, frozen=True, kw_only=True):
     grant: OAuthGrant
 
     def __repr__(self) -> str:
-        """Leave out the hashes."""
         return f"OAuthCode(of {self.grant.id!r})"
 
 

@@ -49,7 +49,6 @@ class SigningKey(Struct, frozen=True):
     state: Literal["active", "retired"] = "active"
 
     def __repr__(self) -> str:
-        """Leave out the seed."""
         return f"SigningKey({self.key_id!r}, {self.state})"
 
 
@@ -74,7 +73,6 @@ class Password(Struct, frozen=True):
     set_at: Millis
 
     def __repr__(self) -> str:
-        """Leave out the hash."""
         return f"Password(set_at={self.set_at})"
 
 

@@ -103,11 +103,9 @@ class View(Struct, frozen=True):
     drained: bool = False
 
     def inside(self) -> tuple[str, ...]:
-        """Return the ids of the members inside, in order."""
         return tuple(member.id for member in self.members if member.inside)
 
     def working(self) -> tuple[str, ...]:
-        """Return the ids of the members that can own work, in order."""
         return tuple(member.id for member in self.members if member.inside and member.says.role != WEB)
 
     def member(self, id: str) -> Member | None:

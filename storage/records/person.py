@@ -47,7 +47,6 @@ class Person(Struct, frozen=True, kw_only=True):
     disabled: bool = False
 
     def __repr__(self) -> str:
-        """Leave out the hash."""
         return f"Person({self.id!r}, {self.role}{', disabled' if self.disabled else ''})"
 
 

@@ -56,7 +56,6 @@ class Publication(Struct, frozen=True):
         return shown and self.scope.has_left(source, hot, self.updated_at)
 
     def __repr__(self) -> str:
-        """Leave out the token."""
         return f"Publication({self.id!r}, {self.title!r})"
 
 

@@ -187,11 +187,9 @@ class Source(Struct, frozen=True, gc=False):
 
     @property
     def without_secret(self) -> Source:
-        """The record fit to be stored unsealed."""
         return replace(self, hello=None, headers=None)
 
     def with_secret(self, secret: str) -> Source:
-        """Restore the sealed part."""
         if self.tier.polled:
             return replace(self, headers=secret)
         if not secret.startswith(_SEAM):
@@ -289,7 +287,6 @@ class SourceRuntime(Struct, frozen=True, gc=False):
 
     @property
     def without_secret(self) -> SourceRuntime:
-        """The memory fit to be stored unsealed."""
         return replace(self, cookies="") if self.cookies else self
 
 

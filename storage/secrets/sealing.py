@@ -80,7 +80,6 @@ class Form(NamedTuple):
 
 
 def encoded(value: object) -> bytes:
-    """Encode JSON in its stored form."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -179,7 +178,6 @@ def boxes(connection: Connection, place: SealedPlace) -> Sequence[tuple[str, byt
 
 
 def opened(connection: Connection, vault: Vault, place: SealedPlace) -> Mapping[str, bytes]:
-    """Open all boxes of a place, by row name. Raises Unopened for the first that cannot be opened."""
     return {name: vault.open(place.kind, name, box or b"") for name, box in boxes(connection, place)}
 
 

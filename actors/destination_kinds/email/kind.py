@@ -206,7 +206,6 @@ def _envelope(mail: Mail, server: MailServer, destination: Destination, world: W
 async def _submit(
     mail: Mail, server: MailServer, transport: DeliveryTransport, message: EmailMessage, envelope: Envelope
 ) -> Answer:
-    """Hand a mail to the server. Raises LookFailed."""
     login, start = await mail.login(), trio.current_time()
     dialer = transport.dial_plain if server.security == "none" else transport.dial
     with trio.move_on_after(SESSION_TIMEOUT):

@@ -44,14 +44,12 @@ class Accounts(Store):
     """People with roles, invitations, and who changed what. The next call sees changes by other processes."""
 
     async def all(self) -> Sequence[Person]:
-        """Return all people, oldest first."""
         return [_person(row) for row in await every_row(self._readers, _ALL)]
 
     async def get(self, person_id: str) -> Person | None:
         return await self._one(_BY_ID, person_id)
 
     async def by_email(self, email: str) -> Person | None:
-        """Return the person with this address, in any case; None for ""."""
         return await self._one(_BY_EMAIL, email.lower())
 
     async def by_subject(self, issuer: str, subject: str) -> Person | None:
@@ -123,7 +121,6 @@ class Accounts(Store):
         return await self._writer.submit(job)
 
     async def totp(self, person_id: str) -> bytes | None:
-        """Return the secret of a person's second factor; None without one."""
         row = await first_row(self._readers, "SELECT totp FROM person WHERE id=?", person_id)
         return None if row is None or row[0] is None else self._vault.open(TOTP.kind, person_id, row[0])
 
@@ -145,7 +142,6 @@ class Accounts(Store):
         return await self._writer.submit(job)
 
     async def invitations(self, now: Millis) -> Sequence[Invitation]:
-        """Return the invitations that can be used, oldest first."""
         rows = await every_row(self._readers, _INVITATIONS)
         return [one for row in rows if (one := Invitation(*row)).created_at > now - INVITATION_LIFE]
 

@@ -83,7 +83,6 @@ class Alerts(Store):
         return None if row is None else _alert(row)
 
     async def all(self) -> Sequence[Alert]:
-        """Return all alerts, oldest first."""
         return [_alert(row) for row in await every_row(self._readers, _ALERTS + " ORDER BY created_at, id")]
 
     async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
@@ -126,7 +125,6 @@ class Alerts(Store):
     async def edit_destination(
         self, destination_id: str, change: Callable[[Destination], Destination]
     ) -> Destination | None:
-        """Replace a destination with the result of `change`, like `edit`."""
         holds: list[Row] = [("destination", destination_id), REVISES]
         job = partial(change_destination, destination_id=destination_id, change=change)
         return await self._writer.submit(job, holds=holds)
@@ -136,7 +134,6 @@ class Alerts(Store):
         return None if row is None else _destination(row, self._vault)
 
     async def destinations(self, alert_id: str | None = None) -> Sequence[Destination]:
-        """Return the destinations of an alert, or all."""
         which = "" if alert_id is None else " WHERE alert=?"
         parameters = () if alert_id is None else (alert_id,)
         rows = await every_row(self._readers, _DESTINATIONS + which + " ORDER BY created_at, id", *parameters)

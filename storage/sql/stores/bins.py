@@ -50,11 +50,9 @@ class Bins(Store):
         return None if row is None else Bin(*row)
 
     async def all(self) -> Sequence[Bin]:
-        """Return all bins, oldest first."""
         return [Bin(*row) for row in await every_row(self._readers, _BIN + " ORDER BY created_at, id")]
 
     async def delete(self, bin_id: str) -> bool:
-        """Delete a bin with its captures; return whether there was one."""
         return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0
 
     async def sweep(self, now: Millis, limit: int) -> int:

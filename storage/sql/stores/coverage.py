@@ -39,8 +39,6 @@ class Coverage(Store):
     """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
 
     async def begin(self, node: str, now: Millis) -> Shift:
-        """Begin and return a node's shift, with the reason for it."""
-
         def job(transaction: Transaction) -> Shift:
             row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
             copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
@@ -62,7 +60,6 @@ class Coverage(Store):
         await write_one(self._writer, _SAVE, shift.saved, shift.until, shift.number)
 
     async def shifts(self) -> Sequence[Shift]:
-        """Return all shifts in order of number."""
         return [Shift(*row) for row in await every_row(self._readers, _SELECT + "ORDER BY number")]
 
     async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
@@ -79,8 +76,6 @@ class Coverage(Store):
         await self._writer.submit(job, rows=len(days))
 
     async def days(self, source: SourceId, first: int, last: int) -> Sequence[Day]:
-        """Return the stored days of a source between two days, both included."""
-
         def look(connection: Connection) -> Sequence[Day]:
             row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
             if row is None:

@@ -53,11 +53,9 @@ class Keys(Store):
         return key if key is None or key.expires_at is None or key.expires_at > now else None
 
     async def all(self) -> Sequence[ApiKey]:
-        """Return all keys except access tokens, oldest first."""
         return await self._readers.run(all_keys)
 
     async def revoke(self, key_id: str) -> bool:
-        """Delete a key; return whether there was one."""
         return await self._writer.submit(lambda transaction: delete_key(transaction.connection, key_id))
 
     async def touch(self, used: Mapping[str, Millis]) -> None:
@@ -66,7 +64,6 @@ class Keys(Store):
         await write_each(self._writer, "UPDATE api_key SET last_used_at=? WHERE id=?", rows)
 
     async def signing(self) -> Sequence[SigningKey]:
-        """Return all signing keys, the active one first."""
         return await self._readers.run(lambda connection: all_signing(connection, self._vault))
 
     async def active_signing(self) -> str | None:
@@ -75,7 +72,6 @@ class Keys(Store):
         return None if row is None else str(row[0])
 
     async def add_signing(self, key: SigningKey) -> None:
-        """Add a signing key as the active one and retire the others."""
         await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
 
     async def add_first_signing(self, key: SigningKey) -> None:
@@ -129,7 +125,6 @@ class CommandKeys:
         self._run(act)
 
     def person(self, text: str) -> Person | None:
-        """Return the person with an id or an e-mail address."""
         return self._run(lambda connection: find_person(connection, text))
 
     def all(self) -> Sequence[ApiKey]:
@@ -147,7 +142,6 @@ class CommandKeys:
         return self._run(act)
 
     def public(self) -> Sequence[PublicKey]:
-        """Return the public keys of other instances, oldest first."""
         return self._run(all_public)
 
     def forget_public(self, key_id: str) -> bool:
@@ -155,7 +149,6 @@ class CommandKeys:
         return self._run(lambda connection: connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0)
 
     def password(self) -> Password | None:
-        """Return the dashboard's password, None before the first one is set."""
         return self._run(read_password)
 
     def offer(self, link: SetUpLink) -> None:

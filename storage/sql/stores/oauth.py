@@ -152,12 +152,10 @@ class OAuth(Store):
         return await self._writer.submit(job)
 
     async def grants(self, now: Millis) -> Sequence[OAuthGrant]:
-        """Return all grants, oldest first."""
         rows = await every_row(self._readers, _LISTED, now - GRANT_LIFE)
         return [msgspec.structs.replace(_grant(body), last_used_at=used) for body, used in rows]
 
     async def end(self, grant_id: str) -> bool:
-        """End a grant with its tokens; return whether there was one."""
         return await self._writer.submit(lambda transaction: _end(transaction, grant_id))
 
 

@@ -323,7 +323,6 @@ class Outbox(Store):
         return None if due is None else Millis(due)
 
     async def backlog(self, destination: str) -> int:
-        """Return how many rows wait or are claimed."""
         return await self._one(_BACKLOG, destination) or 0
 
     async def due(self, now: Millis) -> Sequence[str]:

@@ -36,14 +36,12 @@ class People(Store):
     """
 
     async def password(self) -> Password | None:
-        """Return the password, None before the first one is set."""
         return await self._readers.run(read_password)
 
     async def link(self) -> SetUpLink | None:
         return await self._readers.run(_read_link)
 
     async def offer(self, link: SetUpLink) -> None:
-        """Store a set-up link, replacing any other."""
         await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
 
     async def settle(self, password: Password, session: Session, *, link: str | None = None) -> bool:
@@ -86,11 +84,9 @@ class People(Store):
         return None if row is None else Session(*row)
 
     async def sessions(self) -> Sequence[Session]:
-        """Return all sessions, last used first."""
         return [Session(*row) for row in await every_row(self._readers, _ALL)]
 
     async def sign_out(self, session_id: str) -> bool:
-        """End a session at once; return whether there was one."""
         return await write_one(self._writer, "DELETE FROM session WHERE id=?", session_id) > 0
 
     async def touch(self, seen: Mapping[str, Millis]) -> None:

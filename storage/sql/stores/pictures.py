@@ -31,7 +31,6 @@ class Pictures(Store):
     """Screenshots of sources. Harvests bring them (`EventLog.append`); they are deleted with their source."""
 
     async def newest(self, source: SourceId) -> KeptPicture | None:
-        """Return a source's newest picture without its bytes."""
         return await self._head("ORDER BY at DESC, seq DESC LIMIT 1", source)
 
     async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:

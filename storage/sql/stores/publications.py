@@ -57,7 +57,6 @@ class Publications(Store):
         return await self._writer.submit(job, holds=[("publication", publication_id)])
 
     async def by_hash(self, token_hash: str) -> Published | None:
-        """Return the publication whose token has this hash. On the path of unauthenticated requests: microseconds."""
         row = await self._readers.one(_BY_HASH, (token_hash,))
         return None if row is None else Published(_decode(row[0]), row[1])
 

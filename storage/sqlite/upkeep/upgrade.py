@@ -47,7 +47,6 @@ def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None)
 
 
 def copy_name(version: int) -> str:
-    """Return the file name of the copy for an upgrade from a schema."""
     return _NAME.format(version)
 
 
