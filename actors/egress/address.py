@@ -65,7 +65,11 @@ def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLO
                 "address-metadata", f"{_shown(address, one)} is a cloud's internal service; nothing opens it"
             )
     for one in carried:
-        _check(one, address, allowed, setting)
+        name = classify(one)
+        if name is not None and not any(one in network for network in allowed):
+            opens = ip_network(f"{one}/{one.max_prefixlen}")
+            hint = f"; SANDERLING_{setting}={opens} would open it" if setting else ""
+            raise UrlRefused(f"address-{name}", f"{_shown(address, one)} is not public{hint}")
 
 
 def is_public(address: str) -> bool:
@@ -100,15 +104,6 @@ def embedded(address: IPv6Address) -> Iterator[IPv4Address]:
         yield from address.teredo
     if value >> 32 & 0xFDFFFFFF == 0x00005EFE:  # RFC 5214, both values of its universal bit
         yield low
-
-
-def _check(address: Address, text: str, allowed: Sequence[Network], setting: str) -> None:
-    name = classify(address)
-    if name is None or any(address in network for network in allowed):
-        return
-    opens = ip_network(f"{address}/{address.max_prefixlen}")
-    hint = f"; SANDERLING_{setting}={opens} would open it" if setting else ""
-    raise UrlRefused(f"address-{name}", f"{_shown(text, address)} is not public{hint}")
 
 
 def _shown(text: str, address: Address) -> str:

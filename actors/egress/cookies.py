@@ -138,7 +138,9 @@ def _kept(text: str) -> Jar | Doubted | None:
 def header(jar: Jar, url: Url, now: int) -> str:
     """Return the `Cookie` header for a URL of the origin, or "": longer paths first (5.8.3)."""
     path = url.target.partition("?")[0]
-    fit = [each for each in jar if _is_for(each, path, secure=url.secure) and not _is_over(each, now)]
+    live = [each for each in jar if not _is_over(each, now) and (url.secure or not each.secure)]
+    # A cookie's path matches itself, and whole steps below it (5.1.4).
+    fit = [each for each in live if path == each.path or path.startswith(f"{each.path.removesuffix('/')}/")]
     fit.sort(key=lambda cookie: -len(cookie.path))
     return "; ".join(f"{each.name}={each.value}" if each.name else each.value for each in fit)
 
@@ -172,21 +174,15 @@ def _pair(text: str) -> tuple[str, str]:
     return (name.strip(_BLANKS), value.strip(_BLANKS)) if equals else ("", text.strip(_BLANKS))
 
 
-def _is_for(cookie: Cookie, path: str, *, secure: bool) -> bool:
-    """Return whether a cookie goes to a path (5.1.4)."""
-    if cookie.secure and not secure:
-        return False
-    under = path.startswith(cookie.path) and (cookie.path.endswith("/") or path[len(cookie.path) :][:1] == "/")
-    return path == cookie.path or under
-
-
 def _is_over(cookie: Cookie, now: int) -> bool:
     return cookie.expires is not None and cookie.expires <= now
 
 
 def _put(kept: list[Cookie], cookie: Cookie, now: int) -> None:
     """Replace the cookie that this one renews, or append it; remove it if it has expired."""
-    same = [n for n, one in enumerate(kept) if one.name == cookie.name and (not one.scoped or _scope(one, cookie))]
+    scope = cookie.domain, cookie.path
+    named = [(n, one) for n, one in enumerate(kept) if one.name == cookie.name]
+    same = [n for n, one in named if not one.scoped or (one.domain, one.path) == scope]
     was_given = any(kept[n].given for n in same)
     for n in reversed(same[1:] if not _is_over(cookie, now) else same):
         del kept[n]
@@ -197,10 +193,6 @@ def _put(kept: list[Cookie], cookie: Cookie, now: int) -> None:
         kept[same[0]] = renewed
     else:
         kept.append(renewed)
-
-
-def _scope(one: Cookie, other: Cookie) -> bool:
-    return (one.domain, one.path) == (other.domain, other.path)
 
 
 def _bounded(kept: Sequence[Cookie], now: int) -> Iterator[Cookie]:
@@ -226,12 +218,17 @@ def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
     name, value = _pair(pair)
     if not (name or value) or len(name) + len(value) > MOST_OF_ONE:
         return None
-    said = {key.lower(): text for key, text in map(_attribute, rest) if len(text) <= _MOST_ATTRIBUTE}
+    said = {
+        key.strip(_BLANKS).lower(): text.strip(_BLANKS)
+        for key, _, text in (part.partition("=") for part in rest)
+        if len(text.strip(_BLANKS)) <= _MOST_ATTRIBUTE
+    }
     domain = said.get("domain", "").removeprefix(".").lower()
     path = said.get("path", "")
     if "secure" in said and not url.secure:
         return None
-    if domain and not _may_name(url.host, domain):
+    is_parent = "." in domain and url.host.endswith(f".{domain}") and _ADDRESS.fullmatch(url.host) is None
+    if domain and domain != url.host and not is_parent:
         return None
     if not _keeps_its_prefix(name or value, bare=not name, said=said, domain=domain):
         return None
@@ -239,21 +236,10 @@ def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
         name,
         value,
         domain,
-        path if path.startswith("/") else _default_path(url),
+        path if path.startswith("/") else url.target.partition("?")[0].rpartition("/")[0] or "/",  # 5.1.4
         "secure" in said,
         _expiry(said, now, ahead),
     )
-
-
-def _attribute(text: str) -> tuple[str, str]:
-    key, _, value = text.partition("=")
-    return key.strip(_BLANKS), value.strip(_BLANKS)
-
-
-def _may_name(host: str, domain: str) -> bool:
-    if domain == host:
-        return True
-    return "." in domain and host.endswith(f".{domain}") and _ADDRESS.fullmatch(host) is None
 
 
 def _keeps_its_prefix(name: str, *, bare: bool, said: dict[str, str], domain: str) -> bool:
@@ -264,16 +250,6 @@ def _keeps_its_prefix(name: str, *, bare: bool, said: dict[str, str], domain: st
     if bare or "secure" not in said:
         return False
     return prefix.startswith("__secure-") or (not domain and said.get("path") == "/")
-
-
-def _default_path(url: Url) -> str:
-    """Return the folder of a URL (5.1.4).
-
-    >>> from actors.egress.url import parse_url
-    >>> _default_path(parse_url("https://a.example/b/c?d")), _default_path(parse_url("https://a.example/b"))
-    ('/b', '/')
-    """
-    return url.target.partition("?")[0].rpartition("/")[0] or "/"
 
 
 def _expiry(said: dict[str, str], now: int, ahead: int) -> int | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from http import HTTPStatus
+from http.client import responses
 from typing import Literal
 
 from actors.errors import UrlRefused
@@ -114,25 +114,15 @@ def is_redirect(status: int) -> bool:
 
 def failure(status: int, retry_after: float | None, fresh: float | None = None) -> LookFailed:
     """Return the failure for a final status other than 200 or a requested 304; times are in seconds."""
-    blame, reason = _blame(status, retry_after), f"answered {_name(status)}"
-    return LookFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
-
-
-def _blame(status: int, retry_after: float | None) -> Blame:
+    blame = Blame.REMOTE_TRANSIENT
     if status == 429 or (status == 503 and retry_after is not None):
-        return Blame.THROTTLED
-    if status in _PERMANENT:
-        return Blame.REMOTE_PERMANENT
-    if 200 <= status < 300:
-        return Blame.CONTENT  # a response, but none with a body to read
-    return Blame.REMOTE_TRANSIENT
-
-
-def _name(status: int) -> str:
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
+        blame = Blame.THROTTLED
+    elif status in _PERMANENT:
+        blame = Blame.REMOTE_PERMANENT
+    elif 200 <= status < 300:
+        blame = Blame.CONTENT  # a response, but none with a body to read
+    reason = f"answered {status} {responses.get(status, '')}".rstrip()
+    return LookFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
 
 
 PostMethod = Literal["POST", "PUT", "GET"]

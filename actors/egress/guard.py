@@ -122,10 +122,13 @@ class Guard:
             raise
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
-        named = not _is_address(host)
-        if not named:
-            found: Sequence[str] = (host,)
-        else:
+        found: Sequence[str] = (host,)
+        try:
+            ip_address(host)
+            is_name = False
+        except ValueError:
+            is_name = True
+        if is_name:
             try:
                 found = await self._resolver.resolve(host)
             except ResolveFailed as error:
@@ -136,7 +139,7 @@ class Guard:
             try:
                 check_address(address, self._allowed, self._setting)
             except UrlRefused as refusal:
-                if not named:
+                if not is_name:
                     raise
                 detail = f"{host} is not public; the operator finds the setting that permits it in the service's log"
                 # Only the operator may see the address.
@@ -154,19 +157,9 @@ class Guard:
         return tuple(a for a in chain.from_iterable(zip_longest(same, other)) if a is not None)
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 def _unresolved(host: str, error: ResolveFailed) -> LookFailed:
-    if isinstance(error, ZoneSilent):
-        blame = Blame.REMOTE_TRANSIENT
-    else:
-        blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
+    blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
+    blame = Blame.REMOTE_TRANSIENT if isinstance(error, ZoneSilent) else blame
     return LookFailed(blame, f"{host} does not resolve: {error.reason}")
 
 

@@ -206,10 +206,6 @@ class _Host:
     def crawl_delay(self) -> float:
         return max(self.crawl_delays.values(), default=0.0)
 
-    @property
-    def users(self) -> int:
-        return len(self.queue) + self.called + self.busy
-
 
 class Hosts:
     """The queue, pace, hold and breaker of each host in use. All state is gone an hour after a host's last turn."""
@@ -408,10 +404,13 @@ class Hosts:
         now = trio.current_time()
         for host in [host for host, _ in zip(self._known, range(_FORGET_AT_ONCE), strict=False)]:
             state = self._known[host]
-            if state.users or not _is_forgettable(state, now):
-                self._known.move_to_end(host)
-            else:
+            is_unused = not state.crawl_delay and not state.failing and not _is_failing(state.breaker)
+            is_idle = not (len(state.queue) + state.called + state.busy)
+            is_over = max(state.next_at, state.breaker.held) <= now
+            if is_idle and is_over and (is_unused or now - state.used_at > MEMORY):
                 del self._known[host]
+            else:
+                self._known.move_to_end(host)
 
 
 def _remaining_rest(state: Breaker, now: float) -> float:
@@ -421,10 +420,3 @@ def _remaining_rest(state: Breaker, now: float) -> float:
 
 def _is_failing(state: Breaker) -> bool:
     return state.phase is not breaker.Phase.CLOSED
-
-
-def _is_forgettable(state: _Host, now: float) -> bool:
-    if max(state.next_at, state.breaker.held) > now:
-        return False
-    is_unused = not state.crawl_delay and not state.failing and state.breaker.phase is breaker.Phase.CLOSED
-    return is_unused or now - state.used_at > MEMORY

@@ -82,7 +82,11 @@ class StreamLines:
         for line in self._lines(data):
             content = line if self._started else line.removeprefix(b"\xef\xbb\xbf")
             self._started = True
-            event = self._json_line(content) if self._kind == "lines" else self._field(content)
+            if self._kind == "sse":
+                event = self._field(content)
+            else:
+                text = content.decode("utf-8", "replace").strip("\x1e \t\r\n")
+                event = StreamEvent(text, None) if text else None
             if event is not None:
                 yield event
 
@@ -115,10 +119,6 @@ class StreamLines:
             self._partial = []
         elif partial:
             self._partial.append(partial)
-
-    def _json_line(self, line: bytes) -> StreamEvent | None:
-        text = line.decode("utf-8", "replace").strip("\x1e \t\r\n")
-        return StreamEvent(text, None) if text else None
 
     def _field(self, line: bytes) -> StreamEvent | None:
         if not line:

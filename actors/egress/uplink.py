@@ -55,6 +55,7 @@ class Outage:
         self._failed: dict[str, None] = {}  # while down: hosts that did not answer
         self._dead: dict[str, None] = {}  # hosts that have not answered since an outage
         self.down_since: float | None = None
+        """By the clock of `record`; None while it is up."""
 
     def __repr__(self) -> str:
         state = "up" if self.down_since is None else f"down since {self.down_since:g}"
@@ -114,11 +115,11 @@ _PATIENCE = 60.0
 """Seconds after which a task that waits behind another of the same host checks whether that one still exists."""
 
 
-class UplinkMonitor:
+class UplinkMonitor(Outage):
     """The state of our uplink from all checks. log: as in `World`. on_recovery: called when it is up again."""
 
     def __init__(self, log: Callable[..., None], on_recovery: Callable[[], None] = lambda: None) -> None:
-        self._outage = Outage()
+        super().__init__()
         self._log = log
         self._on_recovery = on_recovery
         self._recovered = trio.Event()
@@ -127,15 +128,6 @@ class UplinkMonitor:
         self._known: OrderedDict[str, None] = OrderedDict()  # hosts that have answered, the most recent last
         self.recovered_at = -math.inf
         """When it last recovered, by Trio's clock."""
-
-    @property
-    def down(self) -> bool:
-        return self._outage.down
-
-    @property
-    def down_since(self) -> float | None:
-        """Since when it has been down, by Trio's clock; None while it is up."""
-        return self._outage.down_since
 
     def add_known(self, host: str) -> None:
         self._known[host] = None
@@ -176,17 +168,17 @@ class UplinkMonitor:
         return 0.0
 
     def _record(self, host: str, result: HostResult) -> None:
-        if not self._outage.record(host, result, trio.current_time()):
+        if not self.record(host, result, trio.current_time()):
             return
         if self.down:
             self._recovered = trio.Event()
             self._trials, self._next_trial = {}, trio.current_time()
-            self._log("egress.down", level="warning", why=repr(self._outage))
+            self._log("egress.down", level="warning", why=repr(self))
         else:
             self._recovered.set()
             self.recovered_at = trio.current_time()
             self._on_recovery()
-            self._log("egress.up", level="warning", why=repr(self._outage), spread_s=SPREAD)
+            self._log("egress.up", level="warning", why=repr(self), spread_s=SPREAD)
 
 
 def _result_of(failure: LookFailed) -> HostResult | None:

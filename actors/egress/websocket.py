@@ -17,7 +17,7 @@ that claims it ends the session.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -448,7 +448,14 @@ async def _open(
                 url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers]
             )
             answer = await _shake(stream, connection, asked)
-            _tell(answer, on_cookies, world)
+            raw, status = (
+                (answer.extra_headers, 101)
+                if isinstance(answer, AcceptConnection)
+                else (answer.headers, answer.status_code)
+            )
+            sets = set_by(raw, sent_at(collect(raw), wall := world.wall()), wall)
+            if on_cookies is not None and sets.lines:
+                on_cookies(sets, status)
             if isinstance(answer, RejectConnection):
                 raise _refused(answer, world)
     except trio.TooSlowError:
@@ -482,16 +489,6 @@ async def _shake(
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
 
 
-def _tell(answer: AcceptConnection | RejectConnection, on_cookies: CookieCallback | None, world: World) -> None:
-    raw, status = (
-        (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
-    )
-    wall = world.wall()
-    sets = set_by(raw, sent_at(collect(raw), wall), wall)
-    if on_cookies is not None and sets.lines:
-        on_cookies(sets, status)
-
-
 async def drop(stream: trio.abc.Stream | None) -> None:
     """Close a stream by force, within a second even when cancelled."""
     if stream is not None:
@@ -504,7 +501,9 @@ def _refused(answer: RejectConnection, world: World) -> LookFailed:
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):
         moved = Blame.REMOTE_PERMANENT if status in (301, 308) else Blame.REMOTE_TRANSIENT
-        return LookFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)
+        target = headers.get("location", "")[:_MOST_LOCATION]
+        advice = f", to {target!r}: a handshake is not redirected; watch that address instead" if target else ""
+        return LookFailed(moved, f"{found.reason}{advice}", status=status)
     if 200 <= status < 300:
         return LookFailed(Blame.REMOTE_PERMANENT, f"{found.reason}: there is no WebSocket here", status=status)
     if status in _WANTS_MORE:
@@ -512,8 +511,3 @@ def _refused(answer: RejectConnection, world: World) -> LookFailed:
             found.blame, f"{found.reason}{_WANTS_MORE[status]}", status=status, retry_after=found.retry_after
         )
     return found
-
-
-def _elsewhere(headers: Mapping[str, str]) -> str:
-    where = headers.get("location", "")[:_MOST_LOCATION]
-    return f", to {where!r}: a handshake is not redirected; watch that address instead" if where else ""

@@ -86,14 +86,6 @@ def frame(kind: Kind, *parts: bytes) -> bytes:
     return b"".join((_HEAD.pack(length, kind), *parts))
 
 
-def task_frame(task: Task) -> bytes:
-    return frame(Kind.TASK, encode(task))
-
-
-def read_task(payload: bytes) -> Task:
-    return decode(payload, type=Task)
-
-
 def answer_frame(kind: Kind, memory_kib: int, result: bytes) -> bytes:
     return frame(kind, _ANSWER.pack(min(memory_kib, 0xFFFFFFFF)), result)
 

@@ -86,7 +86,8 @@ class ParentProcess:
         """Read its messages and stderr in tasks of this nursery, which also runs its workers' tasks."""
         self._tasks = nursery
         nursery.start_soon(self.listen)
-        nursery.start_soon(self.drain)
+        assert self._process.stderr is not None
+        nursery.start_soon(self._stderr_tail.drain, self._process.stderr)
 
     def start_task(self, run: Callable[[WorkerProcess], Awaitable[None]], worker: WorkerProcess) -> None:
         self._tasks.start_soon(run, worker)
@@ -114,10 +115,6 @@ class ParentProcess:
             pid, code = decode(payload)
             if (worker := self._workers.pop(pid, None)) is not None:
                 worker.on_exit(code)
-
-    async def drain(self) -> None:
-        assert self._process.stderr is not None
-        await self._stderr_tail.drain(self._process.stderr)
 
     def kill(self) -> None:
         """Kill it and its workers now. Never waits."""

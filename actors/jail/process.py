@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import trio
 
-from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, frame, read_answer, read_hello, task_frame
+from actors.jail.framing import BadFrame, Frames, Kind, Task, build_id, encode, frame, read_answer, read_hello
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 
 OPEN_FILES = 16
@@ -83,7 +83,7 @@ class WorkerProcess:
         """
         self.calls += 1
         self._pending = True
-        kind, payload = await self._exchange(task_frame(task))
+        kind, payload = await self._exchange(frame(Kind.TASK, encode(task)))
         self._pending = kind is Kind.FAILED  # that was its last message
         self.memory_kib, result = read_answer(payload)
         match kind:

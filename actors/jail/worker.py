@@ -16,7 +16,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from io import FileIO
 
-from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, frame, read_task
+from actors.jail.framing import Frames, Kind, Task, answer_frame, build_id, decode, frame
 from actors.jail.rights import confine
 from actors.settings import wall_limit
 
@@ -39,7 +39,7 @@ def serve(tasks: Tasks) -> int:
     for kind, payload in frames:
         if kind is not Kind.TASK:
             return 2
-        status, result = run_task(read_task(payload), tasks)
+        status, result = run_task(decode(payload, type=Task), tasks)
         _send(channel, answer_frame(status, resident_kib(statm), result))
         if status is Kind.FAILED:
             return 1

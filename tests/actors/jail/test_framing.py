@@ -11,10 +11,10 @@ from actors.jail.framing import (
     Kind,
     Task,
     answer_frame,
+    decode,
+    encode,
     frame,
     read_answer,
-    read_task,
-    task_frame,
 )
 
 
@@ -30,9 +30,9 @@ def test_frames_survive_any_cutting(frames: list[tuple[Kind, bytes]], data: st.D
 
 @given(st.text(st.characters(codec="ascii"), max_size=60), st.integers(0, 2**32 - 1), st.binary(max_size=100))
 def test_a_task_comes_back_as_it_was(name: str, deadline: int, request: bytes) -> None:
-    [(kind, payload)] = Frames().feed(task_frame(Task(name, deadline, request)))
+    [(kind, payload)] = Frames().feed(frame(Kind.TASK, encode(Task(name, deadline, request))))
     assert kind is Kind.TASK
-    assert read_task(payload) == Task(name, deadline, request)
+    assert decode(payload, type=Task) == Task(name, deadline, request)
 
 
 def test_an_answer_carries_the_memory_in_use() -> None:
