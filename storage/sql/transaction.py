@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Concatenate, Final, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import trio
 
@@ -25,6 +25,8 @@ _PUT_MARK = """INSERT INTO story_mark VALUES(?,?)
 CLOSE_WITHIN = 5.0
 """Seconds that running reads get at a close."""
 C = TypeVar("C")
+P = ParamSpec("P")
+S = TypeVar("S", bound="Store")
 T = TypeVar("T")
 
 
@@ -191,6 +193,28 @@ class Store:
 
     def __init__(self, writer: Writer, readers: Reading, vault: Vault) -> None:
         self._writer, self._readers, self._vault = writer, readers, vault
+
+
+def in_transaction(
+    run: Callable[Concatenate[S, Transaction, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Make a store's method a job of its own, run in the next transaction. Raises as Writer does."""
+
+    @wraps(run)
+    async def submit(store: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await store._writer.submit(lambda transaction: run(store, transaction, *args, **kwargs))
+
+    return submit
+
+
+def read_only(run: Callable[Concatenate[S, Connection, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+    """Make a store's method run on a read-only connection. Raises as Readers does."""
+
+    @wraps(run)
+    async def read(store: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await store._readers.run(lambda connection: run(store, connection, *args, **kwargs))
+
+    return read
 
 
 def next_turn(every: float) -> float:

@@ -13,7 +13,7 @@ import msgspec
 from storage.records.identity import Millis
 from storage.records.person import ACTIVITY_LIFE, INVITATION_LIFE, Activity, Invitation, Person
 from storage.secrets.sealing import TOTP, Connection
-from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
+from storage.sql.transaction import Store, Transaction, every_row, first_row, in_transaction, write_one
 
 ALWAYS = Millis(0)
 """A time before all changes, and at which no key has expired."""
@@ -82,43 +82,35 @@ class Accounts(Store):
         except Taken:
             return False
 
-    async def change(self, person: Person, *, password_set: bool) -> bool:
+    @in_transaction
+    def change(self, transaction: Transaction, person: Person, *, password_set: bool) -> bool:
         """Store a person's changed fields, except `totp`; return whether it was done.
 
         False: the person is gone, or was the last owner and no password of the service is left (`password_set`). A
         changed role, password or `disabled` ends the person's sessions.
         """
+        old = find_person(transaction.connection, person.id)
+        if old is None:
+            return False
+        leaves = old.role == "owner" and not old.disabled and (person.role != "owner" or person.disabled)
+        if leaves and not password_set and _is_last(transaction.connection, person.id):
+            return False
+        row = (person.name, person.email, person.issuer, person.subject, person.hashed, int(person.disabled))
+        transaction.execute(_CHANGE, (*row, person.id))
+        transaction.execute("UPDATE membership SET role=? WHERE person=? AND space_id=1", (person.role, person.id))
+        if (old.role, old.disabled, old.hashed) != (person.role, person.disabled, person.hashed):
+            transaction.execute("DELETE FROM session WHERE person=?", (person.id,))
+        return True
 
-        def job(transaction: Transaction) -> bool:
-            old = find_person(transaction.connection, person.id)
-            if old is None:
-                return False
-            leaves = old.role == "owner" and not old.disabled and (person.role != "owner" or person.disabled)
-            if leaves and not password_set and _is_last(transaction.connection, person.id):
-                return False
-            row = (person.name, person.email, person.issuer, person.subject, person.hashed, int(person.disabled))
-            transaction.execute(_CHANGE, (*row, person.id))
-            transaction.execute("UPDATE membership SET role=? WHERE person=? AND space_id=1", (person.role, person.id))
-            if (old.role, old.disabled, old.hashed) != (person.role, person.disabled, person.hashed):
-                transaction.execute("DELETE FROM session WHERE person=?", (person.id,))
-            return True
-
-        return await self._writer.submit(job)
-
-    async def remove(self, person_id: str, *, password_set: bool) -> bool:
+    @in_transaction
+    def remove(self, transaction: Transaction, person_id: str, *, password_set: bool) -> bool:
         """Delete a person with all sessions, keys and read marks; return whether it was done, as in `change`."""
-
-        def job(transaction: Transaction) -> bool:
-            old = find_person(transaction.connection, person_id)
-            if old is None or (
-                old.role == "owner" and not password_set and _is_last(transaction.connection, person_id)
-            ):
-                return False
-            for statement in _REMOVAL:
-                transaction.execute(statement, (person_id,))
-            return True
-
-        return await self._writer.submit(job)
+        old = find_person(transaction.connection, person_id)
+        if old is None or (old.role == "owner" and not password_set and _is_last(transaction.connection, person_id)):
+            return False
+        for statement in _REMOVAL:
+            transaction.execute(statement, (person_id,))
+        return True
 
     async def totp(self, person_id: str) -> bytes | None:
         row = await first_row(self._readers, "SELECT totp FROM person WHERE id=?", person_id)

@@ -14,7 +14,7 @@ from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.secrets.sealing import PRIVATE, SECRETS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import REVISES, Row, Store, Transaction, every_row, first_row
+from storage.sql.transaction import REVISES, Row, Store, Transaction, every_row, first_row, read_only
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -85,22 +85,21 @@ class Alerts(Store):
     async def all(self) -> Sequence[Alert]:
         return [_alert(row) for row in await every_row(self._readers, _ALERTS + " ORDER BY created_at, id")]
 
-    async def matched(self, alert_ids: Sequence[str], days: Sequence[int]) -> Mapping[str, Mapping[int, int]]:
+    @read_only
+    def matched(
+        self, connection: Connection, alert_ids: Sequence[str], days: Sequence[int]
+    ) -> Mapping[str, Mapping[int, int]]:
         """Return how many events each alert matched on each of these days (UTC, counted from 1970-01-01).
 
         Days and alerts without matches are absent. Only the newest `KEPT_DAYS` are stored.
         """
-
-        def look(connection: Connection) -> Mapping[str, Mapping[int, int]]:
-            found: dict[str, dict[int, int]] = {}
-            for id in alert_ids:
-                for day in days:
-                    row = connection.execute(_MATCHED, (day, id)).fetchone()
-                    if row is not None:
-                        found.setdefault(id, {})[day] = row[0]
-            return found
-
-        return await self._readers.run(look)
+        found: dict[str, dict[int, int]] = {}
+        for id in alert_ids:
+            for day in days:
+                row = connection.execute(_MATCHED, (day, id)).fetchone()
+                if row is not None:
+                    found.setdefault(id, {})[day] = row[0]
+        return found
 
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with its destinations and their waiting deliveries; return whether there was one.

@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Row, Store, Transaction, every_row, write_one
+from storage.sql.transaction import Row, Store, Transaction, every_row, read_only, write_one
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -77,22 +77,19 @@ class Bins(Store):
 
         return await self._writer.submit(job, holds=_HOLDS)
 
-    async def captures(self, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
+    @read_only
+    def captures(self, connection: Connection, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:
         """Return captures before a number, newest first: at most `limit` and `size` bytes, but at least one."""
-
-        def look(connection: Connection) -> CapturePage:
-            found: list[StoredCapture] = []
-            left, start = size, _NEWEST if before is None else min(before, _NEWEST)
-            # Row by row: captures that do not fit are not read.
-            with closing(connection.execute(_CAPTURES, (bin_id, start, limit + 1))) as rows:
-                for number, weight, body in rows:
-                    if found and (len(found) == limit or weight > left):
-                        return CapturePage(found, more=True)
-                    left -= weight
-                    found.append(StoredCapture(number, _decode(body)))
-            return CapturePage(found, more=False)
-
-        return await self._readers.run(look)
+        found: list[StoredCapture] = []
+        left, start = size, _NEWEST if before is None else min(before, _NEWEST)
+        # Row by row: captures that do not fit are not read.
+        with closing(connection.execute(_CAPTURES, (bin_id, start, limit + 1))) as rows:
+            for number, weight, body in rows:
+                if found and (len(found) == limit or weight > left):
+                    return CapturePage(found, more=True)
+                left -= weight
+                found.append(StoredCapture(number, _decode(body)))
+        return CapturePage(found, more=False)
 
     async def _write(self, statement: str, *given: object) -> int:
         return await write_one(self._writer, statement, *given, holds=_HOLDS)

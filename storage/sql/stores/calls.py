@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from storage.records.identity import Millis
 from storage.records.key import KeptCall
-from storage.sql.transaction import Store, Transaction, write_one
+from storage.sql.transaction import Store, Transaction, in_transaction, write_one
 
 _FIND = "SELECT key, fingerprint, at, id, answer, node FROM call WHERE key=?"
 _PUT = """INSERT INTO call(key, fingerprint, at, id, answer, node) VALUES(?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET
@@ -21,24 +21,21 @@ _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 class Calls(Store):
     """Calls with an Idempotency-Key."""
 
-    async def begin(self, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
+    @in_transaction
+    def begin(self, transaction: Transaction, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
         """Store a call unless one with its key began at `since` or later; return the stored one.
 
         A call without a response passes to `call.node`, unless it belongs to another member in `running`.
         """
-
-        def job(transaction: Transaction) -> KeptCall:
-            # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
-            new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
-            if transaction.execute(_PUT, new).rowcount:
-                return call
-            found = KeptCall(*transaction.execute(_FIND, (call.key,)).fetchone())
-            if found.answer is not None or found.fingerprint != call.fingerprint or found.node in running:
-                return found
-            taken = transaction.execute(_TAKE_UP, (call.node, call.key, found.node)).rowcount
-            return replace(found, node=call.node) if taken else found
-
-        return await self._writer.submit(job)
+        # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
+        new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
+        if transaction.execute(_PUT, new).rowcount:
+            return call
+        found = KeptCall(*transaction.execute(_FIND, (call.key,)).fetchone())
+        if found.answer is not None or found.fingerprint != call.fingerprint or found.node in running:
+            return found
+        taken = transaction.execute(_TAKE_UP, (call.node, call.key, found.node)).rowcount
+        return replace(found, node=call.node) if taken else found
 
     async def finish(self, key: str, answer: bytes) -> None:
         """Store the response of a call, unless the call was forgotten."""

@@ -13,7 +13,7 @@ from storage.records.coverage import MOST_SHIFTS, Shift, following
 from storage.records.identity import Millis, SourceId
 from storage.records.tally import Day, summed, united
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import MOST_ROWS, Store, Transaction, every_row, write_one
+from storage.sql.transaction import MOST_ROWS, Store, Transaction, every_row, in_transaction, read_only, write_one
 
 _SELECT: Final = "SELECT number, node, began, saved, until, after FROM shift "
 _INSERT: Final = "INSERT INTO shift(node, began, saved, until, after) VALUES(?,?,?,?,?) RETURNING number"
@@ -38,22 +38,17 @@ _DAY_MS: Final = 86_400_000
 class Coverage(Store):
     """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
 
-    async def begin(self, node: str, now: Millis) -> Shift:
-        def job(transaction: Transaction) -> Shift:
-            row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
-            copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
-            return _inserted(transaction, following(None if row is None else Shift(*row), node, now, copied=copied))
+    @in_transaction
+    def begin(self, transaction: Transaction, node: str, now: Millis) -> Shift:
+        row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
+        copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
+        return _inserted(transaction, following(None if row is None else Shift(*row), node, now, copied=copied))
 
-        return await self._writer.submit(job)
-
-    async def step(self, before: Shift, after: Shift) -> Shift:
+    @in_transaction
+    def step(self, transaction: Transaction, before: Shift, after: Shift) -> Shift:
         """End a shift and begin the next, in one transaction; return the next with its number."""
-
-        def job(transaction: Transaction) -> Shift:
-            transaction.execute(_SAVE, (before.saved, before.until, before.number))
-            return _inserted(transaction, after)
-
-        return await self._writer.submit(job)
+        transaction.execute(_SAVE, (before.saved, before.until, before.number))
+        return _inserted(transaction, after)
 
     async def save(self, shift: Shift) -> None:
         """Store up to when a shift's checks are saved, and its end. Does nothing if the shift was dropped."""
@@ -75,14 +70,12 @@ class Coverage(Store):
 
         await self._writer.submit(job, rows=len(days))
 
-    async def days(self, source: SourceId, first: int, last: int) -> Sequence[Day]:
-        def look(connection: Connection) -> Sequence[Day]:
-            row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
-            if row is None:
-                return ()
-            return [Day(*each) for each in connection.execute(_DAYS, (first, last, row[0])).fetchall()]
-
-        return await self._readers.run(look)
+    @read_only
+    def days(self, connection: Connection, source: SourceId, first: int, last: int) -> Sequence[Day]:
+        row = connection.execute("SELECT key FROM source_key WHERE id=?", (source,)).fetchone()
+        if row is None:
+            return ()
+        return [Day(*each) for each in connection.execute(_DAYS, (first, last, row[0])).fetchall()]
 
     async def forget(self, before: int, limit: int) -> int:
         """Delete days before one and let the shifts' record begin there; return how many."""

@@ -19,7 +19,7 @@ from storage.secrets.sealing import SEEDS, Connection, keep_public
 from storage.secrets.vault import Vault
 from storage.sql.stores.accounts import ALWAYS, find_person, insert_activity
 from storage.sql.stores.people import insert_link, read_password
-from storage.sql.transaction import Store, Transaction, write_each
+from storage.sql.transaction import Store, Transaction, in_transaction, write_each
 
 T = TypeVar("T")
 _decode = msgspec.json.Decoder(ApiKey).decode
@@ -74,15 +74,12 @@ class Keys(Store):
     async def add_signing(self, key: SigningKey) -> None:
         await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
 
-    async def add_first_signing(self, key: SigningKey) -> None:
+    @in_transaction
+    def add_first_signing(self, transaction: Transaction, key: SigningKey) -> None:
         """Add a signing key as the active one unless there is one: of concurrent starts, one adds the first."""
-
-        def job(transaction: Transaction) -> None:
-            sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
-            if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
-                keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
-
-        await self._writer.submit(job)
+        sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
+        if transaction.execute(_FIRST, (key.key_id, sealed, key.created_at)).rowcount > 0:
+            keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
 
     async def public(self) -> Sequence[PublicKey]:
         """Return the public keys of keys that are not stored here, oldest first; they signed events in the log.

@@ -26,7 +26,7 @@ from storage.records.grant import (
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 from storage.sql.stores.keys import insert_key
-from storage.sql.transaction import Store, Transaction, every_row, first_row
+from storage.sql.transaction import Store, Transaction, every_row, first_row, in_transaction
 
 _client = msgspec.json.Decoder(OAuthClient).decode
 _code = msgspec.json.Decoder(OAuthCode).decode
@@ -58,98 +58,80 @@ class OAuth(Store):
         row = await first_row(self._readers, "SELECT body FROM oauth_client WHERE id=?", client_id)
         return None if row is None else _client(row[0])
 
-    async def put_client(self, client: OAuthClient, now: Millis) -> bool:
+    @in_transaction
+    def put_client(self, transaction: Transaction, client: OAuthClient, now: Millis) -> bool:
         """Store an app, or its newer document; return whether there was room.
 
         The oldest app without consent gives way if it is not fresh.
         """
+        transaction.execute(_SWEEP_CLIENTS, (now,))
+        if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= MOST_CLIENTS:
+            oldest = transaction.execute(_NEXT_TO_END, (now + UNUSED_CLIENT - FRESH_CLIENT,)).fetchone()
+            if oldest is None:
+                return False
+            transaction.execute("DELETE FROM oauth_client WHERE id=?", (oldest[0],))
+        transaction.execute(_PUT_CLIENT, (client.id, now + UNUSED_CLIENT, msgspec.json.encode(client)))
+        return True
 
-        def job(transaction: Transaction) -> bool:
-            transaction.execute(_SWEEP_CLIENTS, (now,))
-            if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= MOST_CLIENTS:
-                oldest = transaction.execute(_NEXT_TO_END, (now + UNUSED_CLIENT - FRESH_CLIENT,)).fetchone()
-                if oldest is None:
-                    return False
-                transaction.execute("DELETE FROM oauth_client WHERE id=?", (oldest[0],))
-            transaction.execute(_PUT_CLIENT, (client.id, now + UNUSED_CLIENT, msgspec.json.encode(client)))
-            return True
-
-        return await self._writer.submit(job)
-
-    async def put_code(self, code: OAuthCode) -> None:
+    @in_transaction
+    def put_code(self, transaction: Transaction, code: OAuthCode) -> None:
         """Store a code after a consent; delete expired ones."""
+        transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
+        for (grant_id,) in transaction.execute(_STALE, (code.at - GRANT_LIFE,)).fetchall():
+            _end(transaction, grant_id)
+        transaction.execute(_KEEP_CLIENT, (code.at + GRANT_LIFE, code.grant.client))
+        transaction.execute(_PUT_CODE, (code.sha256, code.at, msgspec.json.encode(code)))
 
-        def job(transaction: Transaction) -> None:
-            transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
-            for (grant_id,) in transaction.execute(_STALE, (code.at - GRANT_LIFE,)).fetchall():
-                _end(transaction, grant_id)
-            transaction.execute(_KEEP_CLIENT, (code.at + GRANT_LIFE, code.grant.client))
-            transaction.execute(_PUT_CODE, (code.sha256, code.at, msgspec.json.encode(code)))
-
-        await self._writer.submit(job)
-
-    async def take_code(self, sha256: str, now: Millis) -> OAuthCode | None:
+    @in_transaction
+    def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> OAuthCode | None:
         """Use up a code and return it; None if it is unknown, too old, or used: then its grant ends."""
+        row = transaction.execute("SELECT body FROM oauth_code WHERE sha256=?", (sha256,)).fetchone()
+        if row is None:
+            return None
+        code = _code(row[0])
+        if transaction.execute(_TAKE, (sha256,)).rowcount < 1:
+            transaction.execute("DELETE FROM oauth_code WHERE sha256=?", (sha256,))
+            _end(transaction, code.grant.id)
+            return None
+        return code if code.at > now - CODE_LIFE else None
 
-        def job(transaction: Transaction) -> OAuthCode | None:
-            row = transaction.execute("SELECT body FROM oauth_code WHERE sha256=?", (sha256,)).fetchone()
-            if row is None:
-                return None
-            code = _code(row[0])
-            if transaction.execute(_TAKE, (sha256,)).rowcount < 1:
-                transaction.execute("DELETE FROM oauth_code WHERE sha256=?", (sha256,))
-                _end(transaction, code.grant.id)
-                return None
-            return code if code.at > now - CODE_LIFE else None
-
-        return await self._writer.submit(job)
-
-    async def begin(self, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
+    @in_transaction
+    def begin(self, transaction: Transaction, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
         """Store the grant of a taken code with its first tokens; return whether it was done.
 
         False: the code was used a second time, or the person has lost access.
         """
+        taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
+        if taken < 1 or not _has_access(transaction, code.grant.person):
+            return False
+        grant = code.grant
+        row = (grant.id, grant.person, grant.client, refresh.family, refresh.turn, key.created_at)
+        transaction.execute(_PUT_GRANT, (*row, msgspec.json.encode(grant)))
+        insert_key(transaction.connection, key)
+        return True
 
-        def job(transaction: Transaction) -> bool:
-            taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
-            if taken < 1 or not _has_access(transaction, code.grant.person):
-                return False
-            grant = code.grant
-            row = (grant.id, grant.person, grant.client, refresh.family, refresh.turn, key.created_at)
-            transaction.execute(_PUT_GRANT, (*row, msgspec.json.encode(grant)))
-            insert_key(transaction.connection, key)
-            return True
-
-        return await self._writer.submit(job)
-
-    async def by_refresh(self, refresh: RefreshToken, now: Millis) -> OAuthGrant | None:
+    @in_transaction
+    def by_refresh(self, transaction: Transaction, refresh: RefreshToken, now: Millis) -> OAuthGrant | None:
         """Return the grant of a refresh token; None if it has ended. An old token ends it."""
-
-        def job(transaction: Transaction) -> OAuthGrant | None:
-            row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
-            if row is None:
-                return None
-            grant = _grant(row[0])
-            if row[1] == refresh.turn and row[2] > now - GRANT_LIFE:
-                return grant if _has_access(transaction, grant.person) else None
-            _end(transaction, grant.id)
+        row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
+        if row is None:
             return None
+        grant = _grant(row[0])
+        if row[1] == refresh.turn and row[2] > now - GRANT_LIFE:
+            return grant if _has_access(transaction, grant.person) else None
+        _end(transaction, grant.id)
+        return None
 
-        return await self._writer.submit(job)
-
-    async def renew(self, grant: OAuthGrant, old: RefreshToken, turn: str, key: ApiKey) -> bool:
+    @in_transaction
+    def renew(self, transaction: Transaction, grant: OAuthGrant, old: RefreshToken, turn: str, key: ApiKey) -> bool:
         """Replace a grant's tokens; return whether it was done. False: another was faster, and the grant ends."""
-
-        def job(transaction: Transaction) -> bool:
-            done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0
-            renewed = (key.sha256, msgspec.json.encode(key), key.id)
-            done = done and transaction.execute(_RENEW, renewed).rowcount > 0
-            if not done:
-                _end(transaction, grant.id)
-            transaction.execute(_KEEP_CLIENT, (key.created_at + GRANT_LIFE, grant.client))
-            return done
-
-        return await self._writer.submit(job)
+        done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0
+        renewed = (key.sha256, msgspec.json.encode(key), key.id)
+        done = done and transaction.execute(_RENEW, renewed).rowcount > 0
+        if not done:
+            _end(transaction, grant.id)
+        transaction.execute(_KEEP_CLIENT, (key.created_at + GRANT_LIFE, grant.client))
+        return done
 
     async def grants(self, now: Millis) -> Sequence[OAuthGrant]:
         rows = await every_row(self._readers, _LISTED, now - GRANT_LIFE)

@@ -46,7 +46,7 @@ from storage.secrets.sealing import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Row, Store, Transaction, every_row, fenced, first_row
+from storage.sql.transaction import Row, Store, Transaction, every_row, fenced, first_row, read_only
 
 
 class Claim(NamedTuple):
@@ -283,15 +283,12 @@ class Outbox(Store):
         job = fenced(lease, lambda it: _settle(it, outcomes, lease))
         await self._writer.submit(job, rows=2 * len(outcomes), holds=holds, may_wait=may_wait)
 
-    async def claims_of_others(self, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
+    @read_only
+    def claims_of_others(self, connection: Connection, destinations: Sequence[str], lease: Lease) -> Sequence[Claim]:
         """Return the rows that other starts have claimed and not settled. Takes some hundreds of destinations."""
-
-        def look(connection: Connection) -> Sequence[Claim]:
-            marks = ",".join("?" * len(destinations))
-            rows = connection.execute(f"{_CLAIMS_OF_OTHERS} ({marks})", (lease.epoch, *destinations))
-            return [Claim(id, Seq(seq), start) for id, seq, start in rows]
-
-        return await self._readers.run(look)
+        marks = ",".join("?" * len(destinations))
+        rows = connection.execute(f"{_CLAIMS_OF_OTHERS} ({marks})", (lease.epoch, *destinations))
+        return [Claim(id, Seq(seq), start) for id, seq, start in rows]
 
     async def put_back(self, claims: Sequence[Claim], lease: Lease) -> int:
         """Make rows due again if these starts still hold the claims; return how many."""
@@ -331,26 +328,20 @@ class Outbox(Store):
             return []
         return [id for (id,) in await every_row(self._readers, _ALL_DUE, now)]
 
-    async def first_waiting(self, destination: str) -> Seq | None:
+    @read_only
+    def first_waiting(self, connection: Connection, destination: str) -> Seq | None:
         """Return the position of the earliest waiting event, claimed or not, in a digest or alone."""
+        (alone,) = connection.execute(_FIRST_ALONE, (destination,)).fetchone()
+        first = [] if alone is None else [Seq(alone)]
+        with closing(connection.execute(_DIGESTS, (destination,))) as digests:
+            first += [first_seq_in(body, Seq(seq)) for seq, body in digests]
+        return min(first, default=None)
 
-        def look(connection: Connection) -> Seq | None:
-            (alone,) = connection.execute(_FIRST_ALONE, (destination,)).fetchone()
-            first = [] if alone is None else [Seq(alone)]
-            with closing(connection.execute(_DIGESTS, (destination,))) as digests:
-                first += [first_seq_in(body, Seq(seq)) for seq, body in digests]
-            return min(first, default=None)
-
-        return await self._readers.run(look)
-
-    async def waiting(self, destinations: Sequence[str]) -> Mapping[str, Waiting]:
+    @read_only
+    def waiting(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, Waiting]:
         """Return the waiting deliveries of each, claimed or not; a destination without any is absent."""
-
-        def look(connection: Connection) -> Mapping[str, Waiting]:
-            found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
-            return {id: waiting for id, waiting in found.items() if waiting.count}
-
-        return await self._readers.run(look)
+        found = {id: Waiting(*connection.execute(_WAITING, (id,)).fetchone()) for id in destinations}
+        return {id: waiting for id, waiting in found.items() if waiting.count}
 
     async def attempts(
         self, destination: str, limit: int, result: Result | None = None, before: int | None = None
@@ -362,16 +353,11 @@ class Outbox(Store):
         rows = await every_row(self._readers, query, *some)
         return [replace(_decode(body), number=number) for number, body in rows]
 
-    async def rates(self, destinations: Sequence[str]) -> Mapping[str, Rates]:
+    @read_only
+    def rates(self, connection: Connection, destinations: Sequence[str]) -> Mapping[str, Rates]:
         """Return the rates of each; a destination without attempts is absent."""
-
-        def look(connection: Connection) -> Mapping[str, Rates]:
-            logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
-            return {
-                id: rates_of([_decode_line(body) for _, body in reversed(rows)]) for id, rows in logs.items() if rows
-            }
-
-        return await self._readers.run(look)
+        logs = {id: connection.execute(_ATTEMPTS, (id, LAST, KEPT_ATTEMPTS)).fetchall() for id in destinations}
+        return {id: rates_of([_decode_line(body) for _, body in reversed(rows)]) for id, rows in logs.items() if rows}
 
     async def _one(self, query: str, destination: str) -> int | None:
         row: tuple[int | None] = await first_row(self._readers, query, destination)

@@ -12,7 +12,7 @@ import msgspec
 from storage.records.identity import Millis
 from storage.records.key import IDLE, LIFE, Password, ReadEvents, SavedView, Session, SetUpLink
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Store, Transaction, every_row, write_each, write_one
+from storage.sql.transaction import Store, Transaction, every_row, in_transaction, write_each, write_one
 
 _SESSION = """SELECT s.id, s.sha256, s.created_at, s.seen_at, s.agent, s.address, s.person, coalesce(p.name, ''),
     coalesce(m.role, 'owner') FROM session s LEFT JOIN person p ON p.id=s.person AND p.disabled=0
@@ -44,35 +44,31 @@ class People(Store):
     async def offer(self, link: SetUpLink) -> None:
         await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
 
-    async def settle(self, password: Password, session: Session, *, link: str | None = None) -> bool:
+    @in_transaction
+    def settle(
+        self, transaction: Transaction, password: Password, session: Session, *, link: str | None = None
+    ) -> bool:
         """Set the password, end every session and open this one, in one transaction; return whether it was done.
 
         With `link` (a SHA-256), only if that link is unused, and use it up. Without, any unused link is deleted.
         """
+        waits = _read_link(transaction.connection)
+        if link is not None and (waits is None or waits.sha256 != link):
+            return False
+        row = (password.hashed, password.set_at)
+        transaction.execute(_SET_PASSWORD, row)
+        transaction.execute("DELETE FROM set_up_link", ())
+        transaction.execute("DELETE FROM session WHERE person=''", ())
+        transaction.execute(_OPEN, _row(session))
+        return True
 
-        def job(transaction: Transaction) -> bool:
-            waits = _read_link(transaction.connection)
-            if link is not None and (waits is None or waits.sha256 != link):
-                return False
-            row = (password.hashed, password.set_at)
-            transaction.execute(_SET_PASSWORD, row)
-            transaction.execute("DELETE FROM set_up_link", ())
-            transaction.execute("DELETE FROM session WHERE person=''", ())
-            transaction.execute(_OPEN, _row(session))
-            return True
-
-        return await self._writer.submit(job)
-
-    async def sign_in(self, session: Session, under: Password) -> bool:
+    @in_transaction
+    def sign_in(self, transaction: Transaction, session: Session, under: Password) -> bool:
         """Open a session unless the password has changed; return whether it was opened."""
-
-        def job(transaction: Transaction) -> bool:
-            if read_password(transaction.connection) != under:
-                return False
-            transaction.execute(_OPEN, _row(session))
-            return True
-
-        return await self._writer.submit(job)
+        if read_password(transaction.connection) != under:
+            return False
+        transaction.execute(_OPEN, _row(session))
+        return True
 
     async def open(self, session: Session) -> None:
         """Open a person's session, after a check other than the service's password."""

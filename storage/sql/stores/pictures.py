@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.picture import KeptPicture, Picture
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Store, Transaction
+from storage.sql.transaction import Store, Transaction, read_only
 
 _KEEP = """INSERT INTO picture(key, seq, at, media, size, body) VALUES(?,?,?,?,?,?)
     ON CONFLICT(key, seq) DO UPDATE SET at=excluded.at, media=excluded.media, size=excluded.size, body=excluded.body"""
@@ -38,14 +38,11 @@ class Pictures(Store):
         before = await self._head("AND seq<? ORDER BY seq DESC LIMIT 1", source, seq)
         return before, await self._head("AND seq=?", source, seq)
 
-    async def get(self, source: SourceId, seq: Seq) -> Picture | None:
+    @read_only
+    def get(self, connection: Connection, source: SourceId, seq: Seq) -> Picture | None:
         """Return the picture of an event; with 0, that of the first check."""
-
-        def look(connection: Connection) -> Picture | None:
-            row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
-            return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
-
-        return await self._readers.run(look)
+        row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
+        return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
 
     async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
         """Delete at most `limit` pictures: those taken before a moment, those of events up to `floor`, and the oldest
@@ -62,12 +59,10 @@ class Pictures(Store):
 
         return await self._writer.submit(job, rows=limit)
 
-    async def _head(self, where: str, *values: object) -> KeptPicture | None:
-        def look(connection: Connection) -> KeptPicture | None:
-            row = connection.execute(f"{_HEAD} {where}", values).fetchone()
-            return None if row is None else KeptPicture(Seq(row[0]), Millis(row[1]), row[2], row[3])
-
-        return await self._readers.run(look)
+    @read_only
+    def _head(self, connection: Connection, where: str, *values: object) -> KeptPicture | None:
+        row = connection.execute(f"{_HEAD} {where}", values).fetchone()
+        return None if row is None else KeptPicture(Seq(row[0]), Millis(row[1]), row[2], row[3])
 
 
 def _surplus(transaction: Transaction, gone: frozenset[int], room: int, limit: int) -> list[int]:

@@ -28,7 +28,7 @@ from storage.records.source import (
 )
 from storage.secrets.sealing import COOKIES, HELLOS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Store, Transaction, every_row, fenced, first_row
+from storage.sql.transaction import Store, Transaction, every_row, fenced, first_row, read_only
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -115,15 +115,12 @@ class Sources(Store):
 
         return await self._writer.submit(job, rows=3)
 
-    async def deleted(self, since: Millis, limit: int) -> Sequence[Source]:
+    @read_only
+    def deleted(self, connection: Connection, since: Millis, limit: int) -> Sequence[Source]:
         """Return sources deleted at a moment or later, newest first."""
-
-        def look(connection: Connection) -> Sequence[Source]:
-            query = "SELECT body, sealed FROM source WHERE url>=? AND url<'deleted;' ORDER BY url DESC LIMIT ?"
-            rows = connection.execute(query, (_deleted_at(since), limit)).fetchall()
-            return [_source(body, sealed, self._vault) for body, sealed in rows]
-
-        return await self._readers.run(look)
+        query = "SELECT body, sealed FROM source WHERE url>=? AND url<'deleted;' ORDER BY url DESC LIMIT ?"
+        rows = connection.execute(query, (_deleted_at(since), limit)).fetchall()
+        return [_source(body, sealed, self._vault) for body, sealed in rows]
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
         """Return one source. With `deleted`, find only sources that have a `deleted_at`, whose URL is free; without,
@@ -137,16 +134,11 @@ class Sources(Store):
         row = await first_row(self._readers, _BY_URL, url)
         return None if row is None else _source(row[0], row[1], self._vault)
 
-    async def page(self, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
+    @read_only
+    def page(self, connection: Connection, after: SourceId | None, limit: int) -> Sequence[WatchedSource]:
         """Return sources in id order (at start, all of them, page by page)."""
-
-        def look(connection: Connection) -> Sequence[WatchedSource]:
-            rows = connection.execute(
-                _WATCHED + f"WHERE k.id>? AND {_THERE} ORDER BY k.id LIMIT ?", (after or "", limit)
-            )
-            return [watched_of(row, self._vault) for row in rows.fetchall()]
-
-        return await self._readers.run(look)
+        rows = connection.execute(_WATCHED + f"WHERE k.id>? AND {_THERE} ORDER BY k.id LIMIT ?", (after or "", limit))
+        return [watched_of(row, self._vault) for row in rows.fetchall()]
 
 
 def insert(transaction: Transaction, source: Source, state: SourceState, known: int | None) -> int:
