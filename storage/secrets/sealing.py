@@ -232,16 +232,14 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
     are deleted.
     """
     keys = _unopened(connection, vault, SEEDS)
-    for id in keys:
-        connection.execute("DELETE FROM signing_key WHERE key_id=?", (id,))
+    connection.executemany("DELETE FROM signing_key WHERE key_id=?", [(id,) for id in keys])
     unsigned, unknown = _unopened(connection, vault, SECRETS), _unopened(connection, vault, PRIVATE)
     destinations = sorted({*unsigned, *unknown})
     bodies = dict(connection.execute(_DESTINATIONS).fetchall())
     for id in unsigned:
         secrets = encoded([{"value": fresh()}])
         connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, secrets), id))
-    for id in unknown:
-        connection.execute(PRIVATE.put, (None, id))
+    connection.executemany(PRIVATE.put, [(None, id) for id in unknown])
     for id in destinations:
         connection.execute(_PUT_DESTINATION, (encoded(_unknown_to_all(json.loads(bodies[id]))), id))
     sources = _unopened(connection, vault, HELLOS)
@@ -249,15 +247,14 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
     for id in sources:
         connection.execute(HELLOS.put, (None, id))
         connection.execute(_PUT_SOURCE, (encoded(json.loads(bodies[id]) | {"enabled": False}), id))
-    for id in _unopened(connection, vault, COOKIES):
-        connection.execute(COOKIES.put, (None, id))
-    for id in _unopened(connection, vault, ADDRESSES):
-        connection.execute(ADDRESSES.put, (None, id))
-        connection.execute("DELETE FROM subscription WHERE publication=?", (id,))
-    for id in _unopened(connection, vault, SUBSCRIPTIONS):
-        connection.execute("DELETE FROM subscription WHERE id=?", (id,))
-    for public in _unopened(connection, vault, PUSH):
-        connection.execute("DELETE FROM push_key WHERE public=?", (public,))
+    for place, statement in (
+        (COOKIES, "UPDATE source_hot SET jar=NULL WHERE key=(SELECT key FROM source_key WHERE id=?)"),
+        (ADDRESSES, "DELETE FROM subscription WHERE publication=?"),
+        (ADDRESSES, "UPDATE publication SET sealed=NULL WHERE id=?"),
+        (SUBSCRIPTIONS, "DELETE FROM subscription WHERE id=?"),
+        (PUSH, "DELETE FROM push_key WHERE public=?"),
+    ):
+        connection.executemany(statement, [(name,) for name in _unopened(connection, vault, place)])
     mark(connection, vault)
     return Lost(len(keys), len(destinations), len(sources))
 

@@ -179,7 +179,11 @@ def _open(
             warnings.append(f"the head mark is damaged and is recreated: {error}")
         (above,) = connection.execute(_ABOVE).fetchone()
         if marked > newest:
-            warnings.append(_behind(newest, marked))
+            ends = f"at {rfc3339(millis_of(newest))}" if newest else "before its first event"
+            warnings.append(
+                f"EVENTS ARE MISSING: the log ends {ends}, but events up to {rfc3339(millis_of(marked))} had been "
+                "committed. The write-ahead log was probably deleted or damaged. New ids go on above the lost ones."
+            )
         undo.pop_all()
     return _Opened(connection, mark, epoch, newest, Seq(max(newest, marked, above)), warnings, vault)
 
@@ -200,14 +204,6 @@ def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | Non
     if not scrub(connection):
         warnings.append("there was no room to rewrite the database: its free pages may still hold older secrets")
     return vault, warnings
-
-
-def _behind(newest: Seq, marked: Seq) -> str:
-    ends = f"at {rfc3339(millis_of(newest))}" if newest else "before its first event"
-    return (
-        f"EVENTS ARE MISSING: the log ends {ends}, but events up to {rfc3339(millis_of(marked))} had been committed. "
-        "The write-ahead log was probably deleted or damaged. New ids go on above the lost ones."
-    )
 
 
 class SqliteKeys(CommandKeys):
@@ -244,17 +240,6 @@ class SqliteKeys(CommandKeys):
             return act(self._connection)
 
 
-def _lock_for_upgrade(folder: Path, version: int) -> FolderLock:
-    lock = FolderLock(folder)
-    try:
-        lock.acquire()
-    except Locked:
-        if version:
-            raise Locked("the running service is older than this program: restart it, then retry") from None
-        raise
-    return lock
-
-
 def open_keys(folder: Path, named: Vault | None = None) -> SqliteKeys:
     """Open the keys of a folder; create folder and database if missing.
 
@@ -267,7 +252,13 @@ def open_keys(folder: Path, named: Vault | None = None) -> SqliteKeys:
         undo.callback(connection.close)
         version = version_of(connection)
         if version < len(STEPS):
-            lock = _lock_for_upgrade(folder, version)
+            lock = FolderLock(folder)
+            try:
+                lock.acquire()
+            except Locked:
+                if version:
+                    raise Locked("the running service is older than this program: restart it, then retry") from None
+                raise
             undo.callback(lock.release)
             upgrade(connection, database, unlock(connection, folder, named).vault if version else None)
             scrub(connection)

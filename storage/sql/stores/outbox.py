@@ -164,7 +164,10 @@ class Outbox(Store):
             put = "INSERT INTO cursor VALUES(?,?) ON CONFLICT(name) DO UPDATE SET seq=excluded.seq"
             transaction.execute(put, (name, to))
             transaction.executemany(_PUT, [(m.seq, m.due, m.due, m.destination) for m in matches])
-            _hit(transaction, hits)
+            if hits:
+                transaction.executemany(_HIT, [(hit.times, hit.at, hit.alert) for hit in hits])
+                transaction.executemany(_OF_DAY, [(day_of(hit.at), hit.times, hit.alert) for hit in hits])
+                transaction.execute(_OLD_DAYS, (day_of(hits[0].at) - KEPT_DAYS,))
             if met:
                 transaction.executemany(_MEET, met)
                 transaction.execute(_FORGET, (to - 2 * WEEK, _MOST_FORGOTTEN))
@@ -370,14 +373,6 @@ def _refers(matches: Sequence[Match]) -> Sequence[Row]:
 
 def _destinations(ids: Iterable[str]) -> Sequence[Row]:
     return [("destination", id) for id in ids]
-
-
-def _hit(transaction: Transaction, hits: Sequence[Hit]) -> None:
-    """Count matches of alerts, in total and per day, and delete days beyond KEPT_DAYS."""
-    if hits:
-        transaction.executemany(_HIT, [(hit.times, hit.at, hit.alert) for hit in hits])
-        transaction.executemany(_OF_DAY, [(day_of(hit.at), hit.times, hit.alert) for hit in hits])
-        transaction.execute(_OLD_DAYS, (day_of(hits[0].at) - KEPT_DAYS,))
 
 
 def _claim(

@@ -82,7 +82,7 @@ class Sources(Store):
         """
 
         def job(transaction: Transaction) -> None:
-            existing = by_url(transaction, source.url)
+            existing = _by_url(transaction, source.url)
             if existing is not None and existing.id != source.id:
                 raise Duplicate(existing)
             _check_unmoved(transaction, before, FIRST if state is None else state.since)
@@ -143,7 +143,7 @@ class Sources(Store):
 
 def insert(transaction: Transaction, source: Source, state: SourceState, known: int | None) -> int:
     """Add a source, and return its number. Raises Duplicate."""
-    existing = by_url(transaction, source.url) or _twin(transaction, source, known)
+    existing = _by_url(transaction, source.url) or _twin(transaction, source, known)
     if existing is not None:
         raise Duplicate(existing)
     transaction.execute("INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING", (source.id,))
@@ -167,8 +167,9 @@ def _twin(transaction: Transaction, source: Source, known: int | None) -> Source
     return next((other for other in others if same_feed(source, other)), None)
 
 
-def by_url(transaction: Transaction, url: str) -> Source | None:
-    return _by_url(transaction.connection, url, transaction.vault)
+def _by_url(transaction: Transaction, url: str) -> Source | None:
+    row = transaction.execute(_BY_URL, (url,)).fetchone()
+    return None if row is None else _source(row[0], row[1], transaction.vault)
 
 
 def write_state(transaction: Transaction, state: SourceState) -> None:
@@ -208,11 +209,6 @@ def _check_unmoved(transaction: Transaction, before: Source | None, since: Versi
         raise StateMoved(before.id)
 
 
-def _by_url(connection: Connection, url: str, vault: Vault) -> Source | None:
-    row = connection.execute(_BY_URL, (url,)).fetchone()
-    return None if row is None else _source(row[0], row[1], vault)
-
-
 def watched_of(row: tuple[bytes, bytes | None, bytes, bytes, int, bytes | None], vault: Vault) -> WatchedSource:
     """Decode a source from a row: record, sealed, hot, base, version, jar."""
     body, sealed, hot, base, version, jar = row
@@ -233,9 +229,8 @@ def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
     """
     if type(source) is not Source:
         raise TypeError(f"a {type(source).__name__} is not a stored record of a source")
-    if source.secret is None:
-        return msgspec.json.encode(source.without_secret), None
-    sealed = vault.seal(HELLOS.kind, source.id, source.secret.encode())
+    secret = source.secret
+    sealed = None if secret is None else vault.seal(HELLOS.kind, source.id, secret.encode())
     return msgspec.json.encode(source.without_secret), sealed
 
 

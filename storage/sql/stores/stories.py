@@ -13,6 +13,7 @@ from storage.append import Stories
 from storage.records.event import Draft, Stored
 from storage.records.identity import COUNTER_BITS, START, Seq, SourceId
 from storage.records.source import Harvest
+from storage.sql.stores.scan import stored
 from storage.sql.transaction import Transaction
 
 WEEK = 7 * 86_400_000 << COUNTER_BITS
@@ -23,7 +24,7 @@ _MOST_READ = 5_000
 """Most events read again at once; earlier ones are found only in the table."""
 _AT_ONCE = 1_000
 """Marks looked up in one statement."""
-_STORED = "SELECT l.seq, k.id, l.kind, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
+_STORED = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
 _FIND = "SELECT mark, seq FROM story_mark WHERE mark IN"
 _WRITTEN = "SELECT value FROM fact WHERE name='stories'"
 _DROP = """DELETE FROM story_mark WHERE seq<? AND mark BETWEEN ? AND
@@ -66,7 +67,7 @@ class StoryMarks:
         if not seqs:
             return {}
         rows = transaction.execute(f"{_STORED} l.seq IN ({','.join('?' * len(seqs))})", seqs).fetchall()
-        events = {row[0]: _stored(row) for row in rows}
+        events = {row[0]: stored(*row) for row in rows}
         return {mark: events[seq] for mark, seq in found.items() if seq in events}
 
     def add(self, transaction: Transaction, found: Mapping[int, Seq], upto: Seq) -> None:
@@ -118,9 +119,4 @@ class Telling:
 def _rows(transaction: Transaction, first: Seq) -> list[Stored]:
     """Return the newest events from a position on, newest first."""
     found = transaction.execute(f"{_STORED} l.seq>=? ORDER BY l.seq DESC LIMIT ?", (first, _MOST_READ)).fetchall()
-    return list(map(_stored, found))
-
-
-def _stored(row: tuple[int, str, int, bytes]) -> Stored:
-    seq, source, kind, body = row
-    return Stored(Seq(seq), SourceId(source), kind, body)
+    return [stored(*row) for row in found]

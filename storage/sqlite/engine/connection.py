@@ -83,18 +83,16 @@ def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sql
         )
         try:
             for name, wanted in pragmas:
-                _set(connection, name, wanted)
+                connection.execute(f"PRAGMA {name}={wanted}").fetchall()
+                got = connection.execute(f"PRAGMA {name}").fetchone()
+                if got is None or got[0] != wanted:
+                    raise StorageError(
+                        f"SQLite does not accept {name}={wanted}: it says {got}; is the folder on a network disk?"
+                    )
         except BaseException:
             connection.close()
             raise
     return connection
-
-
-def _set(connection: sqlite3.Connection, name: str, wanted: str | int) -> None:
-    connection.execute(f"PRAGMA {name}={wanted}").fetchall()
-    got = connection.execute(f"PRAGMA {name}").fetchone()
-    if got is None or got[0] != wanted:
-        raise StorageError(f"SQLite does not accept {name}={wanted}: it says {got}; is the folder on a network disk?")
 
 
 @contextmanager

@@ -57,15 +57,12 @@ def _statements(text: str) -> Iterator[str]:
             statement = ""
 
 
-def _steps() -> Iterator[MigrationStep]:
-    """Read `steps/`, in order: a number for each file, and the name of its step."""
-    folder = resources.files("storage.sqlite.engine") / "steps"
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        name = file.name.removesuffix(".sql").partition("_")[2]
-        yield MigrationStep(name, tuple(_statements(file.read_text("utf-8"))), _AFTER.get(name))
-
-
-STEPS: Sequence[MigrationStep] = tuple(_steps())
+STEPS: Sequence[MigrationStep] = [
+    MigrationStep(name, tuple(_statements(file.read_text("utf-8"))), _AFTER.get(name))
+    for file in sorted((resources.files("storage.sqlite.engine") / "steps").iterdir(), key=lambda file: file.name)
+    for name in [file.name.removesuffix(".sql").partition("_")[2]]
+]
+"""The files of `steps/` in order; a file's name is a number and its step's name."""
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[MigrationStep] = STEPS) -> int:

@@ -71,7 +71,9 @@ class WriterThread(WritingThread):
         try:
             head = self._attempt(tickets)
         except Exception as error:
-            _roll_back(self._connection)
+            if self._connection.in_transaction:  # SQLite rolls back by itself after a full disk
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
             # After an I/O error it is unknown what reached the disk, so no job is retried.
             if len(tickets) > 1 and not isinstance(in_our_words(error), Unavailable):
                 for ticket in tickets:
@@ -120,10 +122,3 @@ class WriterThread(WritingThread):
             self._mark.write(self._head)
         except OSError as error:
             self._tell(self._warn, f"the head mark could not be written: {error}")
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    """Roll back unless SQLite already did, as after a full disk."""
-    if connection.in_transaction:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")

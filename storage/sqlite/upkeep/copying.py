@@ -155,7 +155,7 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
     time (sessions, set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
     """
     with closing(connect(copy, _EDIT)) as connection, translated():
-        vault = unlock(connection, folder, named).vault if mark_of(connection) else _passing()
+        vault = unlock(connection, folder, named).vault if mark_of(connection) else Vault(drawn(SIZE))
         migrate(connection, vault=vault)
         taken = {
             place.field: {name: place.form.told(secret) for name, secret in opened(connection, vault, place).items()}
@@ -168,13 +168,8 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
 def drop_secrets(copy: Path) -> None:
     """Delete all secrets in a copy, and the dashboard's password. Needs no key."""
     with closing(connect(copy, _EDIT)) as connection, translated():
-        migrate(connection, vault=_passing())
+        migrate(connection, vault=Vault(drawn(SIZE)))  # a throwaway key: what it seals is removed at once
         _empty(connection, password=False)
-
-
-def _passing() -> Vault:
-    """Return a throwaway key for plain secrets that are removed at once."""
-    return Vault(drawn(SIZE))
 
 
 def _count(connection: Connection, query: str) -> int:
