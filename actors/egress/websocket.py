@@ -1,29 +1,34 @@
 """WebSocket sessions (RFC 6455) over the guard's streams, within bounds that a server can't extend.
 
-The reader is only little ahead of the caller of `receive`, so a busy caller slows the server down through TCP. A link
-whose other end has vanished looks like a quiet one: a ping goes out every 20 seconds, and a link with no data at all
-for 20 seconds after one is dead. Detection takes at most 60 seconds.
+A session is a connection of trio-websocket with bounds. Its reader is only little ahead of the caller of `receive`, so
+a busy caller slows the server down through TCP. A link whose other end has vanished looks like a quiet one: a ping goes
+out every 20 seconds, and a link with no data at all for 20 seconds after one is dead. Detection takes at most 60
+seconds.
 
 Redirects of a handshake are not followed, as in browsers: no server can rely on it, and a push source's record should
 have its real URL.
 
-wsproto parses frames. The work and memory that a server can cause is bounded here: a message has at most
-`MESSAGE_LIMIT` bytes in at most `MOST_PARTS` fragments (an empty one costs memory too); frames without a message
-(pings, pongs, fragments) may come in bursts of `BURST` and then at `PER_SECOND`; other tasks run after every `SLICE`
-frames; at most `SLICE` messages, and `AHEAD` bytes plus one message, wait for `receive`; the server must read our
-frames within `SEND_WITHIN` seconds. A refused handshake's body is never read. Compression is not offered, so a frame
-that claims it ends the session.
+The library reads, answers pings and assembles messages, but does not bound the work and memory that a server can cause.
+Here a message has at most `MESSAGE_LIMIT` bytes in at most `MOST_PARTS` fragments (an empty one costs memory too);
+frames without a message (pings, pongs, fragments) may come in bursts of `BURST` and then at `PER_SECOND`; other tasks
+run after every `SLICE` frames; at most `SLICE` messages, and `AHEAD` bytes plus one message, wait for `take`; the
+server must read our frames within `SEND_WITHIN` seconds. A refused handshake's body is never read. Compression is not
+offered, so a frame that claims it ends the session.
+
+The overridden handlers are private to the library, which is pinned by hash; tests/actors/egress/test_websocket.py
+names them.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NoReturn
 
 import h11
 import trio
+from trio_websocket import CloseReason, ConnectionClosed, WebSocketConnection
 from wsproto import ConnectionType, WSConnection
 from wsproto.connection import ConnectionState
 from wsproto.events import (
@@ -32,12 +37,13 @@ from wsproto.events import (
     CloseConnection,
     Event,
     Ping,
+    Pong,
     RejectConnection,
     Request,
     TextMessage,
 )
 from wsproto.frame_protocol import CloseReason as Code
-from wsproto.utilities import LocalProtocolError, ProtocolError
+from wsproto.utilities import ProtocolError
 
 from actors.egress.cookies import CookieCallback, set_by
 from actors.egress.decoding import TooLarge, inflated
@@ -128,6 +134,120 @@ CHUNK: Final = 1 << 16
 AHEAD: Final = CHUNK
 
 
+class BoundedConnection(WebSocketConnection):
+    """A client's connection after the handshake. `last_frame_at`: time of the last frame. `end`: why the session ended.
+
+    Run `_reader_task` alongside; `take` and `_send` raise ConnectionClosed once it has ended.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, connection: WSConnection, subprotocol: str | None) -> None:
+        super().__init__(
+            stream,
+            connection,
+            host="",
+            path="",
+            message_queue_size=SLICE,
+            max_message_size=MESSAGE_LIMIT,
+            receive_buffer_size=CHUNK,
+        )
+        self._initial_request = None
+        self._subprotocol = subprotocol
+        self.end: SessionEnded | None = None
+        self.last_frame_at = self._allowed_at = trio.current_time()
+        self._allowance = float(BURST)
+        self._length = self._ahead = self._frames = 0
+        self._room = trio.lowlevel.ParkingLot()
+
+    @property
+    def open(self) -> bool:
+        return self.end is None and self._wsproto.state is ConnectionState.OPEN
+
+    async def take(self) -> list[str | bytes]:
+        """Return the waiting messages, at least one; block only while there is none. Raises ConnectionClosed."""
+        messages = [await self.get_message()]
+        with suppress(trio.WouldBlock, trio.EndOfChannel):
+            while len(messages) < SLICE:
+                messages.append(self._recv_channel.receive_nowait())
+        self._ahead -= sum(map(size_of, messages))
+        self._room.unpark_all()
+        return messages
+
+    async def _handle_message_event(self, event: BytesMessage | TextMessage) -> None:
+        self._length += size_of(event.data)
+        if self._length > MESSAGE_LIMIT or len(self._message_parts) >= MOST_PARTS:
+            limit = f"{MOST_PARTS} parts" if self._length <= MESSAGE_LIMIT else f"{MESSAGE_LIMIT >> 20} MiB"
+            await self._break_off(Code.MESSAGE_TOO_BIG, unreadable(f"a frame has more than {limit}"))
+        self.last_frame_at = trio.current_time()
+        if not event.message_finished:
+            await self._spend()
+            return await super()._handle_message_event(event)
+        while self._ahead > AHEAD:
+            await self._room.park()
+        self._ahead, self._length = self._ahead + self._length, 0
+        await self._turn()
+        if not self._message_parts:  # the library's way costs a turn of the loop for each message
+            with suppress(trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
+                self._send_channel.send_nowait(event.data if isinstance(event.data, str) else bytes(event.data))
+                return None
+        return await super()._handle_message_event(event)
+
+    async def _handle_ping_event(self, event: Ping) -> None:
+        await self._spend()
+        if self._wsproto.state is ConnectionState.OPEN:  # else the answer would come after our close
+            await super()._handle_ping_event(event)
+
+    async def _handle_pong_event(self, event: Pong) -> None:
+        await self._spend()
+        await super()._handle_pong_event(event)
+
+    async def _handle_close_connection_event(self, event: CloseConnection) -> None:
+        """Answer a close. One that the server did not send is wsproto's report of a protocol error."""
+        why = event.reason or ""
+        if self._wsproto.state is not ConnectionState.OPEN:
+            self.end = self.end or closed(int(event.code), event.reason)
+        elif event.code == Code.INVALID_FRAME_PAYLOAD_DATA:
+            await self._break_off(event.code, unreadable(f"a frame of text is not UTF-8: {why}"))
+        else:
+            await self._break_off(event.code, unlawful(why))
+        await super()._handle_close_connection_event(event)
+
+    async def _spend(self) -> None:
+        """Count a frame without a message; end the session of a server that sends little else."""
+        now = self.last_frame_at = trio.current_time()
+        self._allowance = min(BURST, self._allowance + (now - self._allowed_at) * PER_SECOND) - 1
+        self._allowed_at = now
+        if self._allowance < 0:
+            why = f"more than {BURST} frames without content at once, and {PER_SECOND:.0f} a second"
+            await self._break_off(Code.POLICY_VIOLATION, unlawful(why))
+        await self._turn()
+
+    async def _turn(self) -> None:
+        self._frames += 1
+        if self._frames % SLICE == 0:
+            await trio.lowlevel.checkpoint()
+
+    async def _break_off(self, code: int, end: SessionEnded) -> NoReturn:
+        self._message_parts = []
+        self.end = self.end or end
+        if self._wsproto.state is ConnectionState.OPEN:
+            await self._send(CloseConnection(code=code, reason=end.reason))
+        await self._close_web_socket(code, end.reason)
+        raise ConnectionClosed(self._close_reason)
+
+    async def _send(self, event: Event) -> None:
+        try:
+            with trio.fail_after(SEND_WITHIN):
+                await super()._send(event)
+        except ConnectionClosed:
+            await self._send_channel.aclose()  # the library wakes its reader only while it has no reason yet
+            raise
+        except trio.TooSlowError:
+            self.end = self.end or broken(f"the link is dead: the server has read nothing for {SEND_WITHIN:g} s")
+            await self._abort_web_socket()
+            await self._send_channel.aclose()
+            raise ConnectionClosed(CloseReason(Code.ABNORMAL_CLOSURE, None)) from None
+
+
 def size_of(data: str | bytes | bytearray) -> int:
     """Return the size of a message, or a part of one, in UTF-8 bytes."""
     return len(data) if isinstance(data, bytes | bytearray) or data.isascii() else len(data.encode())
@@ -165,133 +285,35 @@ class FramesStatistics:
 
 
 class Frames:
-    """The messages of one session. Call `receive` until it raises; one reader only. `run` reads and answers pings."""
+    """The messages of one session. Call `receive` until it raises; one reader only."""
 
-    def __init__(self, stream: trio.abc.Stream, connection: WSConnection, subprotocol: str | None) -> None:
-        self._stream, self._connection = stream, connection
-        self.subprotocol = subprotocol
-        self._messages: list[str | bytes] = []
-        self._parts: list[Any] = []
-        self._ahead = self._length = self._frames = 0
-        self._arrived, self._room, self._sending = trio.Event(), trio.lowlevel.ParkingLot(), trio.StrictFIFOLock()
-        self._end: SessionEnded | None = None
-        self._allowance = float(BURST)
+    def __init__(self, stream: trio.abc.Stream, connection: BoundedConnection) -> None:
+        self._stream = stream
+        self._connection = connection
         self._received = self._skipped = self._size = 0
         self._why = ""
         self._waiting: Sequence[str | bytes] = ()
         self._unread: list[str] = []
-        self._last_frame_at = self._allowed_at = trio.current_time()
-        self._ping_at = self._allowed_at + PING_EVERY
-        self._pinged_at: float | None = None
+        self._ping_at = trio.current_time() + PING_EVERY
+        self._asked: float | None = None
         self._reading = trio.CancelScope(shield=True)
         self._read = trio.Event()
+        self.subprotocol = connection.subprotocol
 
     def statistics(self) -> FramesStatistics:
         return FramesStatistics(self._received, self._skipped, self._size, self._why)
 
-    # --- the reader's task -------------------------------------------------------------------------------------------
-
     async def run(self) -> None:
         try:
-            with self._reading, suppress(*BROKEN):
-                while True:
-                    for event in self._connection.events():
-                        await self._handle(event)
-                        if self._end is not None:
-                            return
-                    data = await self._stream.receive_some(CHUNK)
-                    if not data:
-                        return
-                    self._connection.receive_data(bytes(data))
+            with self._reading:
+                await self._connection._reader_task()
         finally:
-            self._finish(broken("the connection ended without a close"))
             self._read.set()
-
-    async def _handle(self, event: Event) -> None:
-        if isinstance(event, CloseConnection):
-            await self._handle_close(event)
-            return
-        self._last_frame_at = trio.current_time()
-        if isinstance(event, TextMessage | BytesMessage):
-            await self._add_part(event)
-        else:
-            await self._spend()
-            if isinstance(event, Ping):
-                await self._send(event.response())
-
-    async def _handle_close(self, event: CloseConnection) -> None:
-        """Answer a close. One that the server did not send is wsproto's report of a protocol error."""
-        why = event.reason or ""
-        if self._connection.state is not ConnectionState.OPEN:
-            end = closed(int(event.code), event.reason)
-        elif event.code == Code.INVALID_FRAME_PAYLOAD_DATA:
-            end = unreadable(f"a frame of text is not UTF-8: {why}")
-        else:
-            end = unlawful(why)
-        await self._send(event.response(), end)
-        self._finish(end)
-
-    async def _add_part(self, event: TextMessage | BytesMessage) -> None:
-        self._length += size_of(event.data)
-        if self._length > MESSAGE_LIMIT or len(self._parts) >= MOST_PARTS:
-            limit = f"{MOST_PARTS} parts" if self._length <= MESSAGE_LIMIT else f"{MESSAGE_LIMIT >> 20} MiB"
-            await self._break_off(Code.MESSAGE_TOO_BIG, unreadable(f"a frame has more than {limit}"))
-            return
-        self._parts.append(event.data)
-        if not event.message_finished:
-            await self._spend()
-            return
-        self._messages.append("".join(self._parts) if isinstance(event, TextMessage) else b"".join(self._parts))
-        self._ahead, self._parts, self._length = self._ahead + self._length, [], 0
-        self._arrived.set()
-        await self._yield()
-        while self._end is None and (self._ahead > AHEAD or len(self._messages) >= SLICE):
-            await self._room.park()
-
-    async def _spend(self) -> None:
-        """Count a frame without a message; end the session of a server that sends little else."""
-        now = self._last_frame_at
-        self._allowance = min(BURST, self._allowance + (now - self._allowed_at) * PER_SECOND) - 1
-        self._allowed_at = now
-        if self._allowance < 0:
-            why = f"more than {BURST} frames without content at once, and {PER_SECOND:.0f} a second"
-            await self._break_off(Code.POLICY_VIOLATION, unlawful(why))
-        await self._yield()
-
-    async def _yield(self) -> None:
-        self._frames += 1
-        if self._frames % SLICE == 0:
-            await trio.lowlevel.checkpoint()
-
-    async def _break_off(self, code: int, end: SessionEnded) -> None:
-        await self._send(CloseConnection(code=code, reason=end.reason), end)
-        self._finish(end)
-
-    async def _send(self, event: Event, end: SessionEnded | None = None, *, finish_frame: bool = False) -> None:
-        """Send a frame, unless the session is closing. end: the session's, if it can't be sent.
-
-        A cancelled frame would corrupt the rest: use `finish_frame` unless the session ends with it.
-        """
-        try:
-            with trio.fail_after(SEND_WITHIN, shield=finish_frame), suppress(LocalProtocolError):
-                async with self._sending:
-                    await self._stream.send_all(self._connection.send(event))
-        except trio.TooSlowError:
-            self._finish(end or broken(f"the link is dead: the server has read nothing for {SEND_WITHIN:g} s"))
-        except BROKEN:
-            self._finish(end or broken("the connection ended without a close"))
-
-    def _finish(self, end: SessionEnded) -> None:
-        self._end = self._end or end
-        self._arrived.set()
-        self._room.unpark_all()
-
-    # --- the caller's task -------------------------------------------------------------------------------------------
 
     async def receive(self) -> list[str]:
         """Return the next messages, at least one and few together; block only while there are none.
 
-        Text, or UTF-8 bytes, even compressed; other bytes are counted and skipped. Raises SessionEnded when the session
+        Text, or UTF-8 bytes, even compressed; other bytes are counted and skipped. Raises SessionOver when the session
         has ended and all earlier messages are taken. If cancelled, no message is lost.
         """
         while True:
@@ -300,8 +322,8 @@ class Frames:
 
     def unread(self) -> list[str]:
         """Return messages not taken when the session was closed: at most `MOST_LEFT` bytes, plus those read ahead."""
-        unread, self._unread = self._unread, []
-        return unread
+        left, self._unread = self._unread, []
+        return left
 
     def push_back(self, texts: Sequence[str]) -> None:
         """Return these from `unread` as well: their receiver was cancelled."""
@@ -309,55 +331,55 @@ class Frames:
 
     async def send(self, text: str) -> None:
         """Send a message. If the server does not take it, the session has ended, as `receive` reports."""
-        await self._send(TextMessage(data=text), finish_frame=True)
+        await self._say(TextMessage(data=text))
 
     async def aclose(self) -> None:
         """Send a close frame, wait at most a second for the reply, and close the stream."""
-        with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(SessionEnded):
-            if self._end is None:
-                await self._send(CloseConnection(code=1000))
-                await self._drain()
-        with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(SessionEnded):
+        with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionClosed):
+            if self._connection.open:
+                await self._connection._send(CloseConnection(code=1000))
+                await self._take_on(MOST_LEFT)
+        with trio.move_on_after(_CLOSE_GRACE, shield=True):
             self._reading.cancel()
             await self._read.wait()
             await trio.aclose_forcefully(self._stream)
-            await self._drain()  # messages read ahead, if the server closed first or did not reply
+            with suppress(ConnectionClosed):
+                await self._take_on(MOST_LEFT)  # messages read ahead, if the server closed first or did not reply
 
-    async def _drain(self) -> None:
-        limit = self._size + MOST_LEFT
-        while self._size <= limit:
-            self._unread += self._texts(self._waiting or await self._take())
+    async def _take_on(self, most: int) -> None:
+        until = self._size + most
+        while self._size <= until:
+            self._unread += self._texts(self._waiting or await self._connection.take())
 
     async def _next(self) -> list[str | bytes]:
-        """Wait for messages, with pings. Raises SessionEnded when the session has ended, or the link is dead."""
+        """Wait for messages, with pings. Raises SessionOver when the session has ended, or the link is dead."""
+        connection = self._connection
         while True:
-            now, pinged_at = trio.current_time(), self._unanswered()
+            now, asked = trio.current_time(), self._unanswered()
             if now >= self._ping_at:
                 self._ping_at = now + PING_EVERY
-                self._pinged_at = pinged_at = now if pinged_at is None else pinged_at
-                await self._send(Ping(payload=b"sanderling"), finish_frame=True)
-            dead_at = self._ping_at if pinged_at is None else max(pinged_at + SIGN_WITHIN, now + _GRACE)
-            with trio.move_on_at(min(dead_at, max(self._ping_at, now + _GRACE))):
-                return await self._take()
-            pinged_at = self._unanswered()
-            if pinged_at is not None and trio.current_time() >= pinged_at + SIGN_WITHIN:
+                self._asked = asked = now if asked is None else asked
+                await self._say(Ping(payload=b"sanderling"))
+            dead_at = self._ping_at if asked is None else max(asked + SIGN_WITHIN, now + _GRACE)
+            try:
+                with trio.move_on_at(min(dead_at, max(self._ping_at, now + _GRACE))):
+                    return await connection.take()
+            except ConnectionClosed:
+                raise connection.end or broken("the connection ended without a close") from None
+            asked = self._unanswered()
+            if asked is not None and trio.current_time() >= asked + SIGN_WITHIN:
                 raise broken(f"the connection is dead: no pong within {SIGN_WITHIN:g} s")
 
-    async def _take(self) -> list[str | bytes]:
-        """Return the messages read so far, at least one. Raises SessionEnded."""
-        await trio.lowlevel.checkpoint()
-        while not self._messages:
-            if self._end is not None:
-                raise self._end
-            self._arrived = trio.Event()
-            await self._arrived.wait()
-        messages, self._messages, self._ahead = self._messages, [], 0
-        self._room.unpark_all()
-        return messages
-
     def _unanswered(self) -> float | None:
-        pinged_at = self._pinged_at
-        return None if pinged_at is None or self._last_frame_at >= pinged_at else pinged_at
+        """Return when the last ping was sent, unless a frame has come since."""
+        asked = self._asked
+        return None if asked is None or self._connection.last_frame_at >= asked else asked
+
+    async def _say(self, event: Event) -> None:
+        """Send a whole frame, even when cancelled: half a frame would corrupt the rest. `receive` reports failures."""
+        with trio.move_on_after(SEND_WITHIN + _GRACE, shield=True), suppress(ConnectionClosed):
+            if self._connection.open:
+                await self._connection._send(event)
 
     def _texts(self, messages: Sequence[str | bytes]) -> list[str]:
         """Count messages; return those that are text or UTF-8. After a large one the rest waits for the next call."""
@@ -448,14 +470,7 @@ async def _open(
                 url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers]
             )
             answer = await _shake(stream, connection, asked)
-            raw, status = (
-                (answer.extra_headers, 101)
-                if isinstance(answer, AcceptConnection)
-                else (answer.headers, answer.status_code)
-            )
-            sets = set_by(raw, sent_at(collect(raw), wall := world.wall()), wall)
-            if on_cookies is not None and sets.lines:
-                on_cookies(sets, status)
+            _tell(answer, on_cookies, world)
             if isinstance(answer, RejectConnection):
                 raise _refused(answer, world)
     except trio.TooSlowError:
@@ -464,12 +479,13 @@ async def _open(
     except BaseException:
         await drop(stream)
         raise
-    return Frames(stream, connection, answer.subprotocol)
+    return Frames(stream, BoundedConnection(stream, connection, answer.subprotocol))
 
 
 async def _shake(
     stream: trio.abc.Stream, connection: WSConnection, asked: Request
 ) -> AcceptConnection | RejectConnection:
+    """Send the request and return the response; further data stays in `connection`."""
     try:
         await stream.send_all(connection.send(asked))
         while True:
@@ -489,6 +505,17 @@ async def _shake(
         raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
 
 
+def _tell(answer: AcceptConnection | RejectConnection, on_cookies: CookieCallback | None, world: World) -> None:
+    """Pass on a response's cookies, if any."""
+    raw, status = (
+        (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
+    )
+    wall = world.wall()
+    sets = set_by(raw, sent_at(collect(raw), wall), wall)
+    if on_cookies is not None and sets.lines:
+        on_cookies(sets, status)
+
+
 async def drop(stream: trio.abc.Stream | None) -> None:
     """Close a stream by force, within a second even when cancelled."""
     if stream is not None:
@@ -497,13 +524,12 @@ async def drop(stream: trio.abc.Stream | None) -> None:
 
 
 def _refused(answer: RejectConnection, world: World) -> LookFailed:
+    """Return the failure for a response other than 101."""
     headers, status = collect(answer.headers), answer.status_code
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):
         moved = Blame.REMOTE_PERMANENT if status in (301, 308) else Blame.REMOTE_TRANSIENT
-        target = headers.get("location", "")[:_MOST_LOCATION]
-        advice = f", to {target!r}: a handshake is not redirected; watch that address instead" if target else ""
-        return LookFailed(moved, f"{found.reason}{advice}", status=status)
+        return LookFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)
     if 200 <= status < 300:
         return LookFailed(Blame.REMOTE_PERMANENT, f"{found.reason}: there is no WebSocket here", status=status)
     if status in _WANTS_MORE:
@@ -511,3 +537,8 @@ def _refused(answer: RejectConnection, world: World) -> LookFailed:
             found.blame, f"{found.reason}{_WANTS_MORE[status]}", status=status, retry_after=found.retry_after
         )
     return found
+
+
+def _elsewhere(headers: Mapping[str, str]) -> str:
+    where = headers.get("location", "")[:_MOST_LOCATION]
+    return f", to {where!r}: a handshake is not redirected; watch that address instead" if where else ""

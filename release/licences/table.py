@@ -15,7 +15,7 @@ feedparser-sgmllib flask h11 h2 hpack httpcore httpx httpx-sse hypercorn hyperfr
 linkify-it-py listparser lxml lxml-html-clean markdown-it-py markupsafe mdit-py-plugins mdurl msgspec outcome pip
 platformdirs pluggy priority prometheus-client protego psycopg pycparser pygments pyjwt pynacl pypdf pystemmer
 python-dateutil pyyaml quart quart-trio rich smtpproto sniffio sortedcontainers sqlite-fts4 sqlite-utils structlog
-tabulate textual trio typing-extensions tzdata werkzeug wsproto
+tabulate textual trio trio-websocket typing-extensions tzdata werkzeug wsproto
 """
 PACKAGES = tuple(_PACKAGES.split())
 """The packages that requirements/run.txt pins; a test compares them."""

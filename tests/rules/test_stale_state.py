@@ -394,7 +394,6 @@ REVIEWED = {
     "actors/delivery/actor.py _wait: cleared self._is_drained": "False is the careful value: the outbox is read again",
     "actors/delivery/claims.py release_unconfirmed: cleared self._is_unconfirmed": ONE_TASK,
     "actors/delivery/concurrency.py _wait_admission: looked up self._admitted": "a Counter lacks nothing",
-    "actors/egress/websocket.py _take: cleared self._ahead": "the messages that it counts are taken in the same step",
     "actors/delivery/registry.py refresh: looked up self._actors": "`_start` has just put it there",
     "actors/sources/importer.py _import: written back running.rows[:]": "all workers have ended",
     "actors/sources/importer.py _work: written back running.rows[number]": "each row has one worker",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import inspect
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
@@ -16,7 +17,7 @@ from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_st
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
-from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, Frames, SessionEnded, open_websocket
+from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, BoundedConnection, Frames, SessionEnded, open_websocket
 from tests.support.memory_network import MemoryNetwork, Serve, a_world, settings
 
 URL = parse_url("ws://push.example/frames?x=1")
@@ -316,6 +317,25 @@ async def test_a_reader_that_is_cancelled_again_and_again_misses_nothing(
                 while True:
                     found += await frames.receive()
     assert found == [str(number) for number in range(300)]
+
+
+def test_the_parts_of_the_library_that_the_bounds_rest_on_are_there() -> None:
+    called = set(WebSocketConnection._reader_task.__code__.co_names)
+    handlers = {name for name in vars(BoundedConnection) if name.startswith("_handle_")}
+    assert handlers == {name for name in called if name.startswith("_handle_")} - NOT_AFTER_A_HANDSHAKE
+    for name in ("_close_web_socket", "_abort_web_socket", "_send"):
+        assert inspect.iscoroutinefunction(getattr(WebSocketConnection, name))
+    assert {"_initial_request", "_message_parts", "_subprotocol", "_recv_channel", "_send_channel"} <= set(
+        WebSocketConnection.__init__.__code__.co_names
+    )
+
+
+NOT_AFTER_A_HANDSHAKE = {
+    "_handle_accept_connection_event",
+    "_handle_reject_connection_event",
+    "_handle_reject_data_event",
+    "_handle_request_event",
+}
 
 
 def raw_deflate(data: bytes) -> bytes:
