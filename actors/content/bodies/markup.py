@@ -87,6 +87,7 @@ _PROBES = frozenset({"mmmwwlli", "mmmmmmmm", "besbswy", "besbswyb", "besbswy ", 
 PROBE_STARTS = frozenset({letter for probe in _PROBES for letter in (probe[0], probe[0].upper())})
 _PROBE_WORDS = 6
 _OPENERS = etree.XPath("//*[@aria-controls or (self::a and starts-with(@href, '#'))]")
+_BY_ID = etree.XPath("//*[@id=$id]")
 _FOLDING = frozenset({"hidden", "style", "aria-hidden"})
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
@@ -195,7 +196,7 @@ def skips_ahead(link: Element, attributes: Mapping[str, str]) -> bool:
         return False
     if _MAIN.match(target):
         return True
-    goal = next(iter(link.getroottree().xpath("//*[@id=$id]", id=target[1:])), None)
+    goal = next(iter(_BY_ID(link, id=target[1:])), None)
     return goal is not None and (goal.tag == "main" or goal.get("role") == "main" or goal.find(".//h1") is not None)
 
 
