@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TypeAlias
 
@@ -471,8 +472,13 @@ class _Scales:
         """Whether a date is neither in a table nor in a list where others have one: there it belongs to its row."""
         if self._state.traits[i] & CELL:
             return False
-        rows = (self._state.texts[n] for n in self.listed if i in self.listed and n != i)
-        return not any(dates_in(canonical(text)) for text in rows if NUMBER.search(text))
+        return i not in self.listed or all(n == i for n in self._dated)
+
+    @cached_property
+    def _dated(self) -> Sequence[int]:
+        """The positions of two entries with a date, enough to find another one."""
+        figured = ((n, self._state.texts[n]) for n in self.listed if NUMBER.search(self._state.texts[n]))
+        return list(islice((n for n, text in figured if dates_in(canonical(text))), 2))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
         """Weigh the added blocks by position. told: keys of the reported blocks.

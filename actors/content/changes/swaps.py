@@ -97,7 +97,9 @@ class PageSwap(Struct, frozen=True, dict=True):
             return False
         told, now = set(self.before.keys), set(self.now.keys)
         went, came = _words_of(self.before, now), _words_of(self.now, told)
-        if 2 * went >= sum(self.before.words) and came < _LITTLE * went:
+        # Each block has a word, so few of many need no count.
+        is_most = 2 * went >= len(self.before.texts) and 2 * went >= sum(self.before.words)
+        if is_most and came < _LITTLE * went:
             return True
         if len(told - now) >= _SEVERAL and self._headed(self.before) not in {"", *now} and self._signs():
             return True
@@ -219,7 +221,7 @@ def alike(one: Sequence[str], other: Sequence[str], least: float = _SAME_OTHER) 
 
 
 def _words_of(state: SettledState, others: set[str]) -> int:
-    return sum([words for words, key in zip(state.words, state.keys, strict=False) if key not in others])
+    return sum(words_in(text) for text, key in zip(state.texts, state.keys, strict=False) if key not in others)
 
 
 _TURNS = 3

@@ -49,7 +49,9 @@ def main_blocks(blocks: Blocks) -> list[int]:
 
 BAD, SHORT, NEAR_GOOD, GOOD = "bsng"
 """jusText's classes; those of a page are a string, one letter a block."""
-_SHORT_RUN, _NEAR_RUN = re.compile(f"{SHORT}+"), re.compile(f"{NEAR_GOOD}+")
+_NEAR_RUN = re.compile(f"{NEAR_GOOD}+")
+_SHORT_RUN = re.compile(f"(?<={GOOD}){SHORT}+(?={GOOD})|(?<={NEAR_GOOD}){SHORT}+|(?<!{SHORT}){SHORT}+(?={NEAR_GOOD})")
+"""Runs that may be good; other short ones are bad."""
 
 
 def classes_of(texts: Sequence[str], linked: Sequence[int]) -> str:
@@ -80,7 +82,8 @@ def in_context(classes: str, headings: Iterable[int], sizes: Sequence[int]) -> s
     if GOOD not in classes and NEAR_GOOD not in classes:
         return BAD * len(classes)
     # A page begins and ends as if next to a bad block.
-    found = _NEAR_RUN.sub(_of_near_good, _SHORT_RUN.sub(_of_short, f"{BAD}{classes}{BAD}"))[1:-1]
+    found = _SHORT_RUN.sub(_of_short, f"{BAD}{classes}{BAD}").replace(SHORT, BAD)
+    found = _NEAR_RUN.sub(_of_near_good, found)[1:-1]
     leads = [i for i in headings if classes[i] != BAD and found[i] == BAD and _leads_to_good(i + 1, found, sizes)]
     revised = list(found)
     for i in leads:
@@ -91,6 +94,8 @@ def in_context(classes: str, headings: Iterable[int], sizes: Sequence[int]) -> s
 def _of_short(run: re.Match[str]) -> str:
     before, after = run.string[: run.start()], run.string[run.end() :]
     near = before[-1], after[0]
+    if near == (GOOD, GOOD):
+        return GOOD * len(run[0])
     sure = before.rstrip(SHORT + NEAR_GOOD)[-1], after.lstrip(SHORT + NEAR_GOOD)[0]
     is_beside = (BAD, NEAR_GOOD) in zip(sure, near, strict=True)
     is_good = sure == (GOOD, GOOD) or (is_beside and sure != (BAD, BAD))

@@ -72,7 +72,7 @@ def offers_of(root: Element, text: str) -> tuple[Offer, ...]:
         found |= dict.fromkeys(_in_metas(root))
     if not found and "data-price" in text:
         found |= dict.fromkeys(_in_data(root))
-    if not found and '"price"' in text and "json" in text.lower():
+    if not found and '"price"' in text and ("json" in text or "json" in text.lower()):
         # The state of a page with many products describes more than this page.
         state = dict.fromkeys(_in_scripts(root, *_STATE_TYPES))
         found |= state if len(state) <= _MOST_STATE else {}

@@ -279,20 +279,17 @@ def head_of(root: markup.Element) -> PageMetadata:
 def _keyed(blocks: Blocks, known: canonical.KnownKeys, *, exact: bool) -> tuple[list[str], list[str]]:
     """Return the normal form and the key of each block; a known text is already normalised."""
     outside, in_cells = known
-    keys = [
-        in_cells.get(raw) if trait & CELL else outside.get(raw)
-        for raw, trait in zip(blocks.texts, blocks.traits, strict=True)
-    ]
     texts = list(blocks.texts)
-    found = list[str]()
-    for i, key in enumerate(keys):
-        if key is None:
-            cell = 1 if blocks.traits[i] & CELL else 0
-            texts[i] = text = normalise(texts[i])
-            said = json_text.form(text) if blocks.json and blocks.json[i] else text
-            key = known[cell].get(text) or canonical.key(said, cell=bool(cell), exact=exact)  # noqa: PLW2901
-        found.append(key)
-    return texts, found
+    keys = [
+        in_cells.get(raw, "") if trait & CELL else outside.get(raw, "")
+        for raw, trait in zip(texts, blocks.traits, strict=True)
+    ]
+    for i in [i for i, key in enumerate(keys) if not key]:
+        cell = 1 if blocks.traits[i] & CELL else 0
+        texts[i] = text = normalise(texts[i])
+        said = json_text.form(text) if blocks.json and blocks.json[i] else text
+        keys[i] = known[cell].get(text) or canonical.key(said, cell=bool(cell), exact=exact)
+    return texts, keys
 
 
 def _metas(root: markup.Element) -> dict[str, str]:

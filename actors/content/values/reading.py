@@ -37,6 +37,7 @@ MOST_READ = 4_000
 MOST_VALUES = 200
 
 _LABELS = word_lists("values")["labels"]
+_DIGIT = re.compile(r"\d")
 _EXACT = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BEFORE = re.compile(rf"({BEFORE})[ \u00a0]{{0,2}}$")
 _LONGEST_BEFORE, _LONGEST_KEY = 8, 70
@@ -91,6 +92,8 @@ def values_in(text: str, writing: Writing, label: str = "") -> list[ValueSpan]:
         ValueSpan(at.start, at.end, Value(_cut(text, at.start, at.end), "availability", value=at.state))
         for at in availability_in(lowered)
     ]
+    if not _DIGIT.search(flat):  # no other value lacks a figure
+        return _apart(said)[:MOST_VALUES]
     found = _apart(
         [*_dates(text, lowered, writing), *_clocks(text, lowered, writing), *_versions(text, lowered), *said]
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from functools import lru_cache
 
 BITS = 53
 """JavaScript and RFC 8785 keep integers of this size exact."""
@@ -21,6 +20,7 @@ _FURTHER_MARKS = "–—−•·«»“”„‘’…€©®™¶→"
 _PART = 9
 """Bytes of a word's part in a shingle: 8 of its hash, and space for the carry of three summands."""
 _LANE = _PART * _SHINGLE
+_MOST_KNOWN = 8192
 
 
 def content_hash(text: str) -> str:
@@ -50,8 +50,7 @@ def simhash(text: str) -> int:
     # One long integer has a lane per word, with its parts as first, second and third word of a shingle. Adding it to
     # itself, shifted by one and by two lanes and parts, sums each shingle in the first part of its lane. Then set bits
     # are counted over each column of bytes: neither lanes nor the 53 sums need an interpreted loop.
-    hashes = {word: _word_hash(word) for word in set(words)}
-    laid = int.from_bytes(b"".join(map(hashes.__getitem__, words)), "little")
+    laid = int.from_bytes(b"".join(map(_WORD_HASHES.__getitem__, words)), "little")
     further = 8 * (_LANE + _PART)
     summed = (laid + (laid >> further) + (laid >> 2 * further)).to_bytes(_LANE * len(words), "little")
     columns = [int.from_bytes(summed[byte : _LANE * lanes : _LANE], "little") for byte in range(8)]
@@ -73,8 +72,17 @@ def _words_of(text: str) -> list[str]:
     return words if "".join(words).replace("_", "").isalnum() else _WORD.findall(text)
 
 
-@lru_cache(maxsize=8192)
-def _word_hash(word: str) -> bytes:
-    """Return a word's parts as first, second and third word of a shingle, concatenated."""
-    plain = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
-    return b"".join((plain * odd & _MASK).to_bytes(_PART, "little") for odd in (_FIRST, _SECOND, _THIRD))
+class _WordHashes(dict[str, bytes]):
+    """A word's parts as first, second and third word of a shingle, concatenated."""
+
+    def __missing__(self, word: str) -> bytes:
+        plain = int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest())
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[word] = parts = b"".join(
+            (plain * odd & _MASK).to_bytes(_PART, "little") for odd in (_FIRST, _SECOND, _THIRD)
+        )
+        return parts
+
+
+_WORD_HASHES = _WordHashes()
