@@ -211,10 +211,15 @@ def _settled(texts: bytes, keys: bytes, traits: bytes) -> SettledState:
 
 def placed(memory: PageMemory) -> SettledState:
     """Return the reported state with the places of its blocks, needed only for reports."""
-    told = settled_of(memory)
-    if not memory.places:
+    return _placed(memory.texts, memory.keys, memory.traits, memory.places)
+
+
+@lru_cache(maxsize=1)
+def _placed(texts: bytes, keys: bytes, traits: bytes, places: bytes) -> SettledState:
+    told = _settled(texts, keys, traits)
+    if not places:
         return told
-    return replace(told, places=unpack_places(memory.places, "\n".join(told.texts).encode("utf-8", "replace")))
+    return replace(told, places=unpack_places(places, "\n".join(told.texts).encode("utf-8", "replace")))
 
 
 def known_keys(memory: PageMemory) -> KnownKeys:

@@ -61,10 +61,7 @@ def file_of(address: str) -> str:
     >>> file_of("/download")
     ''
     """
-    if "?" in address or "#" in address:
-        address = address.partition("#")[0].partition("?")[0]
-    elif "." not in address[-_ENDING:]:
-        return ""  # the common case
+    address = address.partition("#")[0].partition("?")[0]
     if address.rpartition(".")[2].lower() not in _FILE_KINDS:
         return ""
     name = unquote(address.rpartition("/")[2])
@@ -118,7 +115,8 @@ _DATA_NAME = re.compile(r"data-[a-z][a-z0-9-]*")
 _UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "width", "height", "onclick")
 _NOTHING = dict[str, str]()
 _BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
-_ENDS = {tag: ((tag,),) for tag in PLACING}
+_ENDS: Mapping[str, tuple[tuple[str, ...], ...]] = {tag: ((tag,),) for tag in PLACING}
+_NO_ROWS: tuple[tuple[str, ...], ...] = ()
 
 
 class WalkedTree(Struct, frozen=True):
@@ -150,7 +148,7 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
             common = not items or is_common(named)
             if tag == "input" and not trait & CONTROL and named.get("value") and _is_shown(named):
                 own = kind = _BREAK
-            outer, row = trait, ()
+            outer, row = trait, _NO_ROWS
             if kind >= _BREAK:
                 if held or said:
                     add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
@@ -170,7 +168,9 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 if skips:
                     skips, kind = skips - 1, _UNSEEN if markup.skips_ahead(element, named) else _LINK
                 links += kind == _LINK
-                if kind == _LINK and "href" in named and (name := file_of(named["href"])):
+                href = named.get("href", "") if kind == _LINK else ""
+                # Most addresses need no call: they have no ending and no query.
+                if ("." in href[-_ENDING:] or "?" in href or "#" in href) and (name := file_of(href)):
                     add(name)
             if not common and (kind not in _SKIPPED or tag in _UNFOLDED):
                 said, text = said or _said(named), _of_control(tag, named, text)

@@ -53,7 +53,7 @@ def heads_of(root: Element, text: str) -> tuple[str, ...]:
     title = normalise(" ".join((root.findtext(".//head/title") or "").split()))
     described = next((meta for meta in root.iter("meta") if meta.get("name") == "description"), None)
     found = [title[:_LONGEST], "" if described is None else normalise(described.get("content") or "")[:_LONGEST]]
-    if 0 < text.count("<img") <= _MOST_PICTURES:
+    if 1 < len(text.split("<img", _MOST_PICTURES + 1)) <= _MOST_PICTURES + 1:
         images = (image for image in root.iterfind(".//img") if not image.get("alt"))
         found += [unquote(urlsplit(image.get("src") or "").path.rpartition("/")[2])[:_LONGEST] for image in images]
     return tuple(found)
