@@ -215,7 +215,7 @@ def _text_of(element: markup.Element) -> str:
 def _lines_of(element: markup.Element) -> list[str]:
     small = [text for one in element.iter() if _KICKER.search(one.get("class") or "") for text in one.itertext()]
     lines = [text for line in markup.lines(element) if (text := _one_line(line))]
-    kickers = {text for part in small if (text := _one_line(part))}
+    kickers = sorted({text for part in small if (text := _one_line(part))}, key=len, reverse=True)
     cut = [line.removeprefix(next(filter(line.startswith, kickers), "")).strip(" :|") for line in lines]
     return [line for line in cut if line] or lines
 

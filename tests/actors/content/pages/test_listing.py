@@ -70,6 +70,12 @@ def test_a_card_is_named_by_its_heading_without_the_words_above_it() -> None:
     assert [title for title, _ in found(f"<main>{rows}</main>")] == ["The harbour", "The museum"]
 
 
+def test_the_longest_words_above_a_name_are_left_out() -> None:
+    above = "".join(f"<i class=kicker>{'Town hall'[:end]}</i><br>" for end in range(1, 10))
+    rows = "".join(f'<div><a href="/n/{name}">{above}Town hall: the {name} and its sea</a></div>' for name in NAMES)
+    assert [title for title, _ in found(f"<main>{rows}</main>")] == [f"the {name} and its sea" for name in NAMES]
+
+
 def test_a_list_of_external_links_has_items_and_a_wall_next_to_a_list_has_none() -> None:
     away = "".join(f'<li><a href="https://{name}.example/x">What {name} says of it all</a></li>' for name in "bcdef")
     assert len(found(f"<main><ul>{away}</ul></main>")) == 5
