@@ -22,7 +22,7 @@ from actors.parts import Parts
 from actors.recorder.signing import Directory
 from actors.settings import Settings
 from actors.signatures.event import Signer
-from actors.sources.schedule.budgets import LookRate
+from actors.sources.schedule.budgets import CheckRate
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template
 from actors.world import World
@@ -74,7 +74,7 @@ class AppContext:
     draining: Callable[[], bool]
     importer: Mailbox[ImportMessage]
     look_keys: Callable[[str, int], Awaitable[Directory]] | None = None
-    spent: Callable[[], LookRate] = LookRate
+    spent: Callable[[], CheckRate] = CheckRate
     clock_doubt: Callable[[], str] = str
     test_without_actor: Callable[[Destination], Awaitable[TestResult]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -115,7 +115,7 @@ def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
         alert_changes=matcher.changes,
         private_since=registry.table.private_since,
         source_changes=lambda: registry.table.changes,
-        spent=lambda: registry.watchman.spent,
+        spent=lambda: registry.watchman.check_rate,
         clock_doubt=lambda: parts.pruner.doubt,
         test_without_actor=deliveries.test_without_actor,
     )

@@ -24,7 +24,7 @@ from actors.settings import Settings
 from actors.sources.admission import Admission
 from actors.sources.ports import Ports
 from actors.sources.registry.actor import Registry
-from actors.sources.schedule.budgets import HopBudget
+from actors.sources.schedule.budgets import ItemPageBudget
 from actors.world import World
 from storage.records.key import SigningKey
 from storage.sql.storage import Storage
@@ -113,7 +113,7 @@ class Parts:
             Admission(self.storage.alerts),
             trio.CapacityLimiter(settings.looks_at_once),
             shifts=self.shifts,
-            hops=HopBudget(settings.follow_all_per_hour),
+            item_page_budget=ItemPageBudget(settings.follow_all_per_hour),
         )
         self.registry = Registry(self.ports, self.sources, self.registry_box)
 
@@ -138,7 +138,7 @@ class Parts:
             table=self.registry.table,
             destinations=self.destinations,
             deliveries=self.deliveries,
-            gate=self.ports.gate,
+            gate=self.ports.pause_switch,
             members=self.storage.members,
             journal=journal,
             started_at=self.world.now(),

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from actors.settings import Settings
-from actors.sources.schedule.budgets import Price, first_guess, moved
+from actors.sources.schedule.budgets import Price, adjusted_price, first_guess
 from bench.cadence_policies import Product
 from bench.cadence_traces import CEILING, DAY, MEAN, Trace
 from bench.topic import size
@@ -39,7 +39,7 @@ def controlled(traces: Sequence[Trace]) -> dict[str, float]:
         now, number = heapq.heappop(queue)
         while tick + TICK <= now:
             tick += TICK
-            price = Price(moved(price.value, sum(1 / wait for wait in waits), target, TICK), price.exponent)
+            price = Price(adjusted_price(price.value, sum(1 / wait for wait in waits), target, TICK), price.exponent)
         watcher, trace = watchers[number], traces[number]
         watcher.price = price
         wait = watcher.wait(_moment(trace, now), _found(trace, last[number], now), now - last[number], rng.random())

@@ -38,7 +38,7 @@ class Product:
         times = [Millis(round(moment * 1000)) for moment in found]
         known = pace.decode(self.memory)
         before = at if self.before is None else self.before
-        rhythm = pace.learned(known.rhythm, at, before, times, bool(times))
+        rhythm = pace.learn(known.rhythm, at, before, times, bool(times))
         interval = cadence.interval_of(rhythm, now, self.price, LIMITS)
         self.memory, self.before = pace.encode(Pace(rhythm, known.hints)), at
         return (cadence.due_after(at, interval, Hints(), LIMITS, draw) - at) / 1000

@@ -60,8 +60,8 @@ class Figures:
 
     def _of_sources(self) -> list[Figure]:
         last, census = self._watchman.last, self._overseer.table.census()
-        last_spent, states = self._watchman.spent, self._overseer.table.states()
-        open_gate = float(not self._overseer.gate.closed)
+        last_spent, states = self._watchman.check_rate, self._overseer.table.states()
+        open_gate = float(not self._overseer.gate.is_closed)
         return [
             Figure("sources", "Sources, paused ones too.", (), {(): len(self._overseer.table)}),
             Figure("sources_health", "Sources by the flag of their health.", ("flag",), _each(census, RANK)),

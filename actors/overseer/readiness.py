@@ -44,7 +44,7 @@ class Readiness:
         return {
             "storage": self._stored_well(),
             "recorder": self.recorder.says(),
-            "watching": self.registry.watchman.says(),
+            "watching": self.registry.watchman.fault(),
             "members": self.storage.ownership.silence(),
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),
@@ -68,7 +68,7 @@ class Readiness:
         if self.stopping():
             return "the service is stopping"
         # Nodes drain together: requests and streams must still find a ready one.
-        drained = self.overseer.gate.drained and not self.storage.ownership.shared
+        drained = self.overseer.gate.is_drained and not self.storage.ownership.shared
         return "checks are stopped until a person resumes them" if drained else ""
 
 

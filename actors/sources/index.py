@@ -22,14 +22,14 @@ from actors.errors import NotFound, TooSoon
 from actors.messages.sources import LookNow, SettingsChanged
 from actors.messages.views import SourceExamination, SourcePage, SourceSelection, SourceSort, SourceView, picks
 from actors.sources.checks import progress
-from actors.sources.checks.access import SHUT_OUT
+from actors.sources.checks.access import SIGNED_OUT_STATUSES
 from actors.sources.checks.fetch import host_of
 from actors.sources.explanation import examined
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking, StateCounts, TagCounts
 from actors.sources.schedule.budgets import RENDERED, Price, cost_of, first_guess
-from actors.sources.schedule.cadence import wait_of
-from actors.sources.schedule.overdue import Round
+from actors.sources.schedule.cadence import startup_wait
+from actors.sources.schedule.overdue import OverdueRound
 from actors.sources.tiers import BEHAVIOURS, readers
 from storage.records import tally
 from storage.records.identity import SERVICE, Millis, SourceId
@@ -111,7 +111,7 @@ class SourceIndex:
             polled += sum(map(sqrt, costs))  # costlier sources are checked less
             await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
-        self._ports.market.price = Price(value, settings.cadence_evenness)
+        self._ports.pricing.price = Price(value, settings.cadence_evenness)
         await self.start_all(idle)
 
     def runs(self, live: LiveSource) -> bool:
@@ -131,8 +131,8 @@ class SourceIndex:
             watched = now - 1000 * (self._ports.settings.sweep + UNWATCHED)
             for live in part:
                 if (live.hot.next_look_at or 0) <= now:
-                    wait = wait_of(late, live.hot.interval, chance.random(), page=live.source.tier.has_diff)
-                    live.doubted = (live.hot.next_look_at or 0) < watched
+                    wait = startup_wait(late, live.hot.interval, chance.random(), page=live.source.tier.has_diff)
+                    live.unconfirmed = (live.hot.next_look_at or 0) < watched
                     live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
             for live in part:
                 if self.idles(live):  # the ownership may have changed
@@ -182,7 +182,7 @@ class SourceIndex:
         """Check the signed-out borrowers again: a lender's new headers may open them. Loops over all."""
         for part in self.slices():
             for live in part:
-                shut = live.hot.last_error is not None and live.hot.last_status in (HTTPStatus.OK, *SHUT_OUT)
+                shut = live.hot.last_error is not None and live.hot.last_status in (HTTPStatus.OK, *SIGNED_OUT_STATUSES)
                 if shut and self.runs(live) and self._ports.lenders.of(live.source) is lender:
                     self.request_check(live)
             await trio.lowlevel.checkpoint()
@@ -247,9 +247,9 @@ class SourceIndex:
     def earliest(self, live: LiveSource) -> Millis:
         """Return when a user may next request a check: courtesy (not to an own host), a breaker, the server's wish."""
         now = self._ports.world.now()
-        hot = progress.settle(live.hot, now, limits_of(live.effective, self._ports.settings))
+        hot = progress.cap_waits(live.hot, now, limits_of(live.effective, self._ports.settings))
         # A time in the future is from a clock that was ahead, so it is ignored.
-        last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.asked_at))
+        last = max(moment if moment <= now else 0 for moment in (hot.last_look_at or 0, live.requested_at))
         own = self._ports.egress.hosts.is_internal(host_of(live.source.watch_url))
         earliest = last + (OWN_FLOOR if own else round(self._ports.settings.cadence_floor * 1000))
         if hot.breaker.state == "open" or hot.not_before is not None:
@@ -367,7 +367,7 @@ class SourceIndex:
     def census(self) -> Mapping[Flag, int]:
         return self._ranking.census()
 
-    async def round(self) -> Round:
+    async def round(self) -> OverdueRound:
         """Return the figures of watching. Loops over all sources."""
         now = self._ports.world.now()
         sources = overdue = waiting = looks = calmly = 0
@@ -390,7 +390,7 @@ class SourceIndex:
             await trio.lowlevel.checkpoint()
         self._overdue = calmly
         there = worst is not None and worst[1] in self._live  # it may have been dropped
-        return Round(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
+        return OverdueRound(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
 
     async def unsaved(self) -> Sequence[LiveSource]:
         """Return the sources with unsaved state, or with finished days to store.
@@ -400,13 +400,13 @@ class SourceIndex:
         found: list[LiveSource] = []
         today = self._ports.world.now() // DAY
         for part in _slices(self._live.values()):
-            found += [live for live in part if live.behind or tally.has_over(live.tally, today)]
+            found += [live for live in part if live.needs_save or tally.has_over(live.tally, today)]
             await trio.lowlevel.checkpoint()
         return found
 
     def take_unsaved(self, live: LiveSource) -> StoredState:
         live.unsaved = False
-        return live.swept()
+        return live.state_to_save()
 
     async def planned(self) -> float:
         """Return the planned checks a second of all polled sources, rendered ones weighted by cost. Loops over all."""
@@ -434,7 +434,7 @@ class SourceIndex:
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
         self.changes += 1
-        live.tags = self._ports.tags
+        live.tags = self._ports.tag_table
         live.inherit()
         if live.source.practice is not None:
             self._practice.add(live.source.id)
@@ -504,7 +504,7 @@ def _overdue(live: LiveSource, now: Millis) -> bool:
     """Return whether a check is late; a resting source is not, even if the clock was set."""
     due = live.hot.next_look_at
     late = live.source.enabled and due is not None and now > due + LATE
-    return late and (live.rests_until is None or trio.current_time() > live.rests_until + LATE / 1000)
+    return late and (live.sleeps_until is None or trio.current_time() > live.sleeps_until + LATE / 1000)
 
 
 def as_stored(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
@@ -513,7 +513,7 @@ def as_stored(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
         return LiveSource(stored.source, stored.hot, stored.version)
     after = renewed(live, stored.source)
     after.tally = after.saved_tally = stored.hot.tally  # another node's checks
-    after.cookies = live.cookies.met(stored.hot.cookies)
+    after.cookies = live.cookies.merge(stored.hot.cookies)
     after.hot, after.version, after.unsaved = stored.hot, stored.version, False
     return after
 
@@ -521,7 +521,11 @@ def as_stored(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
 def renewed(live: LiveSource, source: Source) -> LiveSource:
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
-    after.asked_at, after.owed, after.saved_tally = live.asked_at, live.owed, live.saved_tally
-    after.doubted = live.doubted or not live.source.enabled
-    after.cookies, after.read_as = live.cookies, live.read_as
+    after.requested_at, after.uncertain_frames, after.saved_tally = (
+        live.requested_at,
+        live.uncertain_frames,
+        live.saved_tally,
+    )
+    after.unconfirmed = live.unconfirmed or not live.source.enabled
+    after.cookies, after.compared_as = live.cookies, live.compared_as
     return after

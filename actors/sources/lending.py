@@ -21,31 +21,31 @@ from storage.records.identity import SourceId
 from storage.records.source import Source
 
 if TYPE_CHECKING:  # an actor stores them; pure code also reads places
-    from actors.sources.session_cookies import KeptCookies
+    from actors.sources.session_cookies import SessionCookies
 
-BELOW: Final = "*."
+WILDCARD: Final = "*."
 _OWN: Final = 1 << 16
 """The precision of a lender's own origin: higher than any named place."""
 
 
-def read_places(texts: tuple[str, ...]) -> tuple[str, ...]:
+def parse_places(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return normalized places, each once. Raises UrlRefused.
 
     >>> read_places(("*.Example.com", "example.com:8443", "EXAMPLE.com."))
     ('*.example.com', 'example.com:8443', 'example.com')
     """
-    return tuple(dict.fromkeys(_read(text) for text in texts))
+    return tuple(dict.fromkeys(_parse_place(text) for text in texts))
 
 
-def _read(text: str) -> str:
-    below = BELOW if text.startswith(BELOW) else ""
-    rest = text.removeprefix(BELOW)
+def _parse_place(text: str) -> str:
+    wildcard = WILDCARD if text.startswith(WILDCARD) else ""
+    rest = text.removeprefix(WILDCARD)
     url = parse_url(f"https://{rest}", schemes=("https",))
     if url.target != "/" or "/" in rest:
         raise UrlRefused("url-host", f"{text[:60]!r} is no host: a host has no path")
-    if below and "." not in url.host:
+    if wildcard and "." not in url.host:
         raise UrlRefused("url-host", f"{text[:60]!r} would match every host of a top-level domain")
-    return below + url.authority
+    return wildcard + url.authority
 
 
 def is_at(place: str, url: Url) -> bool:
@@ -57,7 +57,7 @@ def is_at(place: str, url: Url) -> bool:
     """
     if not url.secure:
         return False
-    if place.startswith(BELOW):
+    if place.startswith(WILDCARD):
         return url.authority.endswith(place[1:])
     return url.authority == place
 
@@ -66,20 +66,20 @@ class Keeper(Protocol):
     """A current source with its renewed cookies; see `LiveSource`."""
 
     source: Source
-    cookies: KeptCookies
+    cookies: SessionCookies
 
     @property
     def effective(self) -> Source:
         """The effective source."""
 
 
-class EffectiveSource(NamedTuple):
+class ResolvedSource(NamedTuple):
     """A source as it is checked. cookies: those to send and renew, if any. lender: the title of the headers' owner, ""
     for its own.
     """
 
     source: Source
-    cookies: KeptCookies | None
+    cookies: SessionCookies | None
     lender: str = ""
 
 
@@ -88,50 +88,52 @@ class Lenders:
 
     def __init__(self) -> None:
         self._lenders: dict[SourceId, Keeper] = {}
-        self._known: dict[SourceId, Keeper | None] = {}
+        self._by_borrower: dict[SourceId, Keeper | None] = {}
         """By borrower. Bound: the number of sources."""
 
     def put(self, live: Keeper) -> None:
         id = live.source.id
-        was = self._lenders.pop(id, None)
+        before = self._lenders.pop(id, None)
         if live.source.headers and live.source.headers_for:
             self._lenders[id] = live
-        if was is not None or id in self._lenders:
-            self._known.clear()
-        self._known.pop(id, None)
+        if before is not None or id in self._lenders:
+            self._by_borrower.clear()
+        self._by_borrower.pop(id, None)
 
     def drop(self, source: SourceId) -> None:
-        self._known.pop(source, None)
+        self._by_borrower.pop(source, None)
         if self._lenders.pop(source, None) is not None:
-            self._known.clear()
+            self._by_borrower.clear()
 
     def of(self, source: Source) -> Keeper | None:
         if not self._lenders or source.headers is not None or source.practice is not None:
             return None
-        if source.id not in self._known:
+        if source.id not in self._by_borrower:
             try:
-                self._known[source.id] = self.at(parse_url(source.url))
+                self._by_borrower[source.id] = self.at(parse_url(source.url))
             except UrlRefused:  # another version took it
-                self._known[source.id] = None
-        return self._known[source.id]
+                self._by_borrower[source.id] = None
+        return self._by_borrower[source.id]
 
     def at(self, url: Url) -> Keeper | None:
         """Return the lender for a URL: of several the one with the most precise place."""
-        meant = ((_exactness(live.source, url), live) for live in self._lenders.values())
-        found = [(exact, live) for exact, live in meant if exact]
-        first = min(found, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
-        return None if first is None else first[1]
+        ranked = ((_precision(live.source, url), live) for live in self._lenders.values())
+        candidates = [(precision, live) for precision, live in ranked if precision]
+        best = min(candidates, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
+        return None if best is None else best[1]
 
-    def borrowed(self, live: Keeper) -> EffectiveSource:
+    def resolve(self, live: Keeper) -> ResolvedSource:
         lender, source = self.of(live.source), live.effective
         if lender is None:
-            return EffectiveSource(source, live.cookies)
+            return ResolvedSource(source, live.cookies)
         # The page seen before may have been the one without sign-in.
-        seen = replace(source, headers=lender.source.headers, detection=replace(source.detection, asks_password=False))
-        return EffectiveSource(seen, cookies_at(lender, parse_url(source.url)), lender.source.called)
+        borrowing = replace(
+            source, headers=lender.source.headers, detection=replace(source.detection, asks_password=False)
+        )
+        return ResolvedSource(borrowing, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
-def cookies_at(lender: Keeper, url: Url) -> KeptCookies | None:
+def cookies_at(lender: Keeper, url: Url) -> SessionCookies | None:
     """Return a lender's cookies if a URL shares them: WebSockets and pages do (RFC 6265, 8.5)."""
     return lender.cookies if is_own(lender.source, url) else None
 
@@ -146,12 +148,12 @@ def is_lendable(headers: str | None) -> bool:
     return headers is not None and given_request(headers).body is None
 
 
-def _exactness(lender: Source, url: Url) -> int:
+def _precision(lender: Source, url: Url) -> int:
     if is_own(lender, url):
         return _OWN
     return max(
         (
-            len(place) + (0 if place.startswith(BELOW) else _OWN // 2)
+            len(place) + (0 if place.startswith(WILDCARD) else _OWN // 2)
             for place in lender.headers_for
             if is_at(place, url)
         ),

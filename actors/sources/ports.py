@@ -23,11 +23,11 @@ from actors.sources.body_cache import BodyCache
 from actors.sources.dedup_window import DedupWindow
 from actors.sources.lending import Lenders
 from actors.sources.ranking import Ranking, StateCounts
-from actors.sources.schedule.budgets import HopBudget, Price
+from actors.sources.schedule.budgets import ItemPageBudget, Price
 from actors.sources.schedule.cadence import Limits
 from actors.sources.schedule.failure_delays import FailureDelays
 from actors.sources.schedule.pause import PauseSwitch
-from actors.sources.session_cookies import KeptCookies, TriedCookies
+from actors.sources.session_cookies import PreviewCookies, SessionCookies
 from actors.world import World
 from storage.records import tally
 from storage.records.alert import Alert
@@ -53,7 +53,7 @@ class SharedPrice:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Shared by all sources. `looks` bounds concurrent fetching and reading."""
+    """Shared by all sources. `check_slots` bounds concurrent fetching and reading."""
 
     world: World
     settings: Settings
@@ -61,45 +61,45 @@ class Ports:
     egress: Egress
     recorder: Mailbox[RecorderMessage]
     admission: Admission
-    looks: trio.CapacityLimiter
-    market: SharedPrice = field(default_factory=SharedPrice)
-    shelf: BodyCache = field(default_factory=BodyCache)
-    gate: PauseSwitch = field(default_factory=PauseSwitch)
+    check_slots: trio.CapacityLimiter
+    pricing: SharedPrice = field(default_factory=SharedPrice)
+    body_cache: BodyCache = field(default_factory=BodyCache)
+    pause_switch: PauseSwitch = field(default_factory=PauseSwitch)
 
     @property
     def sweep(self) -> float:
         """Seconds until lazily saved state is stored: sooner if other nodes show it too."""
         return min(self.settings.sweep, SHARED_SWEEP) if self.storage.ownership.shared else self.settings.sweep
 
-    patience: FailureDelays = field(default_factory=FailureDelays)
+    failure_delays: FailureDelays = field(default_factory=FailureDelays)
     shifts: Shifts | None = None
-    hops: HopBudget = field(default_factory=lambda: HopBudget(1000))
+    item_page_budget: ItemPageBudget = field(default_factory=lambda: ItemPageBudget(1000))
     lenders: Lenders = field(default_factory=Lenders)
-    tried: TriedCookies = field(default_factory=TriedCookies)
-    tags: TagTable = field(default_factory=TagTable)
+    preview_cookies: PreviewCookies = field(default_factory=PreviewCookies)
+    tag_table: TagTable = field(default_factory=TagTable)
 
     async def take_alerts(self, alerts: Sequence[Alert]) -> None:
         """Take the current alerts: they decide admitted frames and the delay of notices."""
         await self.admission.take(alerts)
-        await self.patience.take(alerts)
+        await self.failure_delays.update(alerts)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class LiveSource:
     """A source's current state: its actor writes it, the registry reads it, in one Trio run without a lock.
 
-    `unsaved`: `hot` is newer than storage; the registry's sweep clears it. `asked_at`: the last check requested by a
-    user. `ranking` tracks the health and `states` the state, once the source is in them. `push` and `window` are a
-    push source's connection state and its recently admitted frames (None until its actor has read them). `owed`:
-    admitted frames (mark, own id, draft) of an earlier run of the actor that may not be stored. `version` is that of
-    the stored state which `hot` came from. `tally` counts checks and is ahead of any stored state: a check counts when
-    it ends, even if its harvest is lost. `saved_tally` is certainly stored. Likewise `cookies`, which all users of the
-    same headers share: renewed ones stay, whether or not harvest and record do. `source` is the stored record;
-    `effective` adds the settings inherited from tags. It is recomputed when the record, its tags' defaults or their
-    table change (`inherit`), not at each check. `memory` is `hot` without newly renewed cookies, an attribute for
-    loops over all sources. `read_as`: the settings of the memory's last comparison, None before this process's first
-    check. `doubted`: it was unwatched for a while, so no trouble is reported before the next check. `rests_until`: the
-    end of its actor's rest by the loop's clock, which can't be set; None: it does not rest.
+    `unsaved`: `hot` is newer than storage; the registry's sweep clears it. `requested_at`: the last check requested by
+    a user. `ranking` tracks the health and `states` the state, once the source is in them. `push` and `window` are a
+    push source's connection state and its recently admitted frames (None until its actor has read them).
+    `uncertain_frames`: admitted frames (mark, own id, draft) of an earlier run of the actor that may not be stored.
+    `version` is that of the stored state which `hot` came from. `tally` counts checks and is ahead of any stored state:
+    a check counts when it ends, even if its harvest is lost. `saved_tally` is certainly stored. Likewise `cookies`,
+    which all users of the same headers share: renewed ones stay, whether or not harvest and record do. `source` is the
+    stored record; `effective` adds the settings inherited from tags. It is recomputed when the record, its tags'
+    defaults or their table change (`inherit`), not at each check. `memory` is `hot` without newly renewed cookies, an
+    attribute for loops over all sources. `compared_as`: the settings of the memory's last comparison, None before this
+    process's first check. `unconfirmed`: it was unwatched for a while, so no trouble is reported before the next check.
+    `sleeps_until`: the end of its actor's sleep by the loop's clock, which can't be set; None: it does not sleep.
     """
 
     source: Source
@@ -107,42 +107,42 @@ class LiveSource:
     version: Version = FIRST
     tags: TagTable = _NO_TAGS
     unsaved: bool = False
-    doubted: bool = False
-    asked_at: Millis = _NEVER
-    rests_until: float | None = None
+    unconfirmed: bool = False
+    requested_at: Millis = _NEVER
+    sleeps_until: float | None = None
     ranking: Ranking | None = None
-    read_as: Source | None = None
+    compared_as: Source | None = None
     states: StateCounts | None = None
     push: PushView | None = None
     window: DedupWindow | None = None
-    owed: Sequence[tuple[bytes, str, Draft]] = ()
+    uncertain_frames: Sequence[tuple[bytes, str, Draft]] = ()
     tally: bytes = field(init=False)
     saved_tally: bytes = field(init=False)
-    cookies: KeptCookies = field(init=False)
+    cookies: SessionCookies = field(init=False)
     mailbox: Mailbox[SourceMessage] = field(init=False)
     _effective: Source = field(init=False)
-    _inherits: Source = field(init=False)
+    _inherited_for: Source = field(init=False)
 
     def __post_init__(self) -> None:
-        self._effective = self._inherits = self.source
+        self._effective = self._inherited_for = self.source
         self.tally = self.saved_tally = self.memory.tally
-        self.cookies = KeptCookies(self.source.id, self.memory.cookies)
+        self.cookies = SessionCookies(self.source.id, self.memory.cookies)
         self.mailbox = Mailbox(f"source/{self.source.id}", 2)
 
     @property
     def effective(self) -> Source:
         """The record with inherited settings: how the source is watched."""
-        if self._inherits is not self.source:
+        if self._inherited_for is not self.source:
             self.inherit()
         return self._effective
 
     def inherit(self) -> bool:
         """Recompute the inherited settings; return whether the effective ones changed."""
-        before, found = self._effective, self.tags.of(self.source)
-        self._inherits = self.source
-        if found == before:
+        before, after = self._effective, self.tags.of(self.source)
+        self._inherited_for = self.source
+        if after == before:
             return False
-        self._effective = found
+        self._effective = after
         return True
 
     @property
@@ -163,23 +163,23 @@ class LiveSource:
 
     def count(self, at: Millis, verdict: Verdict, body: bytes = b"") -> None:
         """Count a check. body: a mark of its body."""
-        self.put_tally(tally.noted(self.tally, at, verdict, body))
+        self.set_tally(tally.noted(self.tally, at, verdict, body))
 
-    def put_tally(self, counted: bytes) -> None:
+    def set_tally(self, tally: bytes) -> None:
         """Replace the tally; each state saved from now on has it."""
-        self.tally = counted
-        self.memory = replace(self.memory, tally=counted)
+        self.tally = tally
+        self.memory = replace(self.memory, tally=tally)
 
-    def stored(self, hot: SourceRuntime) -> None:
+    def mark_stored(self, hot: SourceRuntime) -> None:
         """Record that storage has this state, with its tally and cookies."""
         self.saved_tally = hot.tally
-        self.cookies.heard(parted(hot.cookies)[0], stored=True)
+        self.cookies.on_saved(parted(hot.cookies)[0], saved=True)
 
     @property
-    def behind(self) -> bool:
-        return self.unsaved or self.tally is not self.saved_tally or self.cookies.behind
+    def needs_save(self) -> bool:
+        return self.unsaved or self.tally is not self.saved_tally or self.cookies.needs_save
 
-    def swept(self) -> SourceState:
+    def state_to_save(self) -> SourceState:
         """Return the state to save without a harvest, under the same version."""
         return SourceState(self.source.id, self.hot, None, self.version, self.version)
 
@@ -187,7 +187,7 @@ class LiveSource:
         return f"LiveSource({self.source.type} {self.source.watch_url!r}, next {self.hot.next_look_at})"
 
 
-def drawn(world: World) -> Version:
+def new_version(world: World) -> Version:
     return Version(int.from_bytes(world.entropy(8), "big") >> 2)
 
 

@@ -22,95 +22,97 @@ from storage.records.identity import SourceId
 from storage.records.source import Age, joined, parted
 from supervision import Mailbox, MailboxFull
 
-MOST_TRIED: Final = 64
+MOST_PREVIEWS: Final = 64
 LONGEST: Final = 900.0
 """Seconds that the cookies of a previewed URL are kept, for a user who is still filling in the form."""
 
 
-class KeptCookies:
-    """One set of cookies. source: the owner, None for a preview. `kept`: in the format of `actors/egress/cookies.py`,
-    "" until one is renewed. `text`: the same with their age. `behind`: storage has older ones, as far as known.
+class SessionCookies:
+    """One set of cookies. source: the owner, None for a preview.
+
+    `current`: in the format of `actors/egress/cookies.py`, "" until one is renewed. `text`: the same with their age.
+    `needs_save`: storage has older ones, as far as known.
     """
 
-    __slots__ = ("_saved", "_urgent", "age", "behind", "kept", "source", "text")
+    __slots__ = ("_saved_age", "_urgent", "age", "current", "needs_save", "source", "text")
 
     def __init__(self, source: SourceId | None, stored: str = "") -> None:
         self.source = source
-        self.age, self.kept = parted(stored)
-        self._saved, self.text = self.age, stored
-        self._urgent = self.behind = False
+        self.age, self.current = parted(stored)
+        self._saved_age, self.text = self.age, stored
+        self._urgent = self.needs_save = False
 
     def __repr__(self) -> str:
-        return f"<KeptCookies of {self.source}, {self.age}>"
+        return f"<SessionCookies of {self.source}, {self.age}>"
 
-    def put(self, kept: str, *, worked: bool = False) -> None:
-        """Take the cookies that a check renewed; worked: they are known to be good."""
-        if kept and kept != self.kept:
-            self._urgent = self._urgent or is_renewed(self.kept, kept)
+    def put(self, renewed: str, *, confirmed: bool = False) -> None:
+        """Take the cookies that a check renewed; confirmed: they are known to be good."""
+        if renewed and renewed != self.current:
+            self._urgent = self._urgent or is_renewed(self.current, renewed)
             given, works, turn = self.age
-            self._become(Age(given, works + worked, turn + 1), kept)
+            self._set(Age(given, works + confirmed, turn + 1), renewed)
 
-    def of_other_headers(self) -> KeptCookies:
+    def for_new_headers(self) -> SessionCookies:
         """Return the empty cookies of a source that got new headers."""
-        return KeptCookies(self.source, joined(Age(self.age.given + 1), ""))
+        return SessionCookies(self.source, joined(Age(self.age.given + 1), ""))
 
-    def met(self, stored: str) -> KeptCookies:
+    def merge(self, stored: str) -> SessionCookies:
         """Return these, merged with storage's, which another node may have written: younger ones, or for other
         headers."""
-        age, kept = parted(stored)
+        age, cookies = parted(stored)
         if age.given != self.age.given:
-            return KeptCookies(self.source, stored)
-        self.heard(age, stored=True)
+            return SessionCookies(self.source, stored)
+        self.on_saved(age, saved=True)
         if age > self.age:
-            self._become(age, kept)
+            self._set(age, cookies)
         return self
 
     def save(self, recorder: Mailbox[RecorderMessage], *, at_once: bool = False) -> None:
         """Store them now if storage's would send other cookies; else the next sweep does."""
-        if (self._urgent or (at_once and self.behind)) and self.source is not None:
+        if (self._urgent or (at_once and self.needs_save)) and self.source is not None:
             try:
-                recorder.send_nowait(SaveStates((), partial(self.heard, self.age), ((self.source, self.text),)))
+                recorder.send_nowait(SaveStates((), partial(self.on_saved, self.age), ((self.source, self.text),)))
                 self._urgent = False
             except MailboxFull:
                 pass  # the sweep saves them
 
-    def heard(self, age: Age, stored: bool) -> None:
+    def on_saved(self, age: Age, saved: bool) -> None:
         """Record whether those of an age are stored."""
-        if stored:
-            self._saved = max(self._saved, age)
-            self.behind = self.age > self._saved
+        if saved:
+            self._saved_age = max(self._saved_age, age)
+            self.needs_save = self.age > self._saved_age
 
-    def _become(self, age: Age, kept: str) -> None:
-        self.age, self.kept, self.text = age, kept, joined(age, kept)
-        self.behind = age > self._saved
+    def _set(self, age: Age, cookies: str) -> None:
+        self.age, self.current, self.text = age, cookies, joined(age, cookies)
+        self.needs_save = age > self._saved_age
 
 
-class TriedCookies:
+class PreviewCookies:
     """The cookies of previews, in memory only: adding a previewed URL continues with its renewed cookies.
 
     Keyed by origin and headers. Bounded in number and age; the least recently used go first.
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[KeptCookies, float]] = OrderedDict()
+        self._entries: OrderedDict[str, tuple[SessionCookies, float]] = OrderedDict()
 
     def __repr__(self) -> str:
-        return f"<TriedCookies {len(self._kept)}>"
+        return f"<PreviewCookies {len(self._entries)}>"
 
-    def of(self, name: str) -> KeptCookies:
+    def get(self, key: str) -> SessionCookies:
         """Return the cookies under a name; new ones if missing or expired."""
         now = trio.current_time()
-        kept, since = self._kept.pop(name, (KeptCookies(None), now))
+        cookies, since = self._entries.pop(key, (SessionCookies(None), now))
         if now - since > LONGEST:
-            kept = KeptCookies(None)
-        self._kept[name] = kept, now
-        while len(self._kept) > MOST_TRIED:
-            self._kept.popitem(last=False)
-        return kept
+            cookies = SessionCookies(None)
+        self._entries[key] = cookies, now
+        while len(self._entries) > MOST_PREVIEWS:
+            self._entries.popitem(last=False)
+        return cookies
 
-    def give(self, name: str, source: SourceId) -> KeptCookies:
+    def assign(self, key: str, source: SourceId) -> SessionCookies:
         """Return the cookies under a name for the source that was added with them."""
-        kept = self.of(name)
-        del self._kept[name]
-        kept.source = source
-        return kept
+        cookies = self.get(key)
+        del self._entries[key]
+        cookies.source = source
+        return cookies

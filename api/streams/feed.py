@@ -49,7 +49,7 @@ def overview_of(context: AppContext) -> wire.Overview:
         url=context.settings.public_url(),
         local_url=context.settings.local_url(),
         ready=not failing,
-        draining=overseer.gate.drained,
+        draining=overseer.gate.is_drained,
         failing=failing,
         sources=wire.Sources(
             total=len(overseer.table),
@@ -73,7 +73,7 @@ def overview_of(context: AppContext) -> wire.Overview:
         queues=dict(overseer.queues()),
         streams=int(metrics.streams.value),
         looks=wire.LookRate(
-            round(spent.rate, 2), context.settings.looks_per_second, round(spent.passed, 1), says=spent.says()
+            round(spent.rate, 2), context.settings.looks_per_second, round(spent.passed, 1), says=spent.text()
         ),
         loop_lag_s=round(metrics.loop_lag.value, 4),
         totals={name: int(counter.total()) for name, counter in metrics.counters().items()},

@@ -12,7 +12,7 @@ from actors.errors import Unprocessable
 from actors.inheritance import part_shown
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import SourceQuestion, UrlQuestion
-from actors.sources.checks.body_reader import in_jail, page_patience
+from actors.sources.checks.body_reader import in_jail, page_deadline
 from actors.sources.detection.classify import refused
 from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
@@ -73,16 +73,16 @@ class PickFromSource(SourceQuestion):
 
 async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
     """Return the blocks, as a source with the current choice would be watched, tags included."""
-    of_tags = ports.tags.of(replace(source, selector=None, ignore=()))
+    of_tags = ports.tag_table.of(replace(source, selector=None, ignore=()))
     wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
-    part = part_shown(ports.tags.of(source))
+    part = part_shown(ports.tag_table.of(source))
     return Picked(at, await _read(ports, fetched, wish), part.selector, part.ignore, part.inherited)
 
 
 async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
     """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
     request = PickRequest(fetched.body, fetched.content_type, fetched.url, wish)
-    deadline = _LARGE * page_patience(ports.settings.parse_deadline, fetched.body)
+    deadline = _LARGE * page_deadline(ports.settings.parse_deadline, fetched.body)
     try:
         page = await in_jail(ports.world.jail, "pick", request, PickPage, deadline=deadline)
     except LookFailed as failure:

@@ -29,7 +29,7 @@ from actors.recorder.event_builder import build
 from actors.settings import Settings
 from actors.signatures.event import Signer, new_signing_key
 from actors.sources.importer import Importer
-from actors.sources.schedule.budgets import LookRate
+from actors.sources.schedule.budgets import CheckRate
 from actors.templates.instantiation import Templates
 from actors.templates.template import Template, built_in
 from actors.world import ResolveFailed, World
@@ -203,7 +203,7 @@ class House:
     readiness: dict[str, str] = field(default_factory=dict)
     overdue: int = 0
     lag: Lag = field(default_factory=Lag)
-    spent: LookRate = field(default_factory=LookRate)
+    spent: CheckRate = field(default_factory=CheckRate)
     draining: bool = False
     mint: Mint = field(default_factory=Mint)
     importer: RunningImporter = field(init=False)

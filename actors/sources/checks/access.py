@@ -26,13 +26,13 @@ from actors.egress.cookies import Jar, SetCookies
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.headers import given_request
 from actors.egress.url import Url, parse_url
-from actors.sources.lending import EffectiveSource
+from actors.sources.lending import ResolvedSource
 from actors.sources.ports import Ports
-from actors.sources.session_cookies import KeptCookies
+from actors.sources.session_cookies import SessionCookies
 from storage.records.source import Source
 
 _PASSWORD = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
-_LOOKED_THROUGH = 2 << 20
+_SCANNED = 2 << 20
 
 
 _COOKIE = b"cookie"
@@ -51,15 +51,15 @@ class Access(NamedTuple):
     jar: Jar | None = None
     before: Jar | None = None
 
-    def to(self, url: Url, now: int) -> Sequence[tuple[bytes, bytes]]:
+    def headers_to(self, url: Url, now: int) -> Sequence[tuple[bytes, bytes]]:
         """Return the headers for a URL: none if a redirect or a page has led to another origin."""
         if url.origin != self.origin:
             return ()
         if self.jar is None:
             return self.headers
-        sent = cookies.header(self.jar, url, now).encode("latin-1")
-        others = tuple(pair for pair in self.headers if pair[0].lower() != _COOKIE)
-        return (*others, (b"Cookie", sent)) if sent else others
+        cookie = cookies.header(self.jar, url, now).encode("latin-1")
+        without_cookie = tuple(pair for pair in self.headers if pair[0].lower() != _COOKIE)
+        return (*without_cookie, (b"Cookie", cookie)) if cookie else without_cookie
 
     @property
     def cookies(self) -> str:
@@ -67,34 +67,34 @@ class Access(NamedTuple):
         return "" if self.jar is None else cookies.written(self.jar, self.before)
 
     @property
-    def given(self) -> Jar | None:
+    def own_cookies(self) -> Jar | None:
         """The cookies of the headers, None without any: then none are tracked."""
-        return _given(self.headers)
+        return _cookies_in(self.headers)
 
-    def after(self, url: Url, said: SetCookies, now: int) -> Access:
+    def after_response(self, url: Url, set_cookies: SetCookies, now: int) -> Access:
         """Return the access after a URL's response; only the origin's own responses set cookies."""
-        if not said.lines or url.origin != self.origin or (given := self.given) is None:
+        if not set_cookies.lines or url.origin != self.origin or (own := self.own_cookies) is None:
             return self
-        known = given if self.jar is None else self.jar
-        after = cookies.taken(known, url, said, now)
+        known = own if self.jar is None else self.jar
+        after = cookies.taken(known, url, set_cookies, now)
         if after == known:
             return self
-        doubted = self.before is None and cookies.sends(after) != cookies.sends(known)
-        return self._replace(jar=after, before=known if doubted else self.before)
+        unconfirmed = self.before is None and cookies.sends(after) != cookies.sends(known)
+        return self._replace(jar=after, before=known if unconfirmed else self.before)
 
-    def kept(self, text: str) -> Access:
+    def with_stored(self, stored: str) -> Access:
         """Return the access with stored cookies; "" changes nothing."""
-        jar = cookies.read(text)
-        return self if jar is None else self._replace(jar=jar, before=cookies.doubted(text))
+        jar = cookies.read(stored)
+        return self if jar is None else self._replace(jar=jar, before=cookies.doubted(stored))
 
-    def posted_to(self, url: Url) -> bytes | None:
+    def body_to(self, url: Url) -> bytes | None:
         return self.body if url.origin == self.origin else None
 
 
 NO_ACCESS = Access("", ())
 
 
-def _given(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
+def _cookies_in(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
     text = next((value for name, value in headers if name.lower() == _COOKIE), None)
     return None if text is None else cookies.given(text.decode())
 
@@ -103,23 +103,23 @@ def access_to(url: Url, headers: str | None) -> Access:
     """Return the access of a user's headers. url: the user's own one."""
     if not headers:
         return NO_ACCESS
-    given = given_request(headers)
-    pairs = tuple((name.encode(), value.encode()) for name, value in given.pairs)
-    return Access(url.origin, pairs, None if given.body is None else given.body.encode())
+    request = given_request(headers)
+    pairs = tuple((name.encode(), value.encode()) for name, value in request.pairs)
+    return Access(url.origin, pairs, None if request.body is None else request.body.encode())
 
 
-def access_of(source: Source, kept: str = "") -> Access:
-    """Return the access of a source's checks. kept: its renewed cookies. Raises UrlRefused."""
-    return access_to(parse_url(source.url), source.headers).kept(kept) if source.headers else NO_ACCESS
+def access_of(source: Source, stored_cookies: str = "") -> Access:
+    """Return the access of a source's checks. stored_cookies: the renewed ones. Raises UrlRefused."""
+    return access_to(parse_url(source.url), source.headers).with_stored(stored_cookies) if source.headers else NO_ACCESS
 
 
-def shelved_as(text: str, headers: str | None, shown: str = "") -> str:
+def cache_key(url: str, headers: str | None, rendering: str = "") -> str:
     """Return the cache key of a body: other headers may yield another body.
 
-    shown: how a browser showed it.
+    rendering: of a browser.
     """
-    name = f"{text}\n{blake2b(headers.encode(), digest_size=16).hexdigest()}" if headers else text
-    return f"{name}\n{shown}" if shown else name
+    key = f"{url}\n{blake2b(headers.encode(), digest_size=16).hexdigest()}" if headers else url
+    return f"{key}\n{rendering}" if rendering else key
 
 
 def asks_password(body: bytes) -> bool:
@@ -128,64 +128,64 @@ def asks_password(body: bytes) -> bool:
     >>> asks_password(b'<form><INPUT name=p type="Password"></form>'), asks_password(b"<p>type=password</p>")
     (True, False)
     """
-    return _PASSWORD.search(body[:_LOOKED_THROUGH]) is not None
+    return _PASSWORD.search(body[:_SCANNED]) is not None
 
 
-SHUT_OUT = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+SIGNED_OUT_STATUSES = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 """Statuses whose cookies are ignored: a rejected request often gets those of a new visitor."""
 
 
 class Renewal:
-    """The cookies of a check with a user's headers. kept: where they are stored, if anywhere."""
+    """The cookies of a check with a user's headers. cookies: where they are stored, if anywhere."""
 
-    def __init__(self, ports: Ports, headers: str | None, kept: KeptCookies | None) -> None:
-        self._ports, self._headers, self._kept = ports, headers, kept
-        self._before = self._left = self.now
-        self._has_heard = False
+    def __init__(self, ports: Ports, headers: str | None, cookies: SessionCookies | None) -> None:
+        self._ports, self._headers, self._cookies = ports, headers, cookies
+        self._rollback = self._latest = self.current
+        self._received = False
 
     def __repr__(self) -> str:
-        return f"<Renewal of {self._kept}>"
+        return f"<Renewal of {self._cookies}>"
 
     @property
-    def now(self) -> str:
-        return "" if self._kept is None else self._kept.kept
+    def current(self) -> str:
+        return "" if self._cookies is None else self._cookies.current
 
-    def opening(self, access: Access) -> Access:
-        if not self._has_heard:
-            self._before = self._left = self.now
-        return access.kept(self.now)
+    def begin(self, access: Access) -> Access:
+        if not self._received:
+            self._rollback = self._latest = self.current
+        return access.with_stored(self.current)
 
-    def heard(self, access: Access, url: Url, said: SetCookies) -> Access:
+    def on_response(self, access: Access, url: Url, set_cookies: SetCookies) -> Access:
         """Return the access after a response that sets cookies, which are not yet proven."""
-        known = access.kept(self.now)
-        after = known.after(url, said, self._ports.world.now())
+        known = access.with_stored(self.current)
+        after = known.after_response(url, set_cookies, self._ports.world.now())
         if after is not known:
-            self._has_heard = True
-            self._put(after.cookies)
+            self._received = True
+            self._set(after.cookies)
         return after
 
-    def works(self, *, at_once: bool = False) -> None:
+    def confirm(self, *, at_once: bool = False) -> None:
         """Confirm the cookies: the check was signed in.
 
         at_once: store them now, not with the next state, so that the node that watches the source reads them.
         """
-        if self.now == self._left:
-            self._put(cookies.settled(self.now), worked=True)
-        if at_once and self._kept is not None:
-            self._kept.save(self._ports.recorder, at_once=True)
+        if self.current == self._latest:
+            self._set(cookies.settled(self.current), confirmed=True)
+        if at_once and self._cookies is not None:
+            self._cookies.save(self._ports.recorder, at_once=True)
 
-    def shut_out(self) -> None:
-        if self.now != self._left:
+    def reject(self) -> None:
+        if self.current != self._latest:
             return
-        before = self._before
+        cookies_before = self._rollback
         pairs = given_request(self._headers).pairs if self._headers else ()
-        given = _given([(name.encode(), value.encode()) for name, value in pairs])
-        if self._has_heard and not before and given is not None:
-            before = cookies.written(given)
-        self._put(cookies.turned(before))
+        own = _cookies_in([(name.encode(), value.encode()) for name, value in pairs])
+        if self._received and not cookies_before and own is not None:
+            cookies_before = cookies.written(own)
+        self._set(cookies.turned(cookies_before))
 
     @contextmanager
-    def unless_wall(self) -> Iterator[None]:
+    def rejecting_unreadable(self) -> Iterator[None]:
         """Read a page. An unreadable one may be a wall that set a new visitor's cookies; one that is too large may
         not."""
         try:
@@ -193,52 +193,52 @@ class Renewal:
         except ReadingStopped:
             raise
         except LookFailed:
-            self.shut_out()
+            self.reject()
             raise
 
-    def _put(self, kept: str, *, worked: bool = False) -> None:
-        if self._kept is not None:
-            self._kept.put(kept, worked=worked)
-            self._kept.save(self._ports.recorder)
-        self._left = self.now
+    def _set(self, cookies: str, *, confirmed: bool = False) -> None:
+        if self._cookies is not None:
+            self._cookies.put(cookies, confirmed=confirmed)
+            self._cookies.save(self._ports.recorder)
+        self._latest = self.current
 
 
-def renewal_of(ports: Ports, seen: EffectiveSource) -> Renewal:
-    return Renewal(ports, seen.source.headers, seen.cookies)
+def renewal_of(ports: Ports, resolved: ResolvedSource) -> Renewal:
+    return Renewal(ports, resolved.source.headers, resolved.cookies)
 
 
 @dataclass(slots=True)
 class RequestAccess:
     """The access of a request, as renewed so far by responses.
 
-    passing: by origin, cookies that the check received where the user gave none; discarded with the check.
+    temporary: by origin, cookies that the check received where the user gave none; discarded with the check.
     """
 
     ports: Ports
     url: Url
     access: Access
     renewal: Renewal
-    passing: dict[str, Jar] = field(default_factory=dict, repr=False)
+    temporary: dict[str, Jar] = field(default_factory=dict, repr=False)
 
     def begin(self) -> Access:
         """Return the current access, as the request is about to be sent."""
-        self.access = self.renewal.opening(self.access)
+        self.access = self.renewal.begin(self.access)
         return self.access
 
     def headers(self, access: Access) -> Sequence[tuple[bytes, bytes]]:
         now = self.ports.world.now()
-        sent = "" if self._is_given else cookies.header(self.passing.get(self.url.origin, ()), self.url, now)
-        return (*access.to(self.url, now), *([(b"Cookie", sent.encode("latin-1"))] if sent else []))
+        cookie = "" if self._has_own_cookies else cookies.header(self.temporary.get(self.url.origin, ()), self.url, now)
+        return (*access.headers_to(self.url, now), *([(b"Cookie", cookie.encode("latin-1"))] if cookie else []))
 
     @property
-    def _is_given(self) -> bool:
-        return self.url.origin == self.access.origin and self.access.given is not None
+    def _has_own_cookies(self) -> bool:
+        return self.url.origin == self.access.origin and self.access.own_cookies is not None
 
-    def take(self, said: SetCookies, status: int) -> None:
-        if status in SHUT_OUT:
+    def on_set_cookies(self, set_cookies: SetCookies, status: int) -> None:
+        if status in SIGNED_OUT_STATUSES:
             return
-        if not self._is_given:
-            jar = self.passing.get(self.url.origin, ())
-            self.passing[self.url.origin] = cookies.taken(jar, self.url, said, self.ports.world.now())
+        if not self._has_own_cookies:
+            jar = self.temporary.get(self.url.origin, ())
+            self.temporary[self.url.origin] = cookies.taken(jar, self.url, set_cookies, self.ports.world.now())
             return
-        self.access = self.renewal.heard(self.access, self.url, said)
+        self.access = self.renewal.on_response(self.access, self.url, set_cookies)

@@ -37,7 +37,7 @@ class BodyReading(Struct, frozen=True):
     check reads even an equal body, since text that stays may be reported. `times`: the source's own dates of its new
     entries; at the first check, of all entries. `note` is for explanations; None if empty. `title`: the page's or
     feed's own. `remark`: a sentence for the health that costs nothing. `files`: a sitemap index's files to read.
-    `began`: the first check of the page as it is watched now; 0 if not needed or unknown.
+    `watched_since`: the first check of the page as it is watched now; 0 if not needed or unknown.
     """
 
     drafts: tuple[Draft, ...]
@@ -51,7 +51,7 @@ class BodyReading(Struct, frozen=True):
     title: str = ""
     remark: str = ""
     files: tuple[str, ...] = ()
-    began: int = 0
+    watched_since: int = 0
 
 
 class BodyCheck(NamedTuple):
@@ -89,29 +89,29 @@ async def in_jail(
 ) -> Answer:
     """Run a task on hostile bytes; its failures are failed checks with the content at fault."""
     try:
-        found = await jail.call(task, msgspec.msgpack.encode(request), deadline=deadline)
-        return msgspec.msgpack.decode(found, type=answer)
+        encoded = await jail.call(task, msgspec.msgpack.encode(request), deadline=deadline)
+        return msgspec.msgpack.decode(encoded, type=answer)
     except TaskRefused as error:
         raise LookFailed(Blame.CONTENT, error.reason) from None
     except WorkerTooSlow:
-        says = "parse_timeout: reading the body took too long and was stopped"
-        raise ReadingStopped(says, too_slow=True) from None
+        reason = "parse_timeout: reading the body took too long and was stopped"
+        raise ReadingStopped(reason, too_slow=True) from None
     except WorkerDied:
-        says = "parse_killed: reading the body took too much memory and was stopped"
-        raise ReadingStopped(says, too_slow=False) from None
+        reason = "parse_killed: reading the body took too much memory and was stopped"
+        raise ReadingStopped(reason, too_slow=False) from None
 
 
-def patience(deadline: float, body: bytes) -> float:
+def feed_deadline(deadline: float, body: bytes) -> float:
     """Return the seconds for reading a body as a feed: more for a large one, since each entry takes time."""
-    return max(deadline * (1 + len(body) / _ORDINARY), page_patience(deadline, body))
+    return max(deadline * (1 + len(body) / _ORDINARY), page_deadline(deadline, body))
 
 
-def page_patience(deadline: float, body: bytes) -> float:
+def page_deadline(deadline: float, body: bytes) -> float:
     """Return the seconds for reading a body as a page: more for a PDF, whose pages take 25 ms each."""
     return deadline * (_PDF if is_pdf(body) else 1)
 
 
-def body_hints(fetched: FetchedResponse) -> Hints:
+def hints_of_response(fetched: FetchedResponse) -> Hints:
     return Hints(max_age=fetched.max_age or 0.0)
 
 
@@ -125,8 +125,8 @@ def may_be_no_page(body: bytes) -> bool:
     return _OTHER.search(body, 0, _HEAD) is not None
 
 
-async def loss(
-    jail: Jail, fetched: FetchedResponse, was: Literal["feed", "html"], format: str = "html"
+async def lost_type(
+    jail: Jail, fetched: FetchedResponse, original: Literal["feed", "html"], format: str = "html"
 ) -> LookFailed | None:
     """Return the failed check for a body that is no longer a feed, or a page; None if it still is, or can't be
     decided. `format`: the page's original one. Raises LookFailed.
@@ -134,18 +134,18 @@ async def loss(
     if not fetched.body.strip():
         return None
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
-    found = await in_jail(jail, "detect", request, Finding)
-    noun = "feed" if was == "feed" else FORMATS.get(format, "page")
-    if found.trouble is not None:
-        if was == "html" and format not in FORMATS:
+    finding = await in_jail(jail, "detect", request, Finding)
+    expected = "feed" if original == "feed" else FORMATS.get(format, "page")
+    if finding.trouble is not None:
+        if original == "html" and format not in FORMATS:
             return None  # its own reader knows more
-        if found.trouble.kind != "login":
-            return LookFailed(Blame.CONTENT, f"not the {noun} itself: {found.trouble}", status=fetched.status)
-    is_still = found.type == was and (was == "feed" or is_same(found.format, format))
-    if is_still or (was == "feed" and found.is_broken_feed):
+        if finding.trouble.kind != "login":
+            return LookFailed(Blame.CONTENT, f"not the {expected} itself: {finding.trouble}", status=fetched.status)
+    is_same_type = finding.type == original and (original == "feed" or is_same(finding.format, format))
+    if is_same_type or (original == "feed" and finding.is_broken_feed):
         return None
-    other = f"a {found.trouble}" if found.trouble else "neither a feed nor a page"
-    is_page = found.type == "html" and found.format not in FORMATS
-    now = "a feed" if found.type == "feed" else "a page" if is_page else other
-    why = f"type lost: this was a {noun} and is now {now} ({found.evidence})"
-    return LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
+    other = f"a {finding.trouble}" if finding.trouble else "neither a feed nor a page"
+    is_page = finding.type == "html" and finding.format not in FORMATS
+    kind = "a feed" if finding.type == "feed" else "a page" if is_page else other
+    reason = f"type lost: this was a {expected} and is now {kind} ({finding.evidence})"
+    return LookFailed(Blame.REMOTE_PERMANENT, reason, status=fetched.status)

@@ -38,33 +38,33 @@ async def fetch(
     failing response. Each request on the way, redirects included, takes a separate turn at its host.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
-    passing: dict[str, Jar] = {}
+    temporary: dict[str, Jar] = {}
     while True:
         if robots:
-            await ask_robots(ports, claim, url)
-        opened = RequestAccess(ports, url, access, renewal, passing)
+            await check_robots(ports, claim, url)
+        request_access = RequestAccess(ports, url, access, renewal, temporary)
         try:
-            async with at_host(ports, claim, url, asked=claim.interactive), ports.looks:
-                access = opened.begin()
+            async with at_host(ports, claim, url, asked=claim.interactive), ports.check_slots:
+                access = request_access.begin()
                 request = FetchRequest(
                     url,
                     etag=validators.etag,
                     last_modified=validators.last_modified,
                     validated=validators.url,
                     accept=accept,
-                    user_headers=opened.headers(access),
-                    body=access.posted_to(url),
+                    user_headers=request_access.headers(access),
+                    body=access.body_to(url),
                     steps=claim.steps,
-                    on_cookies=opened.take,
+                    on_cookies=request_access.on_set_cookies,
                 )
                 fetched = await ports.egress.http.get(request, hops)
         except RedirectElsewhere as redirect:
-            access = opened.access
+            access = request_access.access
             if validators.url is None and redirect.url.origin != url.origin:
                 validators = NO_VALIDATORS  # validators identify the requester, and may be of another origin
             url, hops = redirect.url, redirect.hops
         else:
-            return replace(fetched, cookies=opened.access.cookies)
+            return replace(fetched, cookies=request_access.access.cookies)
 
 
 @asynccontextmanager
@@ -87,12 +87,12 @@ async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) ->
                 ports.egress.hosts.succeeded(url.host)  # an answer, though an unwanted one
             raise failure from None
         except RedirectElsewhere:
-            _answered(ports, url)
+            _record_answer(ports, url)
             raise
-        _answered(ports, url)
+        _record_answer(ports, url)
 
 
-def _answered(ports: Ports, url: Url) -> None:
+def _record_answer(ports: Ports, url: Url) -> None:
     ports.egress.uplink.answered(url.host)
     ports.egress.hosts.succeeded(url.host)
 
@@ -109,7 +109,7 @@ def refusal(error: UrlRefused) -> LookFailed:
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
-async def ask_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
+async def check_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
     """Raise LookFailed if robots.txt forbids a check or is unavailable; pass its crawl delay to the host."""
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
@@ -117,7 +117,7 @@ async def ask_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
     ports.egress.hosts.crawl_delay(url.host, verdict.crawl_delay, url.origin)
 
 
-def practised(url: str, step: int, validators: Validators) -> FetchedResponse:
+def practice_response(url: str, step: int, validators: Validators) -> FetchedResponse:
     """Return the document at a practice source's URL after `step` changes; a 304 without a body if it is known."""
     document, etag = DOCUMENTS[named(url)], f'"practice-{step}"'
     body, status = (b"", 304) if validators.etag == etag else (document.at(step), 200)

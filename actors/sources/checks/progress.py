@@ -26,14 +26,14 @@ from supervision import breaker
 from supervision.breaker import Breaker, BreakerRule, Phase
 
 RULE: Final = BreakerRule(threshold=3, base=60.0, ceiling=1800.0, probe=30.0)
-_OPEN: Final = RULE.ceiling * 1.2
+_LONGEST_OPEN: Final = RULE.ceiling * 1.2
 """Longest time that a breaker is open, in seconds."""
 _THROTTLES: Final = (429, 503)
 LATE: Final = 1.5
 """A late check, up to this factor of the planned wait, still means that the source was watched."""
 
 
-class LookResult(Struct, frozen=True):
+class CheckResult(Struct, frozen=True):
     """A successful check. `hints` None: it said nothing new about the origin's pace (a 304).
 
     `times`: the source's own dates of its new entries; at the first check, of all entries. `remark`: for the health's
@@ -57,45 +57,45 @@ class LookResult(Struct, frozen=True):
 
 def succeeded(
     hot: SourceRuntime,
-    looked: LookResult,
+    result: CheckResult,
     limits: Limits,
     draw: float,
     price: Price = Price(),  # noqa: B008  # frozen
 ) -> SourceRuntime:
     known = pace.decode(hot.pace, hot.interval)
-    hints = looked.hints if looked.hints is not None else known.hints
-    rhythm = pace.learned(known.rhythm, looked.at, hot.last_look_at, looked.times, looked.changed)
-    interval = cadence.interval_of(rhythm, looked.at / 1000, price, limits, cost_of(rendered=looked.rendered))
-    due = cadence.due_after(looked.at, interval, hints, limits, draw)
-    beat = silence.passed(silence.decode(hot.pulse), _watched(hot, looked.at), defect=False)
-    if looked.changed:
-        beat = silence.yielded(beat)
-    judged, beat = score.after_look(hot.health, beat, looked.remark)
-    if looked.again_soon:
-        due = min(due, Millis(looked.at + round(limits.floor * 1000)))
+    hints = result.hints if result.hints is not None else known.hints
+    rhythm = pace.learn(known.rhythm, result.at, hot.last_look_at, result.times, result.changed)
+    interval = cadence.interval_of(rhythm, result.at / 1000, price, limits, cost_of(rendered=result.rendered))
+    due = cadence.due_after(result.at, interval, hints, limits, draw)
+    silences = silence.after_watching(silence.decode(hot.pulse), _watched_seconds(hot, result.at), defect=False)
+    if result.changed:
+        silences = silence.after_change(silences)
+    health, silences = score.after_success(hot.health, silences, result.remark)
+    if result.again_soon:
+        due = min(due, Millis(result.at + round(limits.floor * 1000)))
     return replace(
         hot,
-        validators=looked.validators,
+        validators=result.validators,
         breaker=BreakerState(),
-        health=judged,
-        scores=scored(hot.scores, day_of(looked.at), judged.score),
+        health=health,
+        scores=scored(hot.scores, day_of(result.at), health.score),
         interval=interval,
         looks=hot.looks + 1,
-        unchanged=0 if looked.changed else hot.unchanged + 1,
-        events=hot.events + looked.events,
-        last_look_at=looked.at,
-        last_success_at=looked.at,
-        last_event_at=looked.at if looked.events else hot.last_event_at,
+        unchanged=0 if result.changed else hot.unchanged + 1,
+        events=hot.events + result.events,
+        last_look_at=result.at,
+        last_success_at=result.at,
+        last_event_at=result.at if result.events else hot.last_event_at,
         next_look_at=due,
         not_before=None,
-        last_status=looked.status,
+        last_status=result.status,
         last_error=None,
         pace=pace.encode(Pace(rhythm, hints)),
-        pulse=silence.encode(beat),
-        rendered=looked.rendered,
-        lent=looked.lent,
-        private=looked.private,
-        private_since=private_since(hot, looked.at) if looked.private else None,
+        pulse=silence.encode(silences),
+        rendered=result.rendered,
+        lent=result.lent,
+        private=result.private,
+        private_since=private_since(hot, result.at) if result.private else None,
     )
 
 
@@ -107,8 +107,8 @@ def private_since(hot: SourceRuntime, at: Millis) -> Millis:
 
 
 def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
-    hot = settle(hot, now, limits)
-    state = load(hot.breaker)
+    hot = cap_waits(hot, now, limits)
+    state = breaker_of(hot.breaker)
     failures = state.failures
     not_before = hot.not_before
     match failure.blame:
@@ -117,7 +117,7 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
         case Blame.REMOTE_PERMANENT:
             state = breaker.failed(state, RULE, now / 1000, draw, at_once=True)
         case Blame.THROTTLED:
-            hold = max(failure.hold if failure.retry_after else _longer(hot), limits.floor)
+            hold = max(failure.hold if failure.retry_after else _growing_hold(hot), limits.floor)
             not_before = Millis(now + round(hold * 1000))
         case Blame.LOCAL:
             pass
@@ -130,28 +130,28 @@ def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits,
         # Our own fault changes no breaker: its wait may be over, and an immediate retry would fail again.
         least = retry if failure.blame is Blame.LOCAL else 0
         retry = max(not_before or 0, round(state.until * 1000), least)
-    beat = silence.decode(hot.pulse)
+    silences = silence.decode(hot.pulse)
     if failure.blame is Blame.CONTENT:
-        beat = silence.passed(beat, 0.0, defect=True)
-    judged, beat = score.after_failure(hot.health, beat, failure.blame, failures, now, failure.reason)
+        silences = silence.after_watching(silences, 0.0, defect=True)
+    health, silences = score.after_failure(hot.health, silences, failure.blame, failures, now, failure.reason)
     if failure.blame is Blame.LOCAL and isinstance(failure, NotRendered):  # the reason explains the old score
-        judged = judged.explained(Message(f"{failure.reason[:1].upper()}{failure.reason[1:]}."))
+        health = health.explained(Message(f"{failure.reason[:1].upper()}{failure.reason[1:]}."))
     return replace(
         hot,
-        breaker=store(state, failures),
-        health=judged,
-        scores=scored(hot.scores, day_of(now), judged.score),
+        breaker=breaker_state(state, failures),
+        health=health,
+        scores=scored(hot.scores, day_of(now), health.score),
         looks=hot.looks + 1,
         last_look_at=now,
         next_look_at=Millis(retry),
         not_before=not_before,
         last_status=failure.status,
         last_error=failure.reason,
-        pulse=silence.encode(beat),
+        pulse=silence.encode(silences),
     )
 
 
-def _longer(hot: SourceRuntime) -> float:
+def _growing_hold(hot: SourceRuntime) -> float:
     """Return the seconds of quiet for a host that names none: doubled each time, up to a breaker's.
 
     At a steady minute, a host that asks us to slow down would get more requests than in good times.
@@ -161,16 +161,16 @@ def _longer(hot: SourceRuntime) -> float:
     return min(RULE.ceiling, max(PLAIN_HOLD, 2 * (hot.not_before - hot.last_look_at) / 1000))
 
 
-def unreached(hot: SourceRuntime, now: Millis, why: str) -> SourceRuntime:
+def host_unreachable(hot: SourceRuntime, now: Millis, reason: str) -> SourceRuntime:
     """Return the memory when the whole host is down and no check was made: the source does not answer either."""
     failures = max(hot.breaker.failures, RULE.threshold)
-    beat = silence.decode(hot.pulse)
-    judged, beat = score.after_failure(hot.health, beat, Blame.REMOTE_TRANSIENT, failures, now, why)
-    scores = scored(hot.scores, day_of(now), judged.score)
-    return replace(hot, health=judged, scores=scores, pulse=silence.encode(beat))
+    silences = silence.decode(hot.pulse)
+    health, silences = score.after_failure(hot.health, silences, Blame.REMOTE_TRANSIENT, failures, now, reason)
+    scores = scored(hot.scores, day_of(now), health.score)
+    return replace(hot, health=health, scores=scores, pulse=silence.encode(silences))
 
 
-def _watched(hot: SourceRuntime, now: Millis) -> float:
+def _watched_seconds(hot: SourceRuntime, now: Millis) -> float:
     """Return the seconds since the last check that the source was watched and answered.
 
     0 after a failed check, and at most about the planned wait: nothing watched after that.
@@ -181,29 +181,31 @@ def _watched(hot: SourceRuntime, now: Millis) -> float:
     return max(0.0, min(now - last, LATE * (due - last))) / 1000
 
 
-def settle(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
+def cap_waits(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
     """Return the memory with capped waits, the next check within its hours, and no trouble that
     starts in the future.
 
     Called after a restart, before a wait and after a failure: the clock may have been ahead when a time was recorded.
     """
-    shut = LONGEST_SHUT if limits.hours is not None else 0.0
-    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _OPEN, (limits.schedule or 0) * 1.2, shut))
+    longest_closed = LONGEST_SHUT if limits.hours is not None else 0.0
+    longest = now + round(
+        1000 * max(limits.ceiling, MOST_HOLD, _LONGEST_OPEN, (limits.schedule or 0) * 1.2, longest_closed)
+    )
     if (hot.next_look_at or 0) > longest:
         hot = replace(hot, next_look_at=now, not_before=None)
     due = Millis(max(hot.next_look_at or 0, now))
-    if (opens := open_from(limits.hours, due)) > due:
-        hot = replace(hot, next_look_at=opens)
+    if (opens_at := open_from(limits.hours, due)) > due:
+        hot = replace(hot, next_look_at=opens_at)
     if (hot.not_before or 0) > now + round(1000 * MOST_HOLD):
         hot = replace(hot, not_before=None)
-    if (hot.breaker.retry_at or 0) > now + round(1000 * _OPEN):
+    if (hot.breaker.retry_at or 0) > now + round(1000 * _LONGEST_OPEN):
         hot = replace(hot, breaker=replace(hot.breaker, retry_at=now))
     if (hot.health.down_since or 0) > now:
         hot = replace(hot, health=replace(hot.health, down_since=now))
     return hot
 
 
-def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
+def rescheduled(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
     """Return the memory of a source with new settings: its next check comes within an interval, at a time set by
     `draw`, so that many changed sources cause no stampede. Never later than planned; failing or resting sources keep
     their wait.
@@ -216,28 +218,28 @@ def hurried(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> Sou
     return hot if hot.next_look_at is None or hot.next_look_at <= due else replace(hot, next_look_at=due)
 
 
-def later(known: SourceRuntime, stored: SourceRuntime) -> SourceRuntime:
+def newer(known: SourceRuntime, stored: SourceRuntime) -> SourceRuntime:
     return known if known.looks > stored.looks else stored
 
 
-def urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
+def is_urgent(before: SourceRuntime, after: SourceRuntime) -> bool:
     """Return whether a change must be in the next commit: breaker, flag, a run's begin or end, a new hold."""
-    fails, failed = after.health.down_since is not None, before.health.down_since is not None
+    is_down, was_down = after.health.down_since is not None, before.health.down_since is not None
     held = after.not_before is not None and after.not_before != before.not_before
-    moved = before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
-    return held or moved or fails != failed
+    state_changed = before.breaker.state != after.breaker.state or before.health.flag != after.health.flag
+    return held or state_changed or is_down != was_down
 
 
-def load(state: BreakerState) -> Breaker:
+def breaker_of(state: BreakerState) -> Breaker:
     if state.state == "closed":
         return Breaker(failures=min(state.failures, RULE.threshold - 1))
     # A check is the probe of the source's breaker: when it returns, the breaker was half-open while it ran.
     return Breaker(phase=Phase.HALF_OPEN, openings=state.opened, until=(state.retry_at or 0) / 1000)
 
 
-def store(state: Breaker, failures: int) -> BreakerState:
+def breaker_state(state: Breaker, failures: int) -> BreakerState:
     """Return a breaker's stored state; consecutive `failures` are still counted while it is open, for the health."""
     if state.phase is Phase.CLOSED:
         return BreakerState(failures=failures)
-    word: Literal["open", "half-open"] = "open" if state.phase is Phase.OPEN else "half-open"
-    return BreakerState(word, failures, state.openings, Millis(round(state.until * 1000)))
+    phase: Literal["open", "half-open"] = "open" if state.phase is Phase.OPEN else "half-open"
+    return BreakerState(phase, failures, state.openings, Millis(round(state.until * 1000)))

@@ -26,8 +26,8 @@ from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
 from actors.sources.checks.access import Access, Renewal, RequestAccess
-from actors.sources.checks.body_reader import BodyReading, in_jail, page_patience
-from actors.sources.checks.fetch import ask_robots, at_host
+from actors.sources.checks.body_reader import BodyReading, in_jail, page_deadline
+from actors.sources.checks.fetch import at_host, check_robots
 from actors.sources.ports import Ports
 from actors.world import Rendered, RenderFailed, RenderRequest
 from storage.records.event import Draft
@@ -38,15 +38,15 @@ from storage.records.source import Source
 PATIENCE: Final = 4.0
 """A silent browser is given up after this factor of a page's deadline, since pages queue."""
 NO_BROWSER: Final = "this service has no browser (its program lacks the extra that renders pages)"
-EMPTY_STILL: Final = "a browser shows it, and it is still empty"
+STILL_EMPTY: Final = "a browser shows it, and it is still empty"
 HTML: Final = "text/html; charset=utf-8"
 _UNSEEN: Final = re.compile(rb"(script|style|svg|noscript|template)\b", re.IGNORECASE)
 _MANY: Final = 400
 """A page with more words, menus included, is not empty."""
-_GLANCE: Final = 128 << 10
+_SCANNED: Final = 128 << 10
 
 
-def lacks(ports: Ports) -> str:
+def unavailable(ports: Ports) -> str:
     """Return why no page can be rendered here, or ""."""
     return NO_BROWSER if ports.world.browser is None else ports.world.browser.lacks()
 
@@ -57,15 +57,15 @@ def may_be_shell(body: bytes) -> bool:
     >>> may_be_shell(b"<div id=root></div><SCRIPT src=a.js></SCRIPT>"), may_be_shell(b"<p>Hello</p>")
     (True, False)
     """
-    words, has_scripts, within = 0, False, b""
-    for part in body[:_GLANCE].split(b"<")[1:]:
-        if within:
-            if part[:1] != b"/" or not part[1:].lower().startswith(within):
+    words, has_scripts, skipped = 0, False, b""
+    for part in body[:_SCANNED].split(b"<")[1:]:
+        if skipped:
+            if part[:1] != b"/" or not part[1:].lower().startswith(skipped):
                 continue
-            within = b""
-        elif (found := _UNSEEN.match(part)) is not None:
-            within = found[1].lower()
-            has_scripts = has_scripts or within == b"script"
+            skipped = b""
+        elif (hidden := _UNSEEN.match(part)) is not None:
+            skipped = hidden[1].lower()
+            has_scripts = has_scripts or skipped == b"script"
             continue
         words += len(part.partition(b">")[2].split(None, _MANY))
         if words > _MANY:
@@ -73,7 +73,7 @@ def may_be_shell(body: bytes) -> bool:
     return has_scripts
 
 
-async def show(
+async def render_page(
     ports: Ports,
     claim: TurnRequest,
     text: str,
@@ -90,48 +90,48 @@ async def show(
     to send, and gets the browser's final ones.
     """
     url = parse_url(text, schemes=("http", "https"))
-    if why := lacks(ports):
+    if why := unavailable(ports):
         raise NotRendered(Blame.LOCAL, f"it could not be rendered: {why}")
     if robots:
-        await ask_robots(ports, claim, url)
+        await check_robots(ports, claim, url)
     # A browser's failure to reach a host does not count against our uplink: a faulty browser would put all checks on
     # hold. But while other checks show that the uplink is down, the failure is ours.
     async with at_host(ports, claim, url, asked=True):
-        opened = RequestAccess(ports, url, access, renewal)
+        request_access = RequestAccess(ports, url, access, renewal)
         with claim.steps.step("render", {"url.full": url.text, "server.address": url.host}):
-            rendered = await _render(opened, wait_for, screenshot=screenshot)
+            rendered = await _render(request_access, wait_for, screenshot=screenshot)
     try:
-        there = parse_url(rendered.url, schemes=("http", "https"))
+        final_url = parse_url(rendered.url, schemes=("http", "https"))
     except UrlRefused as refusal:
         raise LookRefused(refusal) from None
-    if url.secure and not there.secure:
-        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({there.origin})"))
-    if there.text != url.text:
-        await ask_robots(ports, claim, there)
-    fetched = replace(_as_fetched(url, rendered), cookies=opened.access.cookies)
-    if why := await emptiness(ports, fetched):
-        raise NotRendered(Blame.CONTENT, f"{EMPTY_STILL}: {why}", status=fetched.status)
+    if url.secure and not final_url.secure:
+        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({final_url.origin})"))
+    if final_url.text != url.text:
+        await check_robots(ports, claim, final_url)
+    fetched = replace(_as_response(url, rendered), cookies=request_access.access.cookies)
+    if why := await empty_page_sign(ports, fetched):
+        raise NotRendered(Blame.CONTENT, f"{STILL_EMPTY}: {why}", status=fetched.status)
     return fetched
 
 
-async def emptiness(ports: Ports, fetched: FetchedResponse) -> str:
+async def empty_page_sign(ports: Ports, fetched: FetchedResponse) -> str:
     """Return the sign that a page is empty without its scripts, or "". Raises LookFailed."""
     if fetched.status != 200 or not may_be_shell(fetched.body):
         return ""
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
-    deadline = page_patience(ports.settings.parse_deadline, fetched.body)
+    deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
     return (await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)).shell
 
 
-async def _render(opened: RequestAccess, wait_for: str | None, *, screenshot: bool) -> Rendered:
+async def _render(request_access: RequestAccess, wait_for: str | None, *, screenshot: bool) -> Rendered:
     """Render a page. Its cookies are taken even if its status is a failure. Raises LookFailed."""
-    ports, url, access = opened.ports, opened.url, opened.begin()
+    ports, url, access = request_access.ports, request_access.url, request_access.begin()
     browser, deadline = ports.world.browser, ports.settings.look_timeout
     assert browser is not None, "what lacks was asked before"
     request = RenderRequest(
         url=url.text,
         user_agent=user_agent(ports.settings.contact),
-        headers=tuple((name.decode(), value.decode()) for name, value in access.to(url, ports.world.now())),
+        headers=tuple((name.decode(), value.decode()) for name, value in access.headers_to(url, ports.world.now())),
         wait_for=wait_for or "",
         deadline=deadline,
         screenshot=screenshot,
@@ -140,12 +140,12 @@ async def _render(opened: RequestAccess, wait_for: str | None, *, screenshot: bo
         with trio.fail_after(PATIENCE * deadline):
             rendered = await browser.render(request)
     except RenderFailed as error:
-        opened.take(SetCookies(tuple(error.set_cookies)), error.status or 0)
-        raise _blamed(error) from None
+        request_access.on_set_cookies(SetCookies(tuple(error.set_cookies)), error.status or 0)
+        raise _as_failure(error) from None
     except trio.TooSlowError:
         why = f"it could not be rendered: the browser said nothing for {PATIENCE * deadline:g} s"
         raise NotRendered(Blame.LOCAL, why) from None
-    opened.take(SetCookies(tuple(rendered.set_cookies)), rendered.status)
+    request_access.on_set_cookies(SetCookies(tuple(rendered.set_cookies)), rendered.status)
     if rendered.status != 200:
         raise failure(rendered.status, None)
     if len(rendered.html) > ports.settings.body_limit:
@@ -153,7 +153,7 @@ async def _render(opened: RequestAccess, wait_for: str | None, *, screenshot: bo
     return rendered
 
 
-def _blamed(error: RenderFailed) -> LookFailed:
+def _as_failure(error: RenderFailed) -> LookFailed:
     if error.blame == "local":
         return NotRendered(Blame.LOCAL, f"it could not be rendered: {error.reason}")
     if error.blame == "refused":
@@ -163,17 +163,17 @@ def _blamed(error: RenderFailed) -> LookFailed:
     return NotRendered(Blame.REMOTE_TRANSIENT, error.reason, status=error.status)
 
 
-def _as_fetched(url: Url, rendered: Rendered) -> FetchedResponse:
-    there = parse_url(rendered.url).text
+def _as_response(url: Url, rendered: Rendered) -> FetchedResponse:
+    final_url = parse_url(rendered.url).text
     return FetchedResponse(
-        url=there,
+        url=final_url,
         status=rendered.status,
         headers={"content-type": HTML},
         body=rendered.html,
         content_type=HTML,
         elapsed_ms=rendered.elapsed_ms,
         wire_bytes=rendered.wire_bytes,
-        hops=() if there == url.text else (url.text,),
+        hops=() if final_url == url.text else (url.text,),
         rendered=rendered._replace(html=b"", set_cookies=()),  # the body is stored once
     )
 
@@ -183,7 +183,7 @@ def without_validators(fetched: FetchedResponse) -> FetchedResponse:
     return replace(fetched, etag=None, last_modified=None)
 
 
-def picture_to_keep(
+def screenshot_to_store(
     source: Source, fetched: FetchedResponse, reading: BodyReading | None, drafts: Sequence[Draft], at: Millis
 ) -> Picture | None:
     """Return the picture to commit with a check: of a reported change, or of the first check.
@@ -198,7 +198,7 @@ def picture_to_keep(
     return picture_of(fetched.rendered.screenshot, at)
 
 
-def without_picture(fetched: FetchedResponse) -> FetchedResponse:
+def without_screenshot(fetched: FetchedResponse) -> FetchedResponse:
     if fetched.rendered is None or not fetched.rendered.screenshot:
         return fetched
     return replace(fetched, rendered=fetched.rendered._replace(screenshot=b""))

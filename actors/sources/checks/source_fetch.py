@@ -15,28 +15,42 @@ from actors.egress.http import FetchedResponse
 from actors.messages.previews import PacePreview
 from actors.sources.body_cache import CachedBody
 from actors.sources.checks import progress
-from actors.sources.checks.access import SHUT_OUT, Access, Renewal, access_of, asks_password, renewal_of, shelved_as
+from actors.sources.checks.access import (
+    SIGNED_OUT_STATUSES,
+    Access,
+    Renewal,
+    access_of,
+    asks_password,
+    cache_key,
+    renewal_of,
+)
 from actors.sources.checks.body_reader import BodyReader
-from actors.sources.checks.fetch import NO_VALIDATORS, fetch, practised
-from actors.sources.checks.progress import LookResult
-from actors.sources.checks.rendering import emptiness, lacks, show, without_picture, without_validators
-from actors.sources.lending import EffectiveSource
+from actors.sources.checks.fetch import NO_VALIDATORS, fetch, practice_response
+from actors.sources.checks.progress import CheckResult
+from actors.sources.checks.rendering import (
+    empty_page_sign,
+    render_page,
+    unavailable,
+    without_screenshot,
+    without_validators,
+)
+from actors.sources.lending import ResolvedSource
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.schedule.cadence import START_INTERVAL, Hints, Limits
 from storage.records.identity import Millis, rfc3339
 from storage.records.source import Source, SourceRuntime, Validators
 
-REFUSED = "the source's headers no longer sign in; give it new ones"
+REJECTED_HEADERS = "the source's headers no longer sign in; give it new ones"
 EXPIRED = "its cookie had expired by the site's own date, at"
-RECENT: Final = 60.0
+PREVIEW_MAX_AGE: Final = 60.0
 """Seconds that a cached body serves previews."""
 SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
 
 
-async def look_at(
+async def fetch_source(
     ports: Ports,
     claim: TurnRequest,
-    seen: EffectiveSource,
+    resolved: ResolvedSource,
     tier: BodyReader,
     renewal: Renewal,
     *,
@@ -52,14 +66,14 @@ async def look_at(
     The stored record decides on practice, and no API sets it: no URL that a user adds, a redirect or a page leads to
     in-process content.
     """
-    source, now = seen.source, ports.world.now
+    source, now = resolved.source, ports.world.now
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
-        return practised(source.watch_url, source.practice, validators)
-    access, url = access_of(source, renewal.now), source.watch_url
+        return practice_response(source.watch_url, source.practice, validators)
+    access, url = access_of(source, renewal.current), source.watch_url
     try:
         if source.is_web_page and source.render == "always":
-            fetched = await _show(ports, claim, source, access, url, robots=tier.robots, renewal=renewal)
+            fetched = await _render(ports, claim, source, access, url, robots=tier.robots, renewal=renewal)
         else:
             fetched = await fetch(
                 ports,
@@ -72,51 +86,55 @@ async def look_at(
                 renewal=renewal,
             )
             if source.is_web_page and source.render == "auto" and access.body is None:
-                fetched = await _unless_empty(ports, claim, source, fetched, access, renewal=renewal, rendered=rendered)
+                fetched = await _rendered_if_empty(
+                    ports, claim, source, fetched, access, renewal=renewal, rendered=rendered
+                )
     except LookFailed as error:
-        if error.status in SHUT_OUT:
-            renewal.shut_out()
+        if error.status in SIGNED_OUT_STATUSES:
+            renewal.reject()
         if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
-            why = f"{error.reason}: {_why(REFUSED, access, seen.lender, now())}"
+            why = f"{error.reason}: {_signed_out_reason(REJECTED_HEADERS, access, resolved.lender, now())}"
             raise LookFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
         raise
     if access.headers and not source.detection.asks_password and asks_password(fetched.body):
-        renewal.shut_out()
-        why = _why(SIGNED_OUT, access, seen.lender, now())
+        renewal.reject()
+        why = _signed_out_reason(SIGNED_OUT, access, resolved.lender, now())
         raise LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
     return fetched
 
 
-async def look_for_user(
+async def fetch_for_user(
     ports: Ports, live: LiveSource, claim: TurnRequest, tier: BodyReader, begin: Callable[[], object]
 ) -> CachedBody:
     """Return a source's body for a waiting user: of the last minute, or else fetched. begin: called before a fetch.
 
-    Raises as `look_at`, and as `begin` does.
+    Raises as `fetch_source`, and as `begin` does.
     """
-    seen, rendered = ports.lenders.borrowed(live), live.hot.rendered
-    if (kept := ports.shelf.find(shelf_name(seen.source, rendered=rendered), RECENT)) is not None:
-        return kept
+    resolved, rendered = ports.lenders.resolve(live), live.hot.rendered
+    if (
+        cached := ports.body_cache.find(body_cache_key(resolved.source, rendered=rendered), PREVIEW_MAX_AGE)
+    ) is not None:
+        return cached
     begin()
-    renewal = renewal_of(ports, seen)
-    fetched = await look_at(ports, claim, seen, tier, renewal, rendered=rendered)
-    renewal.works()
-    name = shelf_name(seen.source, rendered=fetched.rendered is not None)
-    return ports.shelf.put(name, without_picture(fetched), ports.world.now())
+    renewal = renewal_of(ports, resolved)
+    fetched = await fetch_source(ports, claim, resolved, tier, renewal, rendered=rendered)
+    renewal.confirm()
+    key = body_cache_key(resolved.source, rendered=fetched.rendered is not None)
+    return ports.body_cache.put(key, without_screenshot(fetched), ports.world.now())
 
 
-def _why(says: str, access: Access, lender: str, now: int) -> str:
+def _signed_out_reason(reason: str, access: Access, lender: str, now: int) -> str:
     """Return the reason for a signed-out source, with its cookie's expiry if the site had set one."""
-    over = over_since(access.jar or (), now)
-    whose = f"; they are those of {lender}" if lender else ""
-    return f"{says}{whose}" if over is None else f"{says}{whose} ({EXPIRED} {rfc3339(Millis(over))})"
+    expired_at = over_since(access.jar or (), now)
+    owner = f"; they are those of {lender}" if lender else ""
+    return f"{reason}{owner}" if expired_at is None else f"{reason}{owner} ({EXPIRED} {rfc3339(Millis(expired_at))})"
 
 
-async def _unless_empty(
+async def _rendered_if_empty(
     ports: Ports,
     claim: TurnRequest,
     source: Source,
-    plain: FetchedResponse,
+    fetched: FetchedResponse,
     access: Access,
     *,
     renewal: Renewal,
@@ -127,42 +145,44 @@ async def _unless_empty(
     A 304 is of a page with text: an empty one leaves no validators. Without a browser the page as sent is watched,
     unless the memory is of a rendered page: the two can't be compared.
     """
-    if not await emptiness(ports, plain):
-        return plain
-    if not rendered and lacks(ports):
-        return without_validators(plain)
+    if not await empty_page_sign(ports, fetched):
+        return fetched
+    if not rendered and unavailable(ports):
+        return without_validators(fetched)
     try:
-        kept = access.kept(plain.cookies)
-        return await _show(ports, claim, source, kept, plain.url, robots=False, renewal=renewal)
+        access_after = access.with_stored(fetched.cookies)
+        return await _render(ports, claim, source, access_after, fetched.url, robots=False, renewal=renewal)
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise
-        return without_validators(plain)
+        return without_validators(fetched)
 
 
-async def _show(
+async def _render(
     ports: Ports, claim: TurnRequest, source: Source, access: Access, url: str, *, robots: bool, renewal: Renewal
 ) -> FetchedResponse:
     """Return a source's rendered page. url: after redirects. Raises LookFailed."""
     picture = source.screenshots
-    return await show(ports, claim, url, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal)
+    return await render_page(
+        ports, claim, url, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal
+    )
 
 
-def shelf_name(source: Source, *, rendered: bool) -> str:
-    return shelved_as(source.watch_url, source.headers, shown_as(source.wait_for) if rendered else "")
+def body_cache_key(source: Source, *, rendered: bool) -> str:
+    return cache_key(source.watch_url, source.headers, rendering_key(source.wait_for) if rendered else "")
 
 
-def shown_as(wait_for: str | None) -> str:
+def rendering_key(wait_for: str | None) -> str:
     return f"shown\n{wait_for or ''}"
 
 
-def pace_of(
+def pace_preview(
     ports: Ports, at: Millis, hints: Hints, times: tuple[Millis, ...], *, rendered: bool = False
 ) -> PacePreview:
     """Return the time of the second check, without jitter."""
     settings = ports.settings
     limits = Limits(settings.cadence_floor, settings.cadence_ceiling)
-    looked = LookResult(at, 200, Validators(), changed=False, hints=hints, times=times, rendered=rendered)
-    hot = progress.succeeded(SourceRuntime(interval=START_INTERVAL), looked, limits, 0.5, ports.market.price)
+    result = CheckResult(at, 200, Validators(), changed=False, hints=hints, times=times, rendered=rendered)
+    hot = progress.succeeded(SourceRuntime(interval=START_INTERVAL), result, limits, 0.5, ports.pricing.price)
     due = hot.next_look_at if hot.next_look_at is not None else at
     return PacePreview(round(hot.interval, 1), due, hints.max_age, hints.ttl, hints.skip_hours, hints.skip_days)

@@ -30,13 +30,21 @@ from actors.egress.stream_lines import KIND_NAMES, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
-from actors.sources.checks.access import SHUT_OUT, Access, Renewal, RequestAccess, access_to, asks_password, shelved_as
-from actors.sources.checks.body_reader import in_jail, patience
+from actors.sources.checks.access import (
+    SIGNED_OUT_STATUSES,
+    Access,
+    Renewal,
+    RequestAccess,
+    access_to,
+    asks_password,
+    cache_key,
+)
+from actors.sources.checks.body_reader import feed_deadline, in_jail
 from actors.sources.checks.fetch import fetch
-from actors.sources.checks.rendering import show, without_picture
-from actors.sources.checks.source_fetch import RECENT, shown_as
+from actors.sources.checks.rendering import render_page, without_screenshot
+from actors.sources.checks.source_fetch import PREVIEW_MAX_AGE, rendering_key
 from actors.sources.detection.handshake import Greeting, shake_hands
-from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.schedule.budgets import RENDERED
 from storage.errors import StorageError
 from storage.records.identity import Millis
@@ -138,7 +146,7 @@ class FetchContext(NamedTuple):
 
     def after(self, fetched: FetchedResponse) -> FetchContext:
         """Return the context of the next fetch, with the cookies that a response renewed."""
-        return self._replace(access=self.access.kept(fetched.cookies))
+        return self._replace(access=self.access.with_stored(fetched.cookies))
 
 
 Seen: TypeAlias = tuple[FetchedResponse, Finding, Millis]
@@ -175,8 +183,8 @@ async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Ren
     try:
         return await found_out(ports, url, wanted, INTERACTIVE, renewal)
     except LookFailed as failure:
-        if failure.status in SHUT_OUT:
-            renewal.shut_out()
+        if failure.status in SIGNED_OUT_STATUSES:
+            renewal.reject()
         raise refused(failure, url.text) from failure
 
 
@@ -247,10 +255,10 @@ async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: Fetch
 
 async def _show(ports: Ports, text: str, look: FetchContext, wanted: ClassifyRequest) -> tuple[FetchedResponse, Millis]:
     """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
-    name = shelved_as(text, look.headers, shown_as(wanted.wait_for))
-    if look.recent and (kept := ports.shelf.find(name, RECENT)) is not None:
+    name = cache_key(text, look.headers, rendering_key(wanted.wait_for))
+    if look.recent and (kept := ports.body_cache.find(name, PREVIEW_MAX_AGE)) is not None:
         return kept.fetched, kept.at
-    shown = await show(
+    shown = await render_page(
         ports,
         look.claim,
         text,
@@ -261,7 +269,7 @@ async def _show(ports: Ports, text: str, look: FetchContext, wanted: ClassifyReq
         renewal=look.renewal,
     )
     at = ports.world.now()
-    ports.shelf.put(name, without_picture(shown), at)
+    ports.body_cache.put(name, without_screenshot(shown), at)
     return shown, at
 
 
@@ -287,8 +295,8 @@ async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: FetchC
 
 async def _look(ports: Ports, text: str, look: FetchContext, *, declared: bool = False) -> Seen:
     """Return a body, its classification and its time. declared: as a page. Raises LookFailed, UrlRefused."""
-    name = shelved_as(text, look.headers)
-    kept = ports.shelf.find(name, RECENT) if look.recent else None
+    name = cache_key(text, look.headers)
+    kept = ports.body_cache.find(name, PREVIEW_MAX_AGE) if look.recent else None
     if kept is not None:
         fetched, at = kept.fetched, kept.at
     else:
@@ -296,14 +304,14 @@ async def _look(ports: Ports, text: str, look: FetchContext, *, declared: bool =
             ports, look.claim, text, accept=ACCEPT, robots=declared, access=look.access, renewal=look.renewal
         )
         at = ports.world.now()
-        ports.shelf.put(name, fetched, at)
+        ports.body_cache.put(name, fetched, at)
     return fetched, await found_in(ports, fetched), at
 
 
 async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
     """Return a body's classification. Raises LookFailed."""
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
-    deadline = patience(ports.settings.parse_deadline, fetched.body)
+    deadline = feed_deadline(ports.settings.parse_deadline, fetched.body)
     return await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)
 
 
@@ -446,7 +454,7 @@ async def follow(ports: Ports, live: LiveSource, title: str) -> None:
     after = named(live.source, title)
     if after is live.source:
         return
-    version = drawn(ports.world)
+    version = new_version(ports.world)
     try:
         await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
     except StorageError as error:

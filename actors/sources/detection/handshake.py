@@ -50,16 +50,16 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
     url, around = opened.url, (ports.egress.guard, ports.settings, ports.world)
     for _ in range(MOST_REDIRECTS + 1):
         try:
-            async with at_host(ports, claim, url, asked=claim.interactive), ports.looks:
-                given = opened.begin().to(url, ports.world.now())
+            async with at_host(ports, claim, url, asked=claim.interactive), ports.check_slots:
+                given = opened.begin().headers_to(url, ports.world.now())
                 if url.scheme in SOCKETS:
                     session = open_websocket(
-                        url, *around, subprotocols=subprotocols, user_headers=given, on_cookies=opened.take
+                        url, *around, subprotocols=subprotocols, user_headers=given, on_cookies=opened.on_set_cookies
                     )
                     return await stack.enter_async_context(session)
                 sign = ports.egress.http.sign
                 stream = open_stream(
-                    url, *around, last_id=last_id, user_headers=given, on_cookies=opened.take, sign=sign
+                    url, *around, last_id=last_id, user_headers=given, on_cookies=opened.on_set_cookies, sign=sign
                 )
                 return await stack.enter_async_context(stream)
         except RedirectElsewhere as redirect:

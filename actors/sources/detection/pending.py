@@ -18,7 +18,7 @@ from actors.sources.checks import progress
 from actors.sources.checks.access import Renewal
 from actors.sources.detection.classify import Classification, ClassifyRequest, found_out
 from actors.sources.health.score import flag_of
-from actors.sources.ports import LiveSource, Ports, drawn, limits_of
+from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.records.identity import Millis
 from storage.records.message import message
@@ -104,7 +104,7 @@ async def find_out(ports: Ports, source: Source, claim: TurnRequest, renewal: Re
 async def answered(ports: Ports, live: LiveSource, found: Classification) -> None:
     """Store the classification in the source's record. Raises StorageError."""
     after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
-    version = drawn(ports.world)
+    version = new_version(ports.world)
     await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
     live.source, live.hot, live.version = after, welcomed(live.hot), version
     ports.world.log("source.answered", source_id=after.id, type=after.type)

@@ -22,7 +22,7 @@ from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import draft
-from actors.sources.checks.body_reader import BodyCheck, BodyReading, in_jail, loss, patience
+from actors.sources.checks.body_reader import BodyCheck, BodyReading, feed_deadline, in_jail, lost_type
 from actors.sources.checks.drafts import draft_of
 from actors.sources.explanation import THERE
 from actors.sources.feed.seen import (
@@ -191,7 +191,7 @@ class FeedReader:
 
     async def document(self, jail: Jail, fetched: FetchedResponse) -> FeedReading:
         request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
-        deadline = patience(self._deadline, fetched.body)
+        deadline = feed_deadline(self._deadline, fetched.body)
         try:
             feed = await in_jail(jail, "look_feed", request, FeedReading, deadline=deadline)
         except LookFailed as failure:
@@ -248,7 +248,7 @@ async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> Lo
     """Return the better explanation of an unreadable body; the original failure if reading took too long."""
     if isinstance(failure, ReadingStopped):
         return failure
-    return await loss(jail, fetched, "feed") or failure
+    return await lost_type(jail, fetched, "feed") or failure
 
 
 def mark_of(entry: Entry) -> EntryFingerprint:

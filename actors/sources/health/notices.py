@@ -31,7 +31,7 @@ from storage.records.identity import Millis, spoken
 from storage.records.source import Source, SourceRuntime
 from storage.records.states import Health, Telling
 
-Reached = Callable[[int | None, float], int | None]
+DueDelay = Callable[[int | None, float], int | None]
 """Given the notified `notice_after` (None: none yet) and a trouble's seconds, the longest one due now, or None."""
 _TITLES: Final[dict[AlertType, str]] = {
     "source_failing": "A source is failing",
@@ -40,8 +40,8 @@ _TITLES: Final[dict[AlertType, str]] = {
 }
 
 
-def news(
-    source: Source, before: Health, after: Health, at: Millis, reached: Reached
+def due_notices(
+    source: Source, before: Health, after: Health, at: Millis, due_delay: DueDelay
 ) -> tuple[Health, tuple[Draft, ...]]:
     """Return the notices due after a change of health or the passing of time, and the health that records them."""
     if source.practice is not None or source.detection.pending:
@@ -52,36 +52,36 @@ def news(
             return after, ()
         tags = recovery_tags(None if after.told.quiet else after.told.failing, after.told.at)
         return replace(after, told=None), (
-            _said(source, "source_recovered", f"Before that: {before.reason}", at, tags),
+            _notice(source, "source_recovered", f"Before that: {before.reason}", at, tags),
         )
     drafts: list[Draft] = []
     if before.flag == "ok" and after.flag != "ok" and after.cause == "yield":
-        drafts.append(_said(source, "source_quiet", after.reason, at))
+        drafts.append(_notice(source, "source_quiet", after.reason, at))
         after = replace(after, told=replace(after.told or Telling(at), at=at, quiet=True))
-    known = None if after.told is None else after.told.failing
-    now_due = _due(after, known, at, reached)
-    if now_due is not None:
-        says = after.reason
+    notified = None if after.told is None else after.told.failing
+    delay = _due(after, notified, at, due_delay)
+    if delay is not None:
+        text = after.reason
         if (since := after.down_since) is not None:
-            lasts = span((at - since) / 1000)
-            says = f"No check has succeeded since {spoken(since)}, for {lasts}. {says}"
-        drafts.append(_said(source, "source_failing", says, at, failure_tags(known, now_due)))
-        after = replace(after, told=replace(after.told or Telling(at), at=at, failing=now_due))
+            duration = span((at - since) / 1000)
+            text = f"No check has succeeded since {spoken(since)}, for {duration}. {text}"
+        drafts.append(_notice(source, "source_failing", text, at, failure_tags(notified, delay)))
+        after = replace(after, told=replace(after.told or Telling(at), at=at, failing=delay))
     return after, tuple(drafts)
 
 
-def _due(health: Health, known: int | None, at: Millis, reached: Reached) -> int | None:
+def _due(health: Health, notified: int | None, at: Millis, due_delay: DueDelay) -> int | None:
     if health.down_since is not None:
-        return reached(known, (at - health.down_since) / 1000)
-    return EVERYBODY if health.cause == "partial" and health.flag != "ok" and known is None else None
+        return due_delay(notified, (at - health.down_since) / 1000)
+    return EVERYBODY if health.cause == "partial" and health.flag != "ok" and notified is None else None
 
 
-def _said(source: Source, kind: AlertType, says: str, at: Millis, tags: tuple[str, ...] = ()) -> Draft:
+def _notice(source: Source, kind: AlertType, text: str, at: Millis, tags: tuple[str, ...] = ()) -> Draft:
     return draft(
         kind,
         source.url,
         f"{_TITLES[kind]}: {source.called}",
-        says,
+        text,
         at,
         source_type=source.type,
         tags=tags,
@@ -89,58 +89,70 @@ def _said(source: Source, kind: AlertType, says: str, at: Millis, tags: tuple[st
     )
 
 
-Tell = Callable[[SourceRuntime, tuple[Draft, ...]], Awaitable[None]]
+SendNotices = Callable[[SourceRuntime, tuple[Draft, ...]], Awaitable[None]]
 """Commits notices together with the state that records them."""
 
 
-class TroubleTimer:
-    """One source's timer. Call `looked` after each check."""
+class FailureTimer:
+    """One source's timer. Call `on_check` after each check."""
 
-    __slots__ = ("_live", "_looked_at", "_ports")
+    __slots__ = ("_checked_at", "_live", "_ports")
 
     def __init__(self, ports: Ports, live: LiveSource) -> None:
         self._ports = ports
         self._live = live
-        self._looked_at = trio.current_time()
+        self._checked_at = trio.current_time()
 
-    def looked(self, *, local: bool = False) -> None:
+    def on_check(self, *, local: bool = False) -> None:
         """Record a finished check; local: it failed by our own fault, which confirms nothing."""
-        self._looked_at = trio.current_time()
-        self._live.doubted = local
+        self._checked_at = trio.current_time()
+        self._live.unconfirmed = local
 
-    def news(self, before: Health, after: Health, at: Millis) -> tuple[Health, tuple[Draft, ...]]:
-        return news(self._live.source, before, after, at, self._reached)
+    def due_notices(self, before: Health, after: Health, at: Millis) -> tuple[Health, tuple[Draft, ...]]:
+        return due_notices(self._live.source, before, after, at, self._due_delay)
 
-    async def sleep(self, wait: float, tell: Tell) -> SourceMessage | None:
+    async def sleep(self, wait: float, send: SendNotices) -> SourceMessage | None:
         """Wait this many seconds, or for a message; send due notices in between."""
         until = trio.current_time() + max(0.0, wait)
         while True:
-            with trio.CancelScope(deadline=min(until, self._next())) as scope, self._ports.patience.wakes(scope):
+            with (
+                trio.CancelScope(deadline=min(until, self._next_due())) as scope,
+                self._ports.failure_delays.cancel_on_change(scope),
+            ):
                 return await self._live.mailbox.receive()
             if trio.current_time() >= until:
                 return None
             hot = self._live.hot
-            health, drafts = self.news(hot.health, hot.health, self._ports.world.now())
+            health, drafts = self.due_notices(hot.health, hot.health, self._ports.world.now())
             if drafts:
-                await tell(replace(hot, health=health), drafts)
+                await send(replace(hot, health=health), drafts)
                 if self._live.hot.health.told != health.told:
-                    self._live.doubted = True  # it could not be committed: the next check retries
+                    self._live.unconfirmed = True  # it could not be committed: the next check retries
 
-    def _next(self) -> float:
+    def _next_due(self) -> float:
         health, source = self._live.hot.health, self._live.source
-        if health.down_since is None or source.practice is not None or source.detection.pending or self._in_doubt():
+        if (
+            health.down_since is None
+            or source.practice is not None
+            or source.detection.pending
+            or self._is_unconfirmed()
+        ):
             return math.inf
-        known = None if health.told is None else health.told.failing
-        after = self._ports.patience.after(source, known)
-        if after is None:
+        notified = None if health.told is None else health.told.failing
+        delay = self._ports.failure_delays.next_delay(source, notified)
+        if delay is None:
             return math.inf
         # Add a millisecond, so that rounding never wakes it too early.
-        return trio.current_time() + max(0.0, (health.down_since + 1 - self._ports.world.now()) / 1000 + after)
+        return trio.current_time() + max(0.0, (health.down_since + 1 - self._ports.world.now()) / 1000 + delay)
 
-    def _reached(self, told: int | None, lasts: float) -> int | None:
-        return None if self._in_doubt() else self._ports.patience.reached(self._live.source, told, lasts)
+    def _due_delay(self, notified: int | None, seconds: float) -> int | None:
+        return (
+            None
+            if self._is_unconfirmed()
+            else self._ports.failure_delays.due_delay(self._live.source, notified, seconds)
+        )
 
-    def _in_doubt(self) -> bool:
-        line, gate = self._ports.egress.uplink, self._ports.gate
-        self._live.doubted |= line.down or gate.closed or line.recovered_at > self._looked_at
-        return self._live.doubted
+    def _is_unconfirmed(self) -> bool:
+        line, gate = self._ports.egress.uplink, self._ports.pause_switch
+        self._live.unconfirmed |= line.down or gate.is_closed or line.recovered_at > self._checked_at
+        return self._live.unconfirmed

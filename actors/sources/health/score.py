@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.messages.views import HealthPart
-from actors.sources.schedule.silence import WINDOW, SilenceState, silence
+from actors.sources.schedule.silence import WINDOW, SilenceState, silence_chance
 from storage.records.identity import Millis
 from storage.records.message import Message, joined, message
 from storage.records.states import RANK, Flag, Health
@@ -35,12 +35,12 @@ LEAST_WITH_REACH: Final = 0.2
 LIKELY, UNTHINKABLE = 1e-2, 1e-6
 """Chances of a silence: where it starts to count, and where it counts in full."""
 FAILURES: Final = 3
-_WORKED: Final = message("The last check succeeded.")
+_SUCCEEDED: Final = message("The last check succeeded.")
 _HALF_HOUR = 1800.0
 _THREE_DAYS = 72 * 3600.0
 _DAY = 24 * 3600.0
-_WILL_NOT_MEND: Final = (Blame.REMOTE_PERMANENT, Blame.CONTENT)
-_ENDED_BY_AN_ANSWER: Final = ("reach", "stuck")
+_PERMANENT: Final = (Blame.REMOTE_PERMANENT, Blame.CONTENT)
+_ENDED_BY_SUCCESS: Final = ("reach", "stuck")
 
 
 def reach(seconds_down: float) -> float:
@@ -61,50 +61,52 @@ def yield_of(chance: float) -> float:
     return min(1.0, max(0.0, math.log(max(chance, 1e-300) / UNTHINKABLE) / math.log(LIKELY / UNTHINKABLE)))
 
 
-def after_look(
-    health: Health, pulse: SilenceState, remark: str | None = "", why: str = ""
+def after_success(
+    health: Health, silences: SilenceState, remark: str | None = "", why: str = ""
 ) -> tuple[Health, SilenceState]:
     """Return the health and its memory after a successful check.
 
     remark: a fact about the page that costs nothing, "" for none; None keeps the previous one. why: the answer was
     unreadable.
     """
-    if pulse.confirmed:
-        pulse = replace(pulse, confirmed=0)
-    penalties = [silent(pulse), defective(pulse, why)]
-    if health.cause in _ENDED_BY_AN_ANSWER and health.flag != "ok":
+    if silences.confirmed:
+        silences = replace(silences, confirmed=0)
+    penalties = [silent(silences), defective(silences, why)]
+    if health.cause in _ENDED_BY_SUCCESS and health.flag != "ok":
         # An answer needs no second one to confirm that the source answers.
-        pulse = replace(pulse, waiting="ok")
+        silences = replace(silences, waiting="ok")
     if remark is None:
         remark = health.remark
-    after, pulse = _judged(health, pulse, penalties, joined([_WORKED, remark]), None)
-    return (replace(after, remark=remark) if remark and after.cause == "none" else after), pulse
+    after, silences = _combined(health, silences, penalties, joined([_SUCCEEDED, remark]), None)
+    return (replace(after, remark=remark) if remark and after.cause == "none" else after), silences
 
 
 def after_failure(  # noqa: PLR0917  # what, how, when and why
-    health: Health, pulse: SilenceState, blame: Blame, failures: int, now: Millis, why: str
+    health: Health, silences: SilenceState, blame: Blame, failures: int, now: Millis, reason_text: str
 ) -> tuple[Health, SilenceState]:
-    """Return the health and its memory after the `failures`-th failed check in a row, this one for `why`."""
+    """Return the health and its memory after the `failures`-th failed check in a row, this one for `reason_text`."""
     if blame is Blame.LOCAL:
-        return health, pulse
+        return health, silences
     if blame is Blame.THROTTLED:
         if health.cause == "none":
-            says = "The server asked for fewer requests, which does not lower the score: %(reason)s"
-            asked = message(says, reason=why)
-            health = health.explained(asked)
-        return health, pulse
-    pulse = _confirmed(pulse, now) if blame in _WILL_NOT_MEND else replace(pulse, confirmed=0)
+            text = "The server asked for fewer requests, which does not lower the score: %(reason)s"
+            reason = message(text, reason=reason_text)
+            health = health.explained(reason)
+        return health, silences
+    silences = _with_confirmation(silences, now) if blame in _PERMANENT else replace(silences, confirmed=0)
     down_since = now if health.down_since is None else min(now, health.down_since)
     down = (now - down_since) / 1000
-    penalties = [silent(pulse), defective(pulse, why), stuck(pulse, now, why)]
+    penalties = [silent(silences), defective(silences, reason_text), stuck(silences, now, reason_text)]
     if blame is not Blame.CONTENT and failures >= FAILURES:
-        penalties.append(HealthPart("reach", reach(down), in_a_row(failures, down, why)))
-    return _judged(health, pulse, penalties, message("The last check failed: %(reason)s", reason=why), down_since)
+        penalties.append(HealthPart("reach", reach(down), in_a_row(failures, down, reason_text)))
+    return _combined(
+        health, silences, penalties, message("The last check failed: %(reason)s", reason=reason_text), down_since
+    )
 
 
 def in_a_row(failures: int, seconds: float, why: str) -> Message:
-    says = "%(failures)s checks in a row have failed, for %(span)s: %(reason)s"
-    return message(says, failures=failures, span=span(seconds), reason=why)
+    text = "%(failures)s checks in a row have failed, for %(span)s: %(reason)s"
+    return message(text, failures=failures, span=span(seconds), reason=why)
 
 
 def flag_of(score: float, before: Flag) -> Flag:
@@ -120,61 +122,61 @@ def flag_of(score: float, before: Flag) -> Flag:
     return "degraded" if score >= climb_degraded else "rotten"
 
 
-def _judged(
-    health: Health, pulse: SilenceState, penalties: list[HealthPart], otherwise: Message, down_since: Millis | None
+def _combined(
+    health: Health, silences: SilenceState, penalties: list[HealthPart], otherwise: Message, down_since: Millis | None
 ) -> tuple[Health, SilenceState]:
     """Combine the penalties. The most severe one gives the reason."""
     worst = min(penalties, key=lambda penalty: penalty.left)
-    whole = min(penalty.left for penalty in penalties if penalty.cause != "partial")
-    part = min(penalty.left for penalty in penalties if penalty.cause == "partial")
-    score = round(whole * part, 4)
+    other = min(penalty.left for penalty in penalties if penalty.cause != "partial")
+    partial = min(penalty.left for penalty in penalties if penalty.cause == "partial")
+    score = round(other * partial, 4)
     cause, reason = (worst.cause, worst.says) if score < 1.0 else ("none", otherwise)
-    wanted = flag_of(score, health.flag)
-    flag, waiting = _held(health.flag, wanted, pulse.waiting)
-    if waiting != pulse.waiting:
-        pulse = replace(pulse, waiting=waiting)
-    return Health(score, flag, "", down_since, cause, health.told).explained(reason), pulse
+    new_flag = flag_of(score, health.flag)
+    flag, waiting = _debounced(health.flag, new_flag, silences.waiting)
+    if waiting != silences.waiting:
+        silences = replace(silences, waiting=waiting)
+    return Health(score, flag, "", down_since, cause, health.told).explained(reason), silences
 
 
-def _held(flag: Flag, wanted: Flag, waiting: Flag | None) -> tuple[Flag, Flag | None]:
+def _debounced(flag: Flag, new_flag: Flag, waiting: Flag | None) -> tuple[Flag, Flag | None]:
     """Return the flag to show and the pending one: two checks in a row must agree on the direction."""
-    if wanted == flag:
+    if new_flag == flag:
         return flag, None
-    same_way = waiting is not None and (RANK[waiting] > RANK[flag]) == (RANK[wanted] > RANK[flag])
-    return (wanted, None) if same_way else (flag, wanted)
+    is_same_direction = waiting is not None and (RANK[waiting] > RANK[flag]) == (RANK[new_flag] > RANK[flag])
+    return (new_flag, None) if is_same_direction else (flag, new_flag)
 
 
-def silent(pulse: SilenceState) -> HealthPart:
-    chance = silence(pulse)
+def silent(silences: SilenceState) -> HealthPart:
+    chance = silence_chance(silences)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
-    says = message(
-        "Silent for %(span)s; the chance of that at its usual pace is %(odds)s.", span=span(pulse.age), odds=odds
+    reason = message(
+        "Silent for %(span)s; the chance of that at its usual pace is %(odds)s.", span=span(silences.age), odds=odds
     )
-    return HealthPart("yield", left, says)
+    return HealthPart("yield", left, reason)
 
 
-def defective(pulse: SilenceState, why: str) -> HealthPart:
+def defective(silences: SilenceState, why: str) -> HealthPart:
     """Return the penalty for unreadable answers; `why`: the last one's reason."""
-    bad = pulse.defects.bit_count()
+    bad = silences.defects.bit_count()
     reason = message("%(bad)s of the last %(all)s answers could not be read.", bad=bad, all=WINDOW)
     if why:
-        says = "%(bad)s of the last %(all)s answers could not be read: %(reason)s"
-        reason = message(says, bad=bad, all=WINDOW, reason=why)
-    return HealthPart("partial", 1 - 0.5 * pulse.partial, reason)
+        text = "%(bad)s of the last %(all)s answers could not be read: %(reason)s"
+        reason = message(text, bad=bad, all=WINDOW, reason=why)
+    return HealthPart("partial", 1 - 0.5 * silences.partial, reason)
 
 
-def stuck(pulse: SilenceState, now: Millis, why: str) -> HealthPart:
-    lasts = (now - pulse.stuck_since) / 1000
-    is_stuck = pulse.confirmed >= FAILURES and lasts >= _DAY
-    says = "It needs a person: %(looks)s checks in %(span)s failed: %(reason)s"
-    reason = message(says, looks=pulse.confirmed, span=span(lasts), reason=why)
+def stuck(silences: SilenceState, now: Millis, why: str) -> HealthPart:
+    seconds = (now - silences.stuck_since) / 1000
+    is_stuck = silences.confirmed >= FAILURES and seconds >= _DAY
+    text = "It needs a person: %(looks)s checks in %(span)s failed: %(reason)s"
+    reason = message(text, looks=silences.confirmed, span=span(seconds), reason=why)
     return HealthPart("stuck", LEAST_WITH_REACH if is_stuck else 1.0, reason)
 
 
-def _confirmed(pulse: SilenceState, now: Millis) -> SilenceState:
-    since = pulse.stuck_since if pulse.confirmed else now
-    return replace(pulse, confirmed=min(255, pulse.confirmed + 1), stuck_since=min(now, since))
+def _with_confirmation(silences: SilenceState, now: Millis) -> SilenceState:
+    since = silences.stuck_since if silences.confirmed else now
+    return replace(silences, confirmed=min(255, silences.confirmed + 1), stuck_since=min(now, since))
 
 
 def span(seconds: float) -> Message:

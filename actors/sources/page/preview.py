@@ -23,8 +23,8 @@ from actors.messages.previews import PagePreview, Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
-from actors.sources.checks.body_reader import body_hints, in_jail, page_patience
-from actors.sources.checks.source_fetch import pace_of
+from actors.sources.checks.body_reader import hints_of_response, in_jail, page_deadline
+from actors.sources.checks.source_fetch import pace_preview
 from actors.sources.detection.classify import Classification, refused
 from actors.sources.ports import Ports
 from storage.records import trail
@@ -71,7 +71,7 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) 
     """Return the watched content of a page. Raises Unprocessable: a wall, too slow a selector."""
     request = PageRequest(fetched.body, fetched.content_type, fetched.url, part.selector, part.ignore)
     try:
-        deadline = page_patience(ports.settings.parse_deadline, fetched.body)
+        deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
         answer = await in_jail(ports.world.jail, "preview_page", request, PagePreviewAnswer, deadline=deadline)
     except LookFailed as failure:
         if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely due to the selectors
@@ -102,7 +102,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
     assert found.fetched is not None, "a page was fetched"
     page = await preview_page(ports, found.fetched, Narrowing(asked.selector, asked.ignore))
     rendered = found.fetched.rendered is not None
-    pace = pace_of(ports, found.at, body_hints(found.fetched), (), rendered=rendered)
+    pace = pace_preview(ports, found.at, hints_of_response(found.fetched), (), rendered=rendered)
     return Preview(found.at, page=page, pace=pace, robots=found.robots, rendering=found.rendering)
 
 
@@ -124,7 +124,7 @@ async def search(
     request = FindRequest(
         asked.text, None if is_list else kept.tier or None, body, content_type, source.selector, source.ignore
     )
-    deadline = page_patience(ports.settings.parse_deadline, body or b"")
+    deadline = page_deadline(ports.settings.parse_deadline, body or b"")
     found = await in_jail(ports.world.jail, "find_text", request, Findings, deadline=deadline)
     first = max((one.at for one in trail.read_notes(kept.notes) if one.came == "baseline"), default=source.created_at)
     is_whole = (await ports.storage.log.bounds()).floor < seq_at(first)

@@ -28,12 +28,12 @@ from actors.messages.views import ToldBlock, ToldPage
 from actors.sources.checks.body_reader import (
     BodyCheck,
     BodyReading,
-    body_hints,
+    feed_deadline,
+    hints_of_response,
     in_jail,
-    loss,
+    lost_type,
     may_be_no_page,
-    page_patience,
-    patience,
+    page_deadline,
 )
 from actors.sources.following import drafts_of, note_of
 from actors.world import Jail
@@ -81,7 +81,7 @@ class PageReader:
         if base and may_be_no_page(fetched.body):
             await _fail_if_lost(jail, source, fetched)
         try:
-            deadline = page_patience(self._deadline, fetched.body)
+            deadline = page_deadline(self._deadline, fetched.body)
             look = await in_jail(jail, "look_page", request, PageLook, deadline=deadline)
         except LookFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
@@ -99,14 +99,14 @@ class PageReader:
             drafts,
             memory,
             changed,
-            body_hints(fetched),
+            hints_of_response(fetched),
             again_soon=look.soon,
             unsettled=look.unsettled,
             times=_times(fetched, at) if changed else (),
             note=note,
             title=look.title if look.kind != "held" else "",  # a page's temporary replacement may disappear
             remark=look.remark,
-            began=began_at(look.memory) if changed else 0,
+            watched_since=began_at(look.memory) if changed else 0,
         )
 
     async def _read_list(self, jail: Jail, check: BodyCheck) -> BodyReading:
@@ -114,7 +114,7 @@ class PageReader:
         part, was = (source.selector, source.ignore), _was(source) if base else ""
         request = ListRequest(fetched.body, fetched.content_type, fetched.url, *part, base or None, was=was)
         try:
-            deadline = patience(self._deadline, fetched.body)  # large sitemaps get more
+            deadline = feed_deadline(self._deadline, fetched.body)  # large sitemaps get more
             look = await in_jail(jail, "look_list", request, ListLook, deadline=deadline)
             if look.trouble is not None:
                 raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
@@ -126,7 +126,7 @@ class PageReader:
             drafts_of(source, look, at),
             look.memory,
             changed=bool(look.new or look.bulk),
-            hints=body_hints(fetched),
+            hints=hints_of_response(fetched),
             note=note_of(look, at, since) if look.memory is not None or look.new else None,
             title=look.title,
             remark=look.remark,
@@ -150,7 +150,7 @@ class PageReader:
 async def _fail_if_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
     """Raise LookFailed if a page has become something else, unless its type was forced."""
     was = _was(source)
-    failure = await loss(jail, fetched, "html", was) if was else None
+    failure = await lost_type(jail, fetched, "html", was) if was else None
     if failure is not None:
         raise failure
 

@@ -29,14 +29,14 @@ from actors.sources.checks import progress
 from actors.sources.checks.access import Renewal, renewal_of
 from actors.sources.checks.body_reader import BodyCheck, BodyReader, BodyReading
 from actors.sources.checks.fetch import NO_VALIDATORS, host_of, refusal
-from actors.sources.checks.progress import LookResult
-from actors.sources.checks.rendering import picture_to_keep
-from actors.sources.checks.source_fetch import look_at
+from actors.sources.checks.progress import CheckResult
+from actors.sources.checks.rendering import screenshot_to_store
+from actors.sources.checks.source_fetch import fetch_source
 from actors.sources.detection import classify, pending
-from actors.sources.health.notices import TroubleTimer
-from actors.sources.lending import EffectiveSource
+from actors.sources.health.notices import FailureTimer
+from actors.sources.lending import ResolvedSource
 from actors.sources.polling.item_pages import Hops, stored_of
-from actors.sources.ports import LiveSource, Ports, drawn, limits_of
+from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from storage.errors import StorageError, Unavailable
 from storage.records import trail
 from storage.records.event import Draft
@@ -68,7 +68,7 @@ class PolledSource:
         self._planned: Source | None = None
         """The settings that the next check was planned with; None: planned by an earlier process."""
         self._chance = ports.world.chance(f"source/{live.source.id}")
-        self._bell = TroubleTimer(ports, live)
+        self._bell = FailureTimer(ports, live)
         draw = self._chance.random() if live.source.follow != "none" else 0.0
         self._hops = Hops(ports, live, draw, self._hopped)
 
@@ -93,7 +93,7 @@ class PolledSource:
             except Unavailable as error:
                 # A restart would hit the same error and fetch for nothing.
                 self._ports.world.log("look.parked", level="debug", source_id=self._live.source.id, error=str(error))
-                self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=self._soon()), True
+                self._live.hot, self._live.unconfirmed = replace(self._live.hot, next_look_at=self._soon()), True
 
     def _soon(self) -> Millis:
         wait = self._limits.floor * (0.5 + self._chance.random())
@@ -109,19 +109,19 @@ class PolledSource:
         self._planned, self._limits = source, after
         paced = after.schedule in (None, hot.interval) if planned is None else after == before
         if not paced or hot.part != part_of(source):
-            hurried = progress.hurried(hot, self._ports.world.now(), after, self._chance.random())
+            hurried = progress.rescheduled(hot, self._ports.world.now(), after, self._chance.random())
             if hurried is not hot:
                 live.hot, live.unsaved = hurried, True
 
     def _note_part(self, source: Source) -> None:
         """Record the settings that the memory was made with, if they are these."""
         if self._live.hot.part == part_of(source):
-            self._live.read_as = source
+            self._live.compared_as = source
 
     async def _rest(self, child: Child) -> SourceMessage | None:
         live, now = self._live, self._ports.world.now()
         before = live.hot
-        hot = progress.settle(before, now, self._limits)
+        hot = progress.cap_waits(before, now, self._limits)
         if hot is not before:
             live.hot = hot
         due = hot.next_look_at
@@ -130,21 +130,21 @@ class PolledSource:
             wait = min(wait, (self._hops.at - now) / 1000)
         child.note("asleep")
         steps = Steps(self._ports.world.wall)
-        live.rests_until = trio.current_time() + max(0.0, wait)
+        live.sleeps_until = trio.current_time() + max(0.0, wait)
         try:
             if hot.health.down_since is not None:
                 return await self._bell.sleep(wait, self._tell)
-            with trio.CancelScope(deadline=live.rests_until):
+            with trio.CancelScope(deadline=live.sleeps_until):
                 return await live.mailbox.receive()
             return None
         finally:
-            live.rests_until = None
+            live.sleeps_until = None
             step, due = steps.since_last_asked(), live.hot.next_look_at
             if step and due is not None:  # the wait stays the same
                 live.hot = replace(live.hot, next_look_at=Millis(due + round(1000 * step)))
 
     async def _hop(self, child: Child) -> None:
-        if self._ports.gate.closed or self._ports.egress.uplink.down:
+        if self._ports.pause_switch.is_closed or self._ports.egress.uplink.down:
             self._hops.rest()
             return
         child.note("fetching the page of a new item")
@@ -159,10 +159,10 @@ class PolledSource:
 
     async def _may_look(self, child: Child) -> bool:
         """Pause while the gate is closed or our uplink is down. False: this check was spread to a new time."""
-        line, gate = self._ports.egress.uplink, self._ports.gate
-        if gate.closed:
+        line, gate = self._ports.egress.uplink, self._ports.pause_switch
+        if gate.is_closed:
             child.note("on hold: the service is drained", on_hold=True)
-            wait = await gate.clearance(self._chance.random(), self._live.hot.interval)
+            wait = await gate.wait_open(self._chance.random(), self._live.hot.interval)
         elif line.down:
             child.note("on hold: our own connection is down", on_hold=True)
             wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
@@ -170,7 +170,7 @@ class PolledSource:
             return True
         if wait:
             due = Millis(self._ports.world.now() + round(wait * 1000))
-            self._live.hot, self._live.doubted = replace(self._live.hot, next_look_at=due), True
+            self._live.hot, self._live.unconfirmed = replace(self._live.hot, next_look_at=due), True
         return not wait
 
     async def _look(self, *, asked: bool) -> None:
@@ -184,7 +184,7 @@ class PolledSource:
         live, ports = self._live, self._ports
         if live.hot.part != part_of(live.effective):  # the memory is of another part: fetch the whole page
             live.hot = replace(live.hot, validators=Validators())
-        before, seen = live.hot, ports.lenders.borrowed(live)
+        before, seen = live.hot, ports.lenders.resolve(live)
         same = before.lent is bool(seen.lender)
         claim = TurnRequest(live.source.id, before.last_look_at or 0, asked, steps, own=True)
         tier, renewal = self._readers[live.source.type], renewal_of(ports, seen)
@@ -199,9 +199,11 @@ class PolledSource:
             else:
                 validators = before.validators if same and not self._doubts(before) else NO_VALIDATORS
                 rendered = before.rendered and same
-                fetched = await look_at(ports, claim, seen, tier, renewal, validators=validators, rendered=rendered)
+                fetched = await fetch_source(
+                    ports, claim, seen, tier, renewal, validators=validators, rendered=rendered
+                )
                 at = ports.world.now()
-                with renewal.unless_wall():
+                with renewal.rejecting_unreadable():
                     reading, told = await self._read(source, fetched, at, steps, lent=bool(seen.lender))
         except HostOpen as rest:
             await self._postpone(rest)
@@ -209,8 +211,8 @@ class PolledSource:
         except (LookFailed, UrlRefused) as error:
             await self._fail(before, error if isinstance(error, LookFailed) else refusal(error), steps)
             return
-        self._bell.looked()
-        renewal.works()
+        self._bell.on_check()
+        renewal.confirm()
         if reading is not None:
             await classify.follow(ports, live, reading.title)
         looked = replace(
@@ -218,10 +220,10 @@ class PolledSource:
             lent=bool(seen.lender),
             private=_is_private(ports, seen.source, fetched),
         )
-        after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.market.price)
+        after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.pricing.price)
         found, base = (told, None) if reading is None else (told, reading.base)
         if series.has_prices(found):
-            began = reading.began if reading is not None else 0
+            began = reading.watched_since if reading is not None else 0
             found = await series.with_records(ports.storage.log, live.source.id, live.source.created_at, found, began)
         after = replace(after, part=part_of(source))
         drafted = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
@@ -230,7 +232,7 @@ class PolledSource:
         steps.looked(live.source, row, len(found))
         self._count(row, rendered=fetched.rendered is not None)
         live.count(at, row.verdict, _mark(fetched, looked))
-        picture = picture_to_keep(live.source, fetched, reading, found, at)
+        picture = screenshot_to_store(live.source, fetched, reading, found, at)
         await self._settle(_trailed(after, row), at, found, base, picture=picture)
         if after.private_since and before.private_since is None:
             await _log_leaving(ports, live.source, after)
@@ -246,7 +248,7 @@ class PolledSource:
         live, ports = self._live, self._ports
         ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
         now = ports.world.now()
-        self._bell.looked(local=failure.blame is Blame.LOCAL)
+        self._bell.on_check(local=failure.blame is Blame.LOCAL)
         after = progress.failed(before, failure, now, self._limits, self._chance.random())
         row = look(now, Verdict[failure.blame.name], failure.status)
         steps.failed(live.source, failure, now)
@@ -255,7 +257,7 @@ class PolledSource:
         await self._settle(_trailed(after, row), now, base=await self._noted(failure, now))
 
     async def _find_out(
-        self, claim: TurnRequest, seen: EffectiveSource, renewal: Renewal
+        self, claim: TurnRequest, seen: ResolvedSource, renewal: Renewal
     ) -> tuple[FetchedResponse, Millis, BodyReading]:
         """Classify a source that has never answered, and read the same body for the baseline.
 
@@ -298,8 +300,8 @@ class PolledSource:
         wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
         after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=rest.reason)
         if rest.failing:
-            self._bell.looked()
-            after = progress.unreached(after, now, rest.reason)
+            self._bell.on_check()
+            after = progress.host_unreachable(after, now, rest.reason)
         await self._settle(after, now, looked=False)
 
     async def _settle(
@@ -316,7 +318,7 @@ class PolledSource:
         source = self._live.source
         if source.detection.pending:
             after = pending.waiting(after, at)
-        health, said = self._bell.news(self._live.hot.health, after.health, at)
+        health, said = self._bell.due_notices(self._live.hot.health, after.health, at)
         after, drafts = replace(after, health=health), (*said, *drafts)
         if drafts or base is not None:
             self._hops.know(base)
@@ -352,11 +354,13 @@ class PolledSource:
             if other_part:  # two parts are different pages, and the old one may have changed before the edit
                 if (
                     kept.tier
-                    and live.read_as is not None
-                    and all(getattr(live.read_as, name) == getattr(source, name) for name in _OF_PAGE)
+                    and live.compared_as is not None
+                    and all(getattr(live.compared_as, name) == getattr(source, name) for name in _OF_PAGE)
                 ):
                     with suppress(LookFailed):  # the old part may be gone: only the new one counts
-                        last = await reader.read(jail, BodyCheck(live.read_as, kept.tier, fetched, at, since, number))
+                        last = await reader.read(
+                            jail, BodyCheck(live.compared_as, kept.tier, fetched, at, since, number)
+                        )
                 kept = kept._replace(tier=b"")
             reading = await reader.read(jail, BodyCheck(source, kept.tier, fetched, at, since, number))
             if last is not None and last.drafts:
@@ -374,14 +378,14 @@ class PolledSource:
 
     def _keep(self, hot: SourceRuntime) -> None:
         """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
-        urgent = progress.urgent(self._live.hot, hot)
+        urgent = progress.is_urgent(self._live.hot, hot)
         self._live.hot, self._live.unsaved = hot, True
         if urgent:
             with suppress(MailboxFull):  # the sweep saves it
-                self._ports.recorder.send_nowait(SaveStates((self._live.swept(),)))
+                self._ports.recorder.send_nowait(SaveStates((self._live.state_to_save(),)))
 
     def _harvest(self, drafts: tuple[Draft, ...], after: SourceRuntime, base: bytes | None = None) -> Harvest:
-        live, version = self._live, drawn(self._ports.world)
+        live, version = self._live, new_version(self._ports.world)
         after = replace(after, tally=live.tally, cookies=live.cookies.text)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
@@ -397,12 +401,12 @@ class PolledSource:
             await self._recover()
         else:
             live.hot, live.version = state.hot, state.version
-            live.stored(state.hot)
+            live.mark_stored(state.hot)
 
     async def _recover(self) -> None:
         live, stored = self._live, await self._ports.storage.sources.get(self._live.source.id)
         if stored is not None and stored.version != live.version:
-            live.hot, live.version = progress.later(live.hot, stored.hot), stored.version
+            live.hot, live.version = progress.newer(live.hot, stored.hot), stored.version
         live.hot, live.unsaved = replace(live.hot, next_look_at=self._soon()), True
         self._hops.ask_soon()
 
@@ -412,7 +416,7 @@ def body_hash(fetched: FetchedResponse) -> str:
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
 
 
-def _mark(fetched: FetchedResponse, looked: LookResult) -> bytes:
+def _mark(fetched: FetchedResponse, looked: CheckResult) -> bytes:
     """Return the mark of a body in the tally; b"" without one."""
     if fetched.status == 304:
         return b""
@@ -423,16 +427,16 @@ def _trailed(hot: SourceRuntime, row: Row) -> SourceRuntime:
     return replace(hot, trail=noted(hot.trail, row))
 
 
-def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> LookResult:
+def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> CheckResult:
     if reading is None:
         kept = before.validators
         validators = confirmed(kept, fetched) if fetched.status == 304 else validators_of(fetched, lies=kept.lies)
         rendered = before.rendered if fetched.status == 304 else fetched.rendered is not None
-        return LookResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
+        return CheckResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
     after, kept = validators_of(fetched), before.validators
     stayed = after.etag == kept.etag and after.last_modified == kept.last_modified and (kept.etag or kept.last_modified)
     lies = kept.lies or bool(stayed and reading.changed)
-    return LookResult(
+    return CheckResult(
         at=at,
         status=fetched.status,
         # Read the page again to settle a doubt, even if it stays the same.
@@ -483,10 +487,10 @@ async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None
 def first_state(
     fetched: FetchedResponse, reading: BodyReading, at: Millis, ports: Ports, live: LiveSource
 ) -> SourceState:
-    seen = ports.lenders.borrowed(live)
+    seen = ports.lenders.resolve(live)
     limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
-    looked = LookResult(
+    looked = CheckResult(
         at,
         fetched.status,
         validators_of(fetched),
@@ -499,7 +503,7 @@ def first_state(
         private=_is_private(ports, seen.source, fetched),
     )
     live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
-    hot = progress.succeeded(live.hot, looked, limits, draw, ports.market.price)
+    hot = progress.succeeded(live.hot, looked, limits, draw, ports.pricing.price)
     hot = replace(hot, part=part_of(live.effective))
     base = stored_of(live.source, trail.StoredMemory(b""), reading, at, first=True).base
-    return SourceState(live.source.id, hot, base, live.version, drawn(ports.world))
+    return SourceState(live.source.id, hot, base, live.version, new_version(ports.world))

@@ -24,8 +24,8 @@ from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.observer import CheckSteps
 from actors.sources import following as items
-from actors.sources.checks.access import SHUT_OUT, access_of, asks_password, renewal_of
-from actors.sources.checks.body_reader import BodyReading, in_jail, page_patience, patience
+from actors.sources.checks.access import SIGNED_OUT_STATUSES, access_of, asks_password, renewal_of
+from actors.sources.checks.body_reader import BodyReading, feed_deadline, in_jail, page_deadline
 from actors.sources.checks.fetch import fetch, refusal
 from actors.sources.following import FollowQueue, WaitingItem, drafts_of, in_words, note_of
 from actors.sources.ports import LiveSource, Ports
@@ -102,7 +102,7 @@ class Hops:
         if one is None or due is None or due > now:
             self.at = due
             return
-        if wait := self._ports.hops.take(trio.current_time()):
+        if wait := self._ports.item_page_budget.take(trio.current_time()):
             self.at = self._in(wait)
             return
         spent = items.spent(following, now)
@@ -184,7 +184,7 @@ async def page_of(ports: Ports, live: LiveSource, one: WaitingItem, steps: Check
     assert one.draft is not None
     fetched = await _fetched(ports, live, one, _PAGE, steps)
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
-    deadline = page_patience(ports.settings.parse_deadline, fetched.body)
+    deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
     with steps.step("read"):
         page = await in_jail(ports.world.jail, "read_item", request, ItemPage, deadline=deadline)
     if page.trouble is not None:
@@ -194,26 +194,26 @@ async def page_of(ports: Ports, live: LiveSource, one: WaitingItem, steps: Check
 
 async def _read_file(ports: Ports, one: WaitingItem, memory: bytes, body: bytes) -> ListLook:
     request = ListRequest(body, "", one.file, memory=memory, file=one.file)
-    deadline = patience(ports.settings.parse_deadline, body)
+    deadline = feed_deadline(ports.settings.parse_deadline, body)
     return await in_jail(ports.world.jail, "look_list", request, ListLook, deadline=deadline)
 
 
 async def _fetched(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
     """Fetch a page in the host's turn, with the user's access to its own origin; never posts."""
     claim = TurnRequest(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
-    seen = ports.lenders.borrowed(live)
+    seen = ports.lenders.resolve(live)
     renewal = renewal_of(ports, seen)
-    access = access_of(seen.source, renewal.now)._replace(body=None)
+    access = access_of(seen.source, renewal.current)._replace(body=None)
     try:
         fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal)
     except LookFailed as failure:
-        if failure.status in SHUT_OUT:
-            renewal.shut_out()
+        if failure.status in SIGNED_OUT_STATUSES:
+            renewal.reject()
         raise
     if access.headers and not seen.source.detection.asks_password and asks_password(fetched.body):
-        renewal.shut_out()
+        renewal.reject()
     else:
-        renewal.works()
+        renewal.confirm()
     return fetched
 
 

@@ -29,14 +29,14 @@ from actors.egress.websocket import Frames, SessionEnded
 from actors.errors import UrlRefused
 from actors.messages.views import PushView
 from actors.sources.checks import progress
-from actors.sources.checks.access import SHUT_OUT, RequestAccess, access_of, renewal_of
+from actors.sources.checks.access import SIGNED_OUT_STATUSES, RequestAccess, access_of, renewal_of
 from actors.sources.checks.fetch import host_of, refusal
-from actors.sources.checks.source_fetch import REFUSED
+from actors.sources.checks.source_fetch import REJECTED_HEADERS
 from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, found_by_handshake, found_stream
 from actors.sources.detection.handshake import join
-from actors.sources.health.notices import TroubleTimer
-from actors.sources.lending import EffectiveSource
+from actors.sources.health.notices import FailureTimer
+from actors.sources.lending import ResolvedSource
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.push import connection
 from actors.sources.push.committer import Committer
@@ -58,12 +58,12 @@ STOPPED: Final = 86_400.0
 """Seconds before reconnecting to a stream that asked us to stop (204)."""
 
 
-def _told(seen: EffectiveSource, error: LookFailed) -> LookFailed:
+def _told(seen: ResolvedSource, error: LookFailed) -> LookFailed:
     """Return a failed handshake with its reason; for rejected headers the reason says only that."""
     if seen.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
         return error
     whose = f"; they are those of {seen.lender}" if seen.lender else ""
-    says = f"{error.reason}: {REFUSED}{whose}"
+    says = f"{error.reason}: {REJECTED_HEADERS}{whose}"
     return LookFailed(error.blame, says, status=error.status, retry_after=error.retry_after)
 
 
@@ -74,7 +74,7 @@ class PushSource:
         self._ports = ports
         self._live = live
         self._intake = FramePipeline(ports, live)
-        self._bell = TroubleTimer(ports, live)
+        self._bell = FailureTimer(ports, live)
         self._keeper = Committer(ports, live, self._intake, self._bell)
         self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
         self._streak = 0
@@ -110,19 +110,19 @@ class PushSource:
             self._intake.window.move(frames.resume_id)
 
     async def _stay(self, child: Child) -> None:
-        if self._live.owed:
+        if self._live.uncertain_frames:
             await self._keeper.take_over()
         elif self._live.window is None:
             await self._intake.recall()
         now = self._ports.world.now()
-        self._live.hot = progress.settle(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
+        self._live.hot = progress.cap_waits(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
         await self._rest(((self._live.hot.next_look_at or now) - now) / 1000)
         while True:
-            line, gate = self._ports.egress.uplink, self._ports.gate
-            if gate.closed:
+            line, gate = self._ports.egress.uplink, self._ports.pause_switch
+            if gate.is_closed:
                 child.note("on hold: the service is drained", on_hold=True)
-                self._live.doubted = True
-                await self._rest(await gate.clearance(self._chance.random()))
+                self._live.unconfirmed = True
+                await self._rest(await gate.wait_open(self._chance.random()))
             if line.down:
                 child.note("on hold: our own connection is down", on_hold=True)
                 wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
@@ -134,8 +134,8 @@ class PushSource:
             except HostOpen as rest:  # no request was made, so none counts, unless the host is down
                 hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
                 if rest.failing:
-                    self._bell.looked()
-                await self._keeper.settle(progress.unreached(hot, now, rest.reason) if rest.failing else hot)
+                    self._bell.on_check()
+                await self._keeper.settle(progress.host_unreachable(hot, now, rest.reason) if rest.failing else hot)
                 wait = (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
             except (LookFailed, UrlRefused) as error:
                 wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
@@ -143,7 +143,7 @@ class PushSource:
                 if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
                     raise
                 self._disconnected()
-                self._live.doubted = True
+                self._live.unconfirmed = True
                 self._ports.world.log("push.parked", level="debug", source_id=self._live.source.id, error=str(error))
                 wait = self._ports.settings.cadence_floor * self._chance.uniform(0.5, 1.5)
             child.note("waiting to reconnect")
@@ -166,9 +166,9 @@ class PushSource:
 
     async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames | EventStream:
         """Shake hands. That takes one request's turn at the host; the open connection holds none."""
-        ports, source, seen = self._ports, self._live.source, self._ports.lenders.borrowed(self._live)
+        ports, source, seen = self._ports, self._live.source, self._ports.lenders.resolve(self._live)
         renewal = renewal_of(ports, seen)
-        opened = RequestAccess(ports, url, access_of(seen.source, renewal.now), renewal)
+        opened = RequestAccess(ports, url, access_of(seen.source, renewal.current), renewal)
         window, claim = self._intake.window, TurnRequest(source.id, self._live.hot.last_look_at or 0)
         last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.place
         began = trio.current_time()
@@ -177,10 +177,10 @@ class PushSource:
         except HostOpen:
             raise
         except LookFailed as error:
-            if error.status in SHUT_OUT:
-                renewal.shut_out()
+            if error.status in SIGNED_OUT_STATUSES:
+                renewal.reject()
             raise _told(seen, error) from None
-        renewal.works()
+        renewal.confirm()
         self._began = trio.current_time()
         self._beat_at = self._began + MINUTE
         now, ms = ports.world.now(), round(1000 * (self._began - began))
@@ -252,7 +252,7 @@ class PushSource:
         """Count a minute of life, or the time until the first admitted frame."""
         now = trio.current_time()
         self._proved, self._streak = True, 0
-        self._bell.looked()
+        self._bell.on_check()
         minute, at = self._minute(now), self._ports.world.now()
         self._live.count(at, Verdict.NOTHING_TO_TELL if minute.frames else Verdict.UNCHANGED)
         await self._keeper.settle(connection.lived(self._live.hot, minute, at))
@@ -284,7 +284,7 @@ class PushSource:
                 ports.egress.uplink.answered(host)
             else:
                 failure = ports.egress.uplink.failed(host, failure)
-        self._bell.looked(local=failure.blame is Blame.LOCAL)
+        self._bell.on_check(local=failure.blame is Blame.LOCAL)
         session = self._session_counts()
         hot, proved = self._live.hot, self._proved
         if proved:

@@ -2,7 +2,8 @@
 
 Without an answer from the recorder it is unknown whether a harvest was committed. Storage shows which frames it has,
 and the rest is sent again: by this run of the actor, or by the next, which takes over the uncertain frames
-(`LiveSource.owed`). If the recorder still had the harvest then, the version check would refuse one of the two.
+(`LiveSource.uncertain_frames`). If the recorder still had the harvest then, the version check would refuse one of the
+two.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import trio
 from msgspec.structs import replace
 
 from actors.messages.workers import Record, SaveStates
-from actors.sources.health.notices import TroubleTimer
-from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.health.notices import FailureTimer
+from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.push.frames import FramePipeline
 from storage.errors import StorageError
 from storage.records.event import Draft
@@ -32,7 +33,7 @@ class Committer:
     unsure: the last harvest may or may not be committed. asking: the recorder has a harvest. taken: its frames.
     """
 
-    def __init__(self, ports: Ports, live: LiveSource, intake: FramePipeline, bell: TroubleTimer) -> None:
+    def __init__(self, ports: Ports, live: LiveSource, intake: FramePipeline, bell: FailureTimer) -> None:
         self._ports = ports
         self._live = live
         self._intake = intake
@@ -42,7 +43,7 @@ class Committer:
 
     async def settle(self, after: SourceRuntime) -> None:
         """Keep a state, with its notice if there is one. An uncommitted notice is retried with the next state."""
-        health, said = self._bell.news(self._live.hot.health, after.health, self._ports.world.now())
+        health, said = self._bell.due_notices(self._live.hot.health, after.health, self._ports.world.now())
         await self.tell(replace(after, health=health), said)
 
     async def tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
@@ -60,8 +61,8 @@ class Committer:
             self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def take_over(self) -> None:
-        self._intake.restore(self._live.owed)
-        self._live.owed, self._unsure = (), True
+        self._intake.restore(self._live.uncertain_frames)
+        self._live.uncertain_frames, self._unsure = (), True
         await self.commit()
 
     async def commit(self) -> None:
@@ -90,7 +91,7 @@ class Committer:
         """Save the whole window if the last harvest saved only a part; leave uncertain frames to the next run."""
         window = self._live.window
         if self._unsure or self._asking:
-            self._live.owed = (*self._taken, *self._intake.drop())
+            self._live.uncertain_frames = (*self._taken, *self._intake.drop())
         elif window is not None and not window.is_saved:
             self._save(window.encode(len(window)))
 
@@ -102,7 +103,7 @@ class Committer:
 
     def _save(self, base: bytes) -> None:
         with suppress(MailboxFull):  # the place saved before holds, and later frames may come again
-            self._ports.recorder.send_nowait(SaveStates((replace(self._live.swept(), base=base),)))
+            self._ports.recorder.send_nowait(SaveStates((replace(self._live.state_to_save(), base=base),)))
 
     async def _is_told(self, after: SourceRuntime) -> bool:
         try:
@@ -116,7 +117,7 @@ class Committer:
     async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: SourceRuntime | None = None) -> bool:
         source = self._live.source.id
         base = self._intake.window.encode(fresh) if fresh else None
-        since, version = self._live.version, drawn(self._ports.world)
+        since, version = self._live.version, new_version(self._ports.world)
         sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally, cookies=self._live.cookies.text)
         state = SourceState(source, sent, base, since, version)
         self._live.unsaved = False  # else a sweep would save the older state after this one
@@ -128,5 +129,5 @@ class Committer:
             self._asking, self._live.unsaved = False, True
             return False
         self._asking, self._live.version = False, version
-        self._live.stored(sent)
+        self._live.mark_stored(sent)
         return True

@@ -70,10 +70,10 @@ def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, priva
 def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
     """Return the memory after a minute of a proved connection, or the last part of one."""
     defect = minute.unreadable > 0 and minute.unreadable >= minute.frames
-    beat = silence.passed(silence.decode(hot.pulse), minute.seconds, defect=defect)
+    beat = silence.after_watching(silence.decode(hot.pulse), minute.seconds, defect=defect)
     if minute.frames > minute.unreadable:
-        beat = silence.yielded(beat)
-    judged, beat = score.after_look(hot.health, beat, why=minute.why if defect else "")
+        beat = silence.after_change(beat)
+    judged, beat = score.after_success(hot.health, beat, why=minute.why if defect else "")
     return replace(
         hot,
         breaker=BreakerState(),

@@ -53,7 +53,7 @@ from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.previewer import Previewer
 from actors.sources.registry.service import SourceService
 from actors.sources.registry.tag_defaults import Inheriting
-from actors.sources.schedule.budgets import RENDERED, Spending, moved
+from actors.sources.schedule.budgets import RENDERED, BudgetMonitor, adjusted_price
 from actors.sources.schedule.overdue import EVERY, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
 from storage.records import tally
@@ -83,7 +83,7 @@ class TallySweep:
             self._ports.world.log("tally.days_stay", error=str(error))
             return
         for live, away in days.items():
-            live.put_tally(tally.without(live.tally, away))
+            live.set_tally(tally.without(live.tally, away))
 
     def of(
         self, part: Sequence[LiveSource], take: Callable[[LiveSource], SourceState]
@@ -99,7 +99,7 @@ class TallySweep:
     def _heard(self, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:
         for live, state in zip(part, states, strict=True):
             if stored:
-                live.stored(state.hot)
+                live.mark_stored(state.hot)
             else:
                 live.unsaved = True
         self._ended(stored=stored)
@@ -324,32 +324,32 @@ class Registry:
 
     async def _price_for_ever(self) -> None:
         """Adjust the shared price of a check so that all sources together stay within the budget."""
-        market, budget = self._ports.market, self._ports.settings.looks_per_second
+        market, budget = self._ports.pricing, self._ports.settings.looks_per_second
         while True:
             await trio.sleep(REPRICE)
             ours = budget * await self.table.share()
             if ours > 0:  # one of several nodes may watch nothing, and has no checks to price
-                value = moved(market.price.value, await self.table.planned(), ours, REPRICE)
+                value = adjusted_price(market.price.value, await self.table.planned(), ours, REPRICE)
                 market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:
-        spending = Spending(self._ports.settings.looks_per_second)
+        spending = BudgetMonitor(self._ports.settings.looks_per_second)
         while True:
             found = await self.table.round()
             self._weigh(spending)
-            on_hold = self._ports.egress.uplink.down or self._ports.gate.closed
-            if self.watchman.see(found, trio.current_time(), on_hold=on_hold):
+            on_hold = self._ports.egress.uplink.down or self._ports.pause_switch.is_closed
+            if self.watchman.update(found, trio.current_time(), on_hold=on_hold):
                 news = "stalled" if self.watchman.stalled else "resumed"
                 self._ports.world.log(f"watching.{news}", level="error", overdue=found.overdue, worst=found.worst)
                 if self.watchman.stalled and found.worst is not None:
                     await self._report_stall(self.table.get(found.worst))
             await trio.sleep(EVERY)
 
-    def _weigh(self, spending: Spending) -> None:
-        before = self.watchman.spent
+    def _weigh(self, spending: BudgetMonitor) -> None:
+        before = self.watchman.check_rate
         metrics = self._ports.world.metrics
         looks = metrics.looks.total() + (RENDERED - 1) * metrics.rendered_looks.total()
-        self.watchman.spent = spent = spending.see(looks, trio.current_time())
+        self.watchman.check_rate = spent = spending.update(looks, trio.current_time())
         if bool(before.passed) != bool(spent.passed):
             what = "passed" if spent.passed else "kept"
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
@@ -359,7 +359,7 @@ class Registry:
 
         If the recorder itself is stuck, the log line and /readyz must do.
         """
-        says = f"Sources are not being checked: {self.watchman.says()}. This one has waited longest."
+        says = f"Sources are not being checked: {self.watchman.fault()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
         title = "The watching has stalled"
         told = draft("watching_stalled", source.url, title, says, now, source_type=source.type, of_source=source.tags)

@@ -19,7 +19,7 @@ from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceExplanation, ToldPage
 from actors.sources import explanation as sentences
 from actors.sources.checks.fetch import refusal
-from actors.sources.checks.source_fetch import look_for_user
+from actors.sources.checks.source_fetch import fetch_for_user
 from actors.sources.index import SourceIndex
 from actors.sources.page.reader import reported_page, standing_values
 from actors.sources.ports import LiveSource, Ports
@@ -113,12 +113,12 @@ class Explainer:
             wait = self._table.earliest(live) - now
             if wait > 0 or not live.source.enabled:
                 raise _NotNow(sentences.too_soon(wait, enabled=live.source.enabled))
-            live.asked_at = now
+            live.requested_at = now
 
         reader = self._table.readers[live.source.type]
         try:
             with trio.fail_after(PATIENCE):
-                return (await look_for_user(self._ports, live, INTERACTIVE, reader, begin)).fetched, []
+                return (await fetch_for_user(self._ports, live, INTERACTIVE, reader, begin)).fetched, []
         except _NotNow as error:
             return None, [Reason("failed", error.says)]
         except trio.TooSlowError:

@@ -19,10 +19,10 @@ from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
-from actors.sources.checks.fetch import NO_VALIDATORS, practised
+from actors.sources.checks.fetch import NO_VALIDATORS, practice_response
 from actors.sources.detection.classify import Classification, detection_of, found_in, refused
 from actors.sources.index import SourceIndex
-from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.service import SourceService
 from storage.records.identity import Millis
 from storage.records.tiers import SourceType
@@ -57,9 +57,9 @@ class PracticeService:
             _check(live, now)
             step = (live.source.practice or 0) + 1
             after = replace(live.source, practice=step, updated_at=now)
-            version = drawn(self._ports.world)
+            version = new_version(self._ports.world)
             await self._ports.storage.sources.update(after, self._ports.storage.lease, version, before=live.source)
-            live.source, live.asked_at, live.version = after, now, version
+            live.source, live.requested_at, live.version = after, now, version
             self._table.request_check(live)
             return PracticeChange(self._table.describe(after.id), DOCUMENTS[what].says(step))
 
@@ -92,7 +92,7 @@ class PracticeService:
             return self._table.get(there.id)
 
     async def _make(self, url: str) -> LiveSource:
-        now, fetched = self._ports.world.now(), practised(url, 0, NO_VALIDATORS)
+        now, fetched = self._ports.world.now(), practice_response(url, 0, NO_VALIDATORS)
         try:
             finding = await found_in(self._ports, fetched)
         except LookFailed as failure:
@@ -110,8 +110,8 @@ def _check(live: LiveSource, now: Millis) -> None:
     """Raise Conflict for a paused source; TooSoon after the last change, and while that waits for its check."""
     if not live.source.enabled:
         raise Conflict("the practice source is paused: resume it first")
-    if now < live.asked_at + PACE:
-        wait = -((now - live.asked_at - PACE) // 1000)
+    if now < live.requested_at + PACE:
+        wait = -((now - live.requested_at - PACE) // 1000)
         raise TooSoon(f"it can be changed once in {PACE // 1000} s: try again in {wait} s", wait)
-    if (live.hot.last_look_at or 0) < live.asked_at and now < live.asked_at + PATIENCE:
+    if (live.hot.last_look_at or 0) < live.requested_at and now < live.requested_at + PATIENCE:
         raise TooSoon("its last change is still being checked", 2)

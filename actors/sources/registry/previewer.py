@@ -16,8 +16,8 @@ from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl, PreviewSource
 from actors.ordering import KeyedLocks
-from actors.sources.checks.access import Renewal, shelved_as
-from actors.sources.checks.source_fetch import look_for_user, shelf_name
+from actors.sources.checks.access import Renewal, cache_key
+from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
@@ -43,9 +43,9 @@ class Opening(NamedTuple):
         the user wants to watch.
         """
         if not found.detection.asks_password:
-            self.renewal.works(at_once=self.lent)
+            self.renewal.confirm(at_once=self.lent)
         elif self.lent:
-            self.renewal.shut_out()
+            self.renewal.reject()
 
 
 async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, stays: bool = False) -> Opening:
@@ -56,19 +56,19 @@ async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, s
     cookies.
     """
     if headers is not None:
-        return Opening(headers, Renewal(ports, headers, ports.tried.of(tried_as(url, headers))))
+        return Opening(headers, Renewal(ports, headers, ports.preview_cookies.get(tried_as(url, headers))))
     lender = ports.lenders.at(url) if reads else None
     if lender is None or not (stays or is_own(lender.source, url)):
         return Opening(None, Renewal(ports, None, None))
     kept = cookies_at(lender, url)
     if kept is not None and not ports.storage.ownership.watches(lender.source):  # another node may have renewed them
         stored = await ports.storage.sources.get(lender.source.id)
-        kept = kept if stored is None else kept.met(stored.hot.cookies)
+        kept = kept if stored is None else kept.merge(stored.hot.cookies)
     return Opening(lender.source.headers, Renewal(ports, lender.source.headers, kept), lent=True)
 
 
 def tried_as(url: Url, headers: str) -> str:
-    return shelved_as(f"{url.authority} {url.secure}", headers)
+    return cache_key(f"{url.authority} {url.secure}", headers)
 
 
 class Previewer:
@@ -97,7 +97,7 @@ class Previewer:
     def as_watched(self, found: Classification, request: DetectRequest) -> Source:
         made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
         wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
-        return self.ports.tags.of(replace(made, **wished))
+        return self.ports.tag_table.of(replace(made, **wished))
 
     async def classified(self, request: DetectRequest, *, reads: bool) -> Classification:
         """Classify a URL for a user; a body of the last minute will do."""
@@ -124,7 +124,7 @@ class Previewer:
     async def preview(self, wish: PreviewSource) -> Preview:
         fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
         own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
-        shown = self.ports.tags.of(own)
+        shown = self.ports.tag_table.of(own)
         with blaming_tags(shown):
             page = await preview_page(self.ports, fetched, Narrowing(shown.selector, shown.ignore))
         return Preview(at, page=page, part=part_shown(shown))
@@ -140,13 +140,13 @@ class Previewer:
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
-        claim, shelf = TurnRequest(live.source.id, interactive=True), self.ports.shelf
+        claim, shelf = TurnRequest(live.source.id, interactive=True), self.ports.body_cache
         reader = self._table.readers["html"]
         try:
-            kept = await look_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))
+            kept = await fetch_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))
         except TooSoon:
-            seen = self.ports.lenders.borrowed(live).source
-            if (old := shelf.find(shelf_name(seen, rendered=live.hot.rendered))) is None:
+            seen = self.ports.lenders.resolve(live).source
+            if (old := shelf.find(body_cache_key(seen, rendered=live.hot.rendered))) is None:
                 raise
             kept = old
         except LookFailed as failure:

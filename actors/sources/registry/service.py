@@ -22,13 +22,13 @@ from actors.ordering import KeyedLocks
 from actors.sources.checks import progress
 from actors.sources.checks.body_reader import BodyCheck, in_jail
 from actors.sources.checks.fetch import host_of
-from actors.sources.checks.rendering import picture_to_keep
+from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
 from actors.sources.index import SourceIndex, as_stored, renewed
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
-from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.previewer import opening, tried_as
 from actors.sources.registry.validation import blaming_tags, check_hours, check_rendering, check_settings, requested
 from actors.sources.schedule.cadence import START_INTERVAL
@@ -232,9 +232,9 @@ class SourceService:
 
         A waiting harvest of its stopped actor is then refused, because it is based on the former state.
         """
-        before, storage, version = live.source, self._ports.storage, drawn(self._ports.world)
+        before, storage, version = live.source, self._ports.storage, new_version(self._ports.world)
         now, hot = self._ports.world.now(), None
-        kept = live.cookies if after.headers == before.headers else live.cookies.of_other_headers()
+        kept = live.cookies if after.headers == before.headers else live.cookies.for_new_headers()
         cookies = kept.text
         if _part(after) != _part(before):  # the actor handles changes by tags, at its next check
             # The memory stays for one more check, which compares with it first: a change may be under way.
@@ -242,7 +242,7 @@ class SourceService:
         elif after.headers != before.headers:  # a user with new headers waits for their result
             soon = Millis(max(now, live.hot.not_before or 0))
             hot = replace(live.hot, breaker=BreakerState(), next_look_at=soon, cookies=cookies)
-        elif self._ports.tags.of(after).hours != live.effective.hours and live.hot.breaker.state == "closed":
+        elif self._ports.tag_table.of(after).hours != live.effective.hours and live.hot.breaker.state == "closed":
             due = (live.hot.last_look_at or 0) + round(1000 * live.hot.interval)  # it may wait for the old hours
             hot = replace(live.hot, next_look_at=Millis(max(due, now, live.hot.not_before or 0)))
         state = None if hot is None else SourceState(after.id, hot, version=version)
@@ -252,9 +252,9 @@ class SourceService:
         changed.cookies = kept
         if hot is not None:
             changed.hot = hot
-            kept.heard(parted(cookies)[0], stored=True)
+            kept.on_saved(parted(cookies)[0], saved=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
-            changed.hot = progress.later(live.hot, stored.hot)
+            changed.hot = progress.newer(live.hot, stored.hot)
             changed.unsaved = changed.hot is live.hot
         changed.version = version
         return changed
@@ -291,9 +291,9 @@ class SourceService:
                 known = live.source if self._ports.storage.ownership.shared else None
                 try:
                     if live.source.practice is None:
-                        storage, version = self._ports.storage, drawn(self._ports.world)
+                        storage, version = self._ports.storage, new_version(self._ports.world)
                         resting = replace(live.source, deleted_at=self._ports.world.now())
-                        behind = live.unsaved or live.cookies.behind
+                        behind = live.unsaved or live.cookies.needs_save
                         state = SourceState(resting.id, live.hot, version=version) if behind else None
                         await storage.sources.update(resting, storage.lease, version, state, before=known)
                     else:
@@ -315,7 +315,7 @@ class SourceService:
             raise NotFound(f"there is no deleted source {source} to restore")
         async with self.locks.hold(resting.source.url):
             self._check_room()
-            back, version = replace(resting.source, deleted_at=None), drawn(self._ports.world)
+            back, version = replace(resting.source, deleted_at=None), new_version(self._ports.world)
             try:
                 await storage.sources.update(back, storage.lease, version, before=resting.source)
             except Duplicate as duplicate:
@@ -357,10 +357,10 @@ class SourceService:
         if not source.is_web_page:
             source = replace(source, render="never", wait_for=None, screenshots=False)
         live = LiveSource(source, SourceRuntime(interval=START_INTERVAL))
-        live.tags = self._ports.tags
+        live.tags = self._ports.tag_table
         live.inherit()
         if source.headers is not None:
-            live.cookies = self._ports.tried.give(tried_as(parse_url(url), source.headers), source.id)
+            live.cookies = self._ports.preview_cookies.assign(tried_as(parse_url(url), source.headers), source.id)
         return live
 
     async def begin(self, live: LiveSource, found: Classification, known: int | None = None) -> None:
@@ -378,14 +378,14 @@ class SourceService:
                 raise refused(failure, source.url) from None
             live.source = source = named(source, reading.title)
             state, drafts = first_state(found.fetched, reading, now, self._ports, live), reading.drafts
-            picture = picture_to_keep(source, found.fetched, reading, drafts, now)
+            picture = screenshot_to_store(source, found.fetched, reading, drafts, now)
         if drafts or picture is not None:
             harvest = Harvest(source.id, drafts, state, born=source, picture=picture, known=known)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
         else:
             await storage.sources.add(source, state, storage.lease, known)
         live.hot, live.version, live.unsaved = state.hot, state.version, False
-        live.stored(state.hot)
+        live.mark_stored(state.hot)
 
 
 def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> Source:

@@ -52,7 +52,7 @@ class Inheriting:
             stored = self._ports.storage.tag_defaults
             revision = await stored.revision()  # first, so that a change during the reading is read again
             found = await stored.all()
-            if not self._ports.tags.take(found):
+            if not self._ports.tag_table.take(found):
                 changed = 0
             else:
                 changed = await self._table.reapply_defaults()

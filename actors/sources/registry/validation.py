@@ -14,7 +14,7 @@ from actors.inheritance import origins_of
 from actors.messages.requests import DetectRequest, NewSource, SourcePatch, settings_of
 from actors.query import QueryError, parse
 from actors.sources.following import read_hosts
-from actors.sources.lending import is_lendable, read_places
+from actors.sources.lending import is_lendable, parse_places
 from actors.sources.page.preview import check_css
 from actors.sources.ports import Ports
 from actors.sources.push.connection import is_rule
@@ -64,7 +64,7 @@ async def check_rendering(ports: Ports, asked: NewSource | DetectRequest | Sourc
 def requested(request: NewSource | SourcePatch) -> dict[str, Any]:
     """Return a request's settings of a source, with normalized hosts. Raises Unprocessable."""
     given = settings_of(request)
-    for name, read in (("follow_hosts", read_hosts), ("headers_for", read_places)):
+    for name, read in (("follow_hosts", read_hosts), ("headers_for", parse_places)):
         try:
             given |= {name: read(given[name])} if name in given else {}
         except UrlRefused as refusal:

@@ -10,7 +10,7 @@ takes the new price at its next check, a quarter of an hour later on average. `G
 oscillation despite this delay, and quick enough to be back on budget within a few hours.
 
 The price brings checks back to the budget, but slowly: after the import of a list many first checks come together.
-Users must see that (`LookRate`).
+Users must see that (`CheckRate`).
 
 `weigh` is the one choice of taste. An event of a source that changes `r` times a day counts `r ** -exponent`: with 0
 all events count the same and the mean delay of an event is least; with 1 all sources count the same, busy or quiet.
@@ -37,17 +37,17 @@ LEAST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class LookRate:
+class CheckRate:
     """Checks a second in the last half minute; passed: seconds above the budget so far."""
 
     rate: float = 0.0
     budget: float = 0.0
     passed: float = 0.0
 
-    def says(self) -> str:
+    def text(self) -> str:
         """Return a sentence for people; empty while the budget is kept.
 
-        >>> LookRate(40.0, 10.0, 240.0).says()
+        >>> CheckRate(40.0, 10.0, 240.0).text()
         '40.0 checks per second exceed the budget of 10 (looks_per_second), for 4 min.'
         """
         if not self.passed:
@@ -58,25 +58,25 @@ class LookRate:
         )
 
 
-class Spending:
+class BudgetMonitor:
     """Compares finished checks with the budget. `now`: seconds of a monotonic clock."""
 
     def __init__(self, budget: float) -> None:
         self._budget = budget
-        self._before: tuple[float, float] | None = None
+        self._last: tuple[float, float] | None = None
         self._since: float | None = None
 
-    def see(self, looks: float, now: float) -> LookRate:
+    def update(self, checks: float, now: float) -> CheckRate:
         """Take the total of finished checks; return the rate since the last call."""
-        before, self._before = self._before, (looks, now)
-        if before is None or now <= before[1]:
-            return LookRate(0.0, self._budget)
-        rate = max(0.0, (looks - before[0]) / (now - before[1]))
+        last, self._last = self._last, (checks, now)
+        if last is None or now <= last[1]:
+            return CheckRate(0.0, self._budget)
+        rate = max(0.0, (checks - last[0]) / (now - last[1]))
         if rate <= max(LEAST, self._budget * SLACK):
             self._since = None
-            return LookRate(rate, self._budget)
-        self._since = before[1] if self._since is None else self._since
-        return LookRate(rate, self._budget, now - self._since)
+            return CheckRate(rate, self._budget)
+        self._since = last[1] if self._since is None else self._since
+        return CheckRate(rate, self._budget, now - self._since)
 
 
 DAY: Final = 86_400.0
@@ -117,7 +117,7 @@ def first_guess(sources: float, budget: float, ceiling: float) -> float:
     return min(HIGHEST, max(LOWEST, interval * interval / (2 * DAY)))
 
 
-def moved(value: float, planned: float, budget: float, seconds: float) -> float:
+def adjusted_price(value: float, planned: float, budget: float, seconds: float) -> float:
     """Return the price after `seconds` during which all sources together planned `planned` checks a second.
 
     >>> moved(4.0, 10.0, 10.0, 60.0), moved(4.0, 20.0, 10.0, 60.0) > 4.0, moved(4.0, 0.0, 10.0, 60.0) < 4.0
@@ -134,21 +134,21 @@ BURST = 0.1
 """Share of an hour's pages that may be fetched at once after a quiet time."""
 
 
-class HopBudget:
+class ItemPageBudget:
     """`per_hour` pages an hour. `now`: seconds of a monotonic clock."""
 
     def __init__(self, per_hour: int) -> None:
         self._per_hour = per_hour
-        self._room = max(1.0, BURST * per_hour)
-        self._has = self._room
-        self._at: float | None = None
+        self._capacity = max(1.0, BURST * per_hour)
+        self._tokens = self._capacity
+        self._updated_at: float | None = None
 
     def take(self, now: float) -> float:
         """Take one page and return 0; or take none and return the seconds until there is one."""
-        if self._at is not None:
-            self._has = min(self._room, self._has + (now - self._at) * self._per_hour / HOUR)
-        self._at = now
-        if self._has >= 1:
-            self._has -= 1
+        if self._updated_at is not None:
+            self._tokens = min(self._capacity, self._tokens + (now - self._updated_at) * self._per_hour / HOUR)
+        self._updated_at = now
+        if self._tokens >= 1:
+            self._tokens -= 1
             return 0.0
-        return (1 - self._has) * HOUR / self._per_hour
+        return (1 - self._tokens) * HOUR / self._per_hour

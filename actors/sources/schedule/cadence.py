@@ -99,10 +99,10 @@ class Rhythm(Struct, frozen=True):
     quick: float = 0.0
     slow: float = 0.0
     followed: float = 0.0
-    judged: float = 0.0
+    trials: float = 0.0
     last: float = 0.0
-    came: tuple[float, ...] = _NO_AGES
-    awaited: tuple[float, ...] = _NO_AGES
+    counts: tuple[float, ...] = _NO_AGES
+    expected: tuple[float, ...] = _NO_AGES
 
     @property
     def rate(self) -> float:
@@ -120,42 +120,42 @@ class PredictedRate(Struct, frozen=True):
     quick: float
     slow: float
     age: float = 0.0
-    turns: tuple[float, ...] = ()
+    age_factors: tuple[float, ...] = ()
 
 
-def observed(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> Rhythm:
+def observe(rhythm: Rhythm, now: float, gap: float, times: Sequence[float]) -> Rhythm:
     forget = math.exp(-gap / MEMORY)
-    awaited = rhythm.awaited
+    expected = rhythm.expected
     if rhythm.last:
-        awaited = _with_wait(rhythm, now - gap, times[0] if times else now)
+        expected = _with_expected(rhythm, now - gap, times[0] if times else now)
     after = replace(
         rhythm,
         events=max(rhythm.events * forget, PRIOR_EVENTS),
         seconds=rhythm.seconds * forget + gap,
         quick=rhythm.quick * math.exp(-gap / QUICK),
         slow=rhythm.slow * math.exp(-gap / SLOW),
-        awaited=awaited,
+        expected=expected,
     )
     return _with_changes(after, now, times) if times else after
 
 
-def _with_wait(rhythm: Rhythm, start: float, end: float) -> tuple[float, ...]:
-    """Return `awaited` plus the changes predicted between two moments, each part at its age."""
+def _with_expected(rhythm: Rhythm, start: float, end: float) -> tuple[float, ...]:
+    """Return `expected` plus the changes predicted between two moments, each part at its age."""
     at, end = max(0.0, start - rhythm.last), end - rhythm.last
     if end <= at:
-        return rhythm.awaited
-    awaited = list(rhythm.awaited)
+        return rhythm.expected
+    expected = list(rhythm.expected)
     branching = branching_of(rhythm)
     base = rhythm.rate * (1 - branching)
     quick, slow = _burst(rhythm, branching)
-    age, began = age_of(at), max(start, rhythm.last) - rhythm.last
+    age, burst_start = age_of(at), max(start, rhythm.last) - rhythm.last
     while at < end:
         stop = min(end, EDGES[age])
-        middle = (at + stop) / 2 - began
+        middle = (at + stop) / 2 - burst_start
         rate = base + quick * math.exp(-middle / QUICK) + slow * math.exp(-middle / SLOW)
-        awaited[age] = min(MOST_AWAITED, awaited[age] + rate * max(0.0, stop - at))
+        expected[age] = min(MOST_AWAITED, expected[age] + rate * max(0.0, stop - at))
         at, age = stop, age + 1
-    return tuple(awaited)
+    return tuple(expected)
 
 
 def age_of(seconds: float) -> int:
@@ -168,20 +168,20 @@ def age_of(seconds: float) -> int:
 
 
 def _with_changes(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
-    last, followed, judged, quick, slow = rhythm.last, rhythm.followed, rhythm.judged, rhythm.quick, rhythm.slow
+    last, followed, trials, quick, slow = rhythm.last, rhythm.followed, rhythm.trials, rhythm.quick, rhythm.slow
     fade = math.exp(-max(0.0, now - last) / HABIT) if last else 1.0
     hours, days = [hour * fade for hour in rhythm.hours], [day * fade for day in rhythm.days]
-    came, awaited = list(rhythm.came), rhythm.awaited
+    counts, expected = list(rhythm.counts), rhythm.expected
     for at in times:
         fresh = 1.0
         if last:
             since = max(0.0, at - last)
             fresh = min(1.0, since / TOGETHER)
             followed = followed * TRIALS_KEPT + (since < TOGETHER)
-            judged = judged * TRIALS_KEPT + 1.0
-            came = [count * TRIALS_KEPT for count in came]
-            awaited = tuple(count * TRIALS_KEPT for count in awaited)
-            came[age_of(since)] += 1.0
+            trials = trials * TRIALS_KEPT + 1.0
+            counts = [count * TRIALS_KEPT for count in counts]
+            expected = tuple(count * TRIALS_KEPT for count in expected)
+            counts[age_of(since)] += 1.0
         hours[int(at % DAY // HOUR)] += fresh
         days[weekday(at)] += fresh
         age = max(0.0, now - at)
@@ -196,19 +196,19 @@ def _with_changes(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
         quick,
         slow,
         followed,
-        judged,
+        trials,
         last,
-        tuple(came),
-        awaited,
+        tuple(counts),
+        expected,
     )
 
 
-def ahead(rhythm: Rhythm, now: float) -> PredictedRate:
+def predict(rhythm: Rhythm, now: float) -> PredictedRate:
     """Return the predicted rate for the hour after `now`."""
     branching = branching_of(rhythm)
-    seen = sum(rhythm.days)
-    even = EVEN_HOUR + seen / 24
-    base = rhythm.rate * (1 - branching) * _day(rhythm, now, seen) / even
+    total = sum(rhythm.days)
+    even = EVEN_HOUR + total / 24
+    base = rhythm.rate * (1 - branching) * _weekday_factor(rhythm, now, total) / even
     hours = rhythm.hours
     first = int((now - HOUR / 2) // HOUR) % 24
     # Half of the evidence for an hour comes from its neighbours.
@@ -219,14 +219,17 @@ def ahead(rhythm: Rhythm, now: float) -> PredictedRate:
         base * (EVEN_HOUR + three / 2 + (two + after) / 4),
     )
     quick, slow = _burst(rhythm, branching)
-    turns = tuple((EVEN_AGE + came) / (EVEN_AGE + due) for came, due in zip(rhythm.came, rhythm.awaited, strict=True))
-    return PredictedRate(now, levels, quick, slow, now - rhythm.last, turns)
+    age_factors = tuple(
+        (EVEN_AGE + count) / (EVEN_AGE + expected)
+        for count, expected in zip(rhythm.counts, rhythm.expected, strict=True)
+    )
+    return PredictedRate(now, levels, quick, slow, now - rhythm.last, age_factors)
 
 
 def branching_of(rhythm: Rhythm) -> float:
     """Return how many changes each change triggers: the share that followed soon, less chance."""
     chance = 1 - math.exp(-rhythm.rate * TOGETHER)
-    share = (rhythm.followed + DOUBT * (chance + BELIEF)) / (rhythm.judged + DOUBT)
+    share = (rhythm.followed + DOUBT * (chance + BELIEF)) / (rhythm.trials + DOUBT)
     return min(MOST_BRANCHING, max(0.0, share - chance))
 
 
@@ -245,7 +248,7 @@ def weekday(at: float) -> int:
     return int(at // DAY + 3) % 7
 
 
-def _day(rhythm: Rhythm, at: float, seen: float) -> float:
+def _weekday_factor(rhythm: Rhythm, at: float, seen: float) -> float:
     """Return the rate of a working day or a weekend day, relative to the mean."""
     days = rhythm.days
     if weekday(at) >= SATURDAY:
@@ -287,7 +290,7 @@ def interval_of(rhythm: Rhythm, now: float, price: Price, limits: Limits, cost: 
     if limits.schedule is not None:
         return limits.schedule
     worth = price.weigh(rhythm.rate * PRICED_DAY) * cost
-    return balance(ahead(rhythm, now), worth, limits.floor, limits.ceiling)
+    return balance(predict(rhythm, now), worth, limits.floor, limits.ceiling)
 
 
 def balance(rates: PredictedRate, worth: float, floor: float, ceiling: float) -> float:
@@ -295,7 +298,7 @@ def balance(rates: PredictedRate, worth: float, floor: float, ceiling: float) ->
     start = rates.since / HOUR - 0.5
     start -= math.floor(start)
     base, quick, slow = rates.base, rates.quick, rates.slow
-    age, turns = rates.age, rates.turns
+    age, age_factors = rates.age, rates.age_factors
     bursts = quick + slow > LULL * base[1]
     wait, step, expected, outweighs = 0.0, floor, 0.0, -1.0
     while wait < ceiling:
@@ -306,8 +309,8 @@ def balance(rates: PredictedRate, worth: float, floor: float, ceiling: float) ->
         rate = base[hour] + (base[hour + 1] - base[hour]) * (place - hour)
         if bursts:
             rate += quick * math.exp(-middle / QUICK) + slow * math.exp(-middle / SLOW)
-        if turns:
-            rate *= turns[age_of(age + middle)]
+        if age_factors:
+            rate *= age_factors[age_of(age + middle)]
         expected += rate * step
         wait += step
         before = outweighs
@@ -321,21 +324,21 @@ def balance(rates: PredictedRate, worth: float, floor: float, ceiling: float) ->
 
 def due_after(now: Millis, interval: float, hints: Hints, limits: Limits, draw: float) -> Millis:
     """Return when the next check is due. `draw` is in [0, 1) and becomes the jitter."""
-    sway = 1 + JITTER * (2 * draw - 1)
+    jitter = 1 + JITTER * (2 * draw - 1)
     if limits.schedule is not None:
-        return Millis(now + round(limits.schedule * sway * 1000))
-    wait = min(limits.ceiling, max(interval, hints.max_age, hints.ttl)) * sway
+        return Millis(now + round(limits.schedule * jitter * 1000))
+    wait = min(limits.ceiling, max(interval, hints.max_age, hints.ttl)) * jitter
     # Jitter folds back at either end: chance must break neither politeness nor promise.
     wait = wait if wait >= limits.floor else 2 * limits.floor - wait
     wait = wait if wait <= limits.ceiling else 2 * limits.ceiling - wait
     due = Millis(now + round(wait * 1000))
-    if _skipped(due, hints):
+    if _is_skipped(due, hints):
         # Check even skipped hours once per ceiling: many feeds have a forgotten skipHours.
         due = Millis(now + round(limits.ceiling * (1 - JITTER * draw) * 1000))
     return due
 
 
-def _skipped(at: Millis, hints: Hints) -> bool:
+def _is_skipped(at: Millis, hints: Hints) -> bool:
     if not hints.skip_hours and not hints.skip_days:
         return False
     moment = datetime.fromtimestamp(at / 1000, UTC)
@@ -361,11 +364,11 @@ class Pace(Struct, frozen=True):
 def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
     """Return the memory from the bytes of `encode`; for any other bytes a fresh one with about this interval."""
     if len(memory) < _NUMBERS.size or memory[0] != VERSION:
-        return Pace(fresh(interval))
-    _, last, events, seconds, quick, slow, followed, judged, *shares = _NUMBERS.unpack_from(memory)
-    hours, days, came, awaited = shares[:24], shares[24:31], shares[31:46], shares[46:]
+        return Pace(fresh_rhythm(interval))
+    _, last, events, seconds, quick, slow, followed, trials, *shares = _NUMBERS.unpack_from(memory)
+    hours, days, counts, expected = shares[:24], shares[24:31], shares[31:46], shares[46:]
     rhythm = Rhythm(
-        events, seconds, tuple(hours), tuple(days), quick, slow, followed, judged, last, tuple(came), tuple(awaited)
+        events, seconds, tuple(hours), tuple(days), quick, slow, followed, trials, last, tuple(counts), tuple(expected)
     )
     try:
         return Pace(rhythm, msgspec.msgpack.decode(memory[_NUMBERS.size :], type=Hints))
@@ -374,13 +377,13 @@ def decode(memory: bytes, interval: float = START_INTERVAL) -> Pace:
 
 
 def encode(pace: Pace) -> bytes:
-    of = pace.rhythm
-    scales = (of.last, of.events, of.seconds, of.quick, of.slow, of.followed, of.judged)
-    numbers = _NUMBERS.pack(VERSION, *scales, *of.hours, *of.days, *of.came, *of.awaited)
+    rhythm = pace.rhythm
+    scales = (rhythm.last, rhythm.events, rhythm.seconds, rhythm.quick, rhythm.slow, rhythm.followed, rhythm.trials)
+    numbers = _NUMBERS.pack(VERSION, *scales, *rhythm.hours, *rhythm.days, *rhythm.counts, *rhythm.expected)
     return numbers + msgspec.msgpack.encode(pace.hints)
 
 
-def learned(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Millis], changed: bool) -> Rhythm:
+def learn(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Millis], changed: bool) -> Rhythm:
     """Return the rhythm after a check at `now`; the previous one was at `before`, None without one.
 
     `times` are the source's own dates of its changes, used if they are between the two checks. A change without one is
@@ -390,17 +393,17 @@ def learned(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[
     if before is None:
         known = [at for at in sorted(at / 1000 for at in times) if moment - _HISTORY <= at <= moment][-_MOST_HISTORY:]
         for last, at in pairwise(known):
-            rhythm = observed(rhythm, at, at - last, (at,))
-        return observed(rhythm, moment, moment - known[-1], ()) if len(known) > 1 else rhythm
+            rhythm = observe(rhythm, at, at - last, (at,))
+        return observe(rhythm, moment, moment - known[-1], ()) if len(known) > 1 else rhythm
     gap = max(0.0, min(_LONGEST_GAP, (now - before) / 1000))
     start = moment - gap
     if not changed:
-        return observed(rhythm, moment, gap, ())
-    told = sorted(at / 1000 for at in times if start <= at / 1000 <= moment) or [moment - gap / 2]
-    return observed(rhythm, moment, gap, told)
+        return observe(rhythm, moment, gap, ())
+    moments = sorted(at / 1000 for at in times if start <= at / 1000 <= moment) or [moment - gap / 2]
+    return observe(rhythm, moment, gap, moments)
 
 
-def fresh(interval: float) -> Rhythm:
+def fresh_rhythm(interval: float) -> Rhythm:
     """Return a new rhythm whose unconstrained wait is this interval."""
     rate = 2 * COURTESY / (interval * interval)
     return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / rate)
@@ -411,7 +414,7 @@ CATCH_UP_RATE: Final = 10.0
 MARGIN: Final = 1.15
 
 
-def wait_of(late: int, interval: float, draw: float, *, page: bool) -> float:
+def startup_wait(late: int, interval: float, draw: float, *, page: bool) -> float:
     """Return the seconds that one of `late` overdue sources waits. interval: seconds. `draw` is in [0, 1).
 
     >>> [round(wait_of(late, 900.0, 0.5, page=page)) for late, page in ((50_000, False), (50_000, True), (2, False))]

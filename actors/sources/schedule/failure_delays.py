@@ -17,7 +17,7 @@ from actors.notices import NOTICE
 from storage.records.alert import Alert
 from storage.records.source import Source
 
-NOBODY_ASKS: Final = 3600
+DEFAULT_DELAY: Final = 3600
 """Seconds after which a trouble that no alert asks for is written to the log: the default of alerts."""
 _SLICE: Final = 500
 
@@ -33,7 +33,7 @@ class FailureDelays:
     def __repr__(self) -> str:
         return f"<FailureDelays of {len(self._by_scope)} sources and tags and all others, {len(self._sleepers)} asleep>"
 
-    async def take(self, alerts: Sequence[Alert]) -> None:
+    async def update(self, alerts: Sequence[Alert]) -> None:
         anywhere: set[int] = set()
         by_scope: dict[str, set[int]] = {}
         for number, alert in enumerate(alerts):
@@ -44,10 +44,10 @@ class FailureDelays:
                     anywhere.add(alert.notice_after)
             if number % _SLICE == _SLICE - 1:
                 await trio.lowlevel.checkpoint()
-        found = tuple(sorted(anywhere)), {scope: tuple(sorted(times)) for scope, times in by_scope.items()}
-        if found == (self._anywhere, self._by_scope):
+        delays = tuple(sorted(anywhere)), {scope: tuple(sorted(times)) for scope, times in by_scope.items()}
+        if delays == (self._anywhere, self._by_scope):
             return
-        self._anywhere, self._by_scope = found
+        self._anywhere, self._by_scope = delays
         sleepers = list(self._sleepers)
         for start in range(0, len(sleepers), _SLICE):
             for scope in sleepers[start : start + _SLICE]:
@@ -55,7 +55,7 @@ class FailureDelays:
             await trio.lowlevel.checkpoint()
 
     @contextmanager
-    def wakes(self, scope: trio.CancelScope) -> Iterator[None]:
+    def cancel_on_change(self, scope: trio.CancelScope) -> Iterator[None]:
         """Cancel a scope when the delays change."""
         self._sleepers[scope] = None
         try:
@@ -63,23 +63,25 @@ class FailureDelays:
         finally:
             del self._sleepers[scope]
 
-    def after(self, source: Source, told: int | None) -> int | None:
-        """Return the next of a source's delays after `told` (None: no alert is notified yet), if there is one."""
+    def next_delay(self, source: Source, notified: int | None) -> int | None:
+        """Return the next of a source's delays after `notified` (None: no alert is notified yet), if there is one."""
         later = [
             times[place]
-            for times in self._times(source, told)
-            if (place := 0 if told is None else bisect_right(times, told)) < len(times)
+            for times in self._times(source, notified)
+            if (place := 0 if notified is None else bisect_right(times, notified)) < len(times)
         ]
         return min(later, default=None)
 
-    def reached(self, source: Source, told: int | None, lasts: float) -> int | None:
-        """Return the longest of a source's delays that has passed after `lasts` seconds and is not notified yet."""
-        over = [times[place - 1] for times in self._times(source, told) if (place := bisect_right(times, lasts))]
-        longest = max(over, default=None)
-        return longest if longest is not None and (told is None or longest > told) else None
+    def due_delay(self, source: Source, notified: int | None, seconds: float) -> int | None:
+        """Return the longest of a source's delays that has passed after `seconds` and is not notified yet."""
+        passed = [
+            times[place - 1] for times in self._times(source, notified) if (place := bisect_right(times, seconds))
+        ]
+        longest = max(passed, default=None)
+        return longest if longest is not None and (notified is None or longest > notified) else None
 
-    def _times(self, source: Source, told: int | None) -> Sequence[tuple[int, ...]]:
-        named = [self._by_scope[scope] for scope in (source.id, NOTICE, *source.tags) if scope in self._by_scope]
-        if told is None and not named and not self._anywhere:
-            return ((NOBODY_ASKS,),)
-        return self._anywhere, *named
+    def _times(self, source: Source, notified: int | None) -> Sequence[tuple[int, ...]]:
+        scoped = [self._by_scope[scope] for scope in (source.id, NOTICE, *source.tags) if scope in self._by_scope]
+        if notified is None and not scoped and not self._anywhere:
+            return ((DEFAULT_DELAY,),)
+        return self._anywhere, *scoped

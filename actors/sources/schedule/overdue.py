@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from actors.sources.schedule.budgets import LookRate
+from actors.sources.schedule.budgets import CheckRate
 from storage.records.identity import SourceId
 
 EVERY = 30.0
@@ -21,7 +21,7 @@ PATIENCE = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class OverdueRound:
     """One round's figures. sources, overdue: watched and late sources. worst: the one that has been late longest.
 
     tiers, breakers: watched sources by tier and by breaker state. looks: total of ended checks of pages and feeds.
@@ -41,21 +41,21 @@ class OverdueMonitor:
     """Keeps the last round, and since when no check has ended. `now`: of a monotonic clock, s."""
 
     def __init__(self) -> None:
-        self.last = Round()
-        self.spent = LookRate()
-        self._still_since: float | None = None
+        self.last = OverdueRound()
+        self.check_rate = CheckRate()
+        self._stalled_since: float | None = None
         self.stalled = False
 
-    def see(self, found: Round, now: float, *, on_hold: bool) -> bool:
+    def update(self, round: OverdueRound, now: float, *, on_hold: bool) -> bool:
         """Take a round; return whether watching has stalled or resumed. on_hold: checks are paused on purpose."""
-        moved = found.looks != self.last.looks or not found.waiting or on_hold
-        self.last = found
-        if moved or self._still_since is None:
-            self._still_since = None if moved else now
-        was, self.stalled = self.stalled, self._still_since is not None and now - self._still_since >= PATIENCE
-        return was != self.stalled
+        has_progress = round.looks != self.last.looks or not round.waiting or on_hold
+        self.last = round
+        if has_progress or self._stalled_since is None:
+            self._stalled_since = None if has_progress else now
+        before, self.stalled = self.stalled, self._stalled_since is not None and now - self._stalled_since >= PATIENCE
+        return before != self.stalled
 
-    def says(self) -> str:
+    def fault(self) -> str:
         """Return the fault as a sentence; empty when healthy."""
         if not self.stalled:
             return ""

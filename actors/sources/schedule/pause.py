@@ -18,38 +18,38 @@ class PauseSwitch:
     """Open at first."""
 
     def __init__(self) -> None:
-        self.drained = self._parked = False
+        self.is_drained = self._is_parked = False
         self._opened = trio.Event()
         self._waiting, self._window = 0, 0.0
 
     @property
-    def closed(self) -> bool:
-        return self.drained or self._parked
+    def is_closed(self) -> bool:
+        return self.is_drained or self._is_parked
 
     def close(self) -> None:
-        self.drained = True
+        self.is_drained = True
 
     def open(self) -> None:
-        self.drained = False
+        self.is_drained = False
         self._wake()
 
     def park(self, parked: bool) -> None:
-        self._parked = parked
+        self._is_parked = parked
         self._wake()
 
     def _wake(self) -> None:
-        if not self.closed:
+        if not self.is_closed:
             self._window = min(self._waiting / CATCH_UP_RATE, SPREAD)
             self._opened.set()
             self._opened = trio.Event()
 
-    async def clearance(self, draw: float, interval: float = SPREAD) -> float:
+    async def wait_open(self, draw: float, interval: float = SPREAD) -> float:
         """Wait while it is closed; return the seconds until a check may begin: 0 if it was open.
 
         A few sources are checked at once, many at `CATCH_UP_RATE`, and each within its own interval.
         """
         window = 0.0
-        while self.closed:
+        while self.is_closed:
             self._waiting += 1
             try:
                 await self._opened.wait()

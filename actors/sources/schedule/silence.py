@@ -98,63 +98,63 @@ def decode(memory: bytes) -> SilenceState:
     )
 
 
-def encode(pulse: SilenceState) -> bytes:
-    flag = 0 if pulse.waiting is None else 1 + _FLAGS.index(pulse.waiting)
-    codes = (*pulse.gaps, *pulse.peaks)
-    spans = (pulse.seen, pulse.above, pulse.age, pulse.watched, pulse.longest, pulse.longest_before)
-    numbers = _NUMBERS.pack(VERSION, pulse.confirmed, flag, len(pulse.gaps), pulse.defects, pulse.stuck_since, *spans)
+def encode(state: SilenceState) -> bytes:
+    flag = 0 if state.waiting is None else 1 + _FLAGS.index(state.waiting)
+    codes = (*state.gaps, *state.peaks)
+    spans = (state.seen, state.above, state.age, state.watched, state.longest, state.longest_before)
+    numbers = _NUMBERS.pack(VERSION, state.confirmed, flag, len(state.gaps), state.defects, state.stuck_since, *spans)
     return numbers + struct.pack(f"<{len(codes)}H", *codes)
 
 
-def passed(pulse: SilenceState, seconds: float, *, defect: bool) -> SilenceState:
+def after_watching(state: SilenceState, seconds: float, *, defect: bool) -> SilenceState:
     """Return the memory after `seconds` of being watched, up to a check that reached the source."""
-    watched = pulse.watched + seconds
-    longest, before = pulse.longest, pulse.longest_before
-    if watched // QUARTER > pulse.watched // QUARTER:
-        longest, before = 0.0, longest
+    watched = state.watched + seconds
+    longest, longest_before = state.longest, state.longest_before
+    if watched // QUARTER > state.watched // QUARTER:
+        longest, longest_before = 0.0, longest
     return replace(
-        pulse,
-        age=pulse.age + seconds,
+        state,
+        age=state.age + seconds,
         watched=watched,
         longest=longest,
-        longest_before=before,
-        defects=(pulse.defects << 1 | defect) & (1 << WINDOW) - 1,
+        longest_before=longest_before,
+        defects=(state.defects << 1 | defect) & (1 << WINDOW) - 1,
     )
 
 
-def yielded(pulse: SilenceState) -> SilenceState:
+def after_change(state: SilenceState) -> SilenceState:
     """Return the memory after a check with a change: the silence has ended and becomes a known gap."""
-    if pulse.watched == 0.0:
-        return pulse
-    gap = min(0xFFFF, round(_SCALE * math.log1p(max(0.0, pulse.age))))
-    gaps = (*pulse.gaps, gap)[-KEPT:]
+    if state.watched == 0.0:
+        return state
+    gap = min(0xFFFF, round(_SCALE * math.log1p(max(0.0, state.age))))
+    gaps = (*state.gaps, gap)[-KEPT:]
     long = gap > _quartile(gaps)
     return replace(
-        pulse,
+        state,
         gaps=gaps,
-        peaks=(*pulse.peaks, gap)[-KEPT:] if long else pulse.peaks,
-        seen=pulse.seen * FADE + 1,
-        above=pulse.above * FADE + long,
+        peaks=(*state.peaks, gap)[-KEPT:] if long else state.peaks,
+        seen=state.seen * FADE + 1,
+        above=state.above * FADE + long,
         age=0.0,
-        longest=max(pulse.longest, pulse.age),
+        longest=max(state.longest, state.age),
     )
 
 
-def silence(pulse: SilenceState) -> float:
+def silence_chance(state: SilenceState) -> float:
     """Return S, the chance of a silence as long as the current one if nothing has changed."""
-    gaps = pulse.gaps
-    if len(gaps) < FEWEST_GAPS or pulse.watched < WATCHED_LEAST:
+    gaps = state.gaps
+    if len(gaps) < FEWEST_GAPS or state.watched < WATCHED_LEAST:
         return 1.0
-    longest = max(pulse.longest, pulse.longest_before, _seconds(max(gaps)))
-    if pulse.age <= LONGEST_TIMES * longest:
+    longest = max(state.longest, state.longest_before, _seconds(max(gaps)))
+    if state.age <= LONGEST_TIMES * longest:
         return 1.0
     quartile = _quartile(gaps)
-    above = [_seconds(gap) for gap in pulse.peaks if gap > quartile]
-    start, share = _seconds(quartile), pulse.above / pulse.seen
+    above = [_seconds(gap) for gap in state.peaks if gap > quartile]
+    start, share = _seconds(quartile), state.above / state.seen
     if len(above) < FEWEST_EXCESSES:
         start, share, above = 0.0, 1.0, [_seconds(gap) for gap in gaps]
     excess = sum(above) - start * len(above)
-    return share * (1 + (pulse.age - start) / excess) ** -len(above)
+    return share * (1 + (state.age - start) / excess) ** -len(above)
 
 
 def _quartile(gaps: tuple[int, ...]) -> int:

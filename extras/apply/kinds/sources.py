@@ -13,7 +13,7 @@ from actors.errors import UrlRefused
 from actors.messages.declaring import patch_of, record_of
 from actors.messages.requests import SECRETS, NewSource, Url, as_typed
 from actors.sources.following import read_hosts
-from actors.sources.lending import read_places
+from actors.sources.lending import parse_places
 from api.fields.sources import SourceRecord
 from extras.apply.kinds.kind import Kind, Names, Reference, ServiceRecord, Values
 from storage.records.identity import Managed, interval_text, seconds_of
@@ -87,7 +87,7 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     values["own_only"] = tuple(sorted({*values["own_only"]}))
     values["title"] = " ".join(values["title"].split())
     with suppress(UrlRefused):  # the service reports the fault
-        values["headers_for"] = read_places(values["headers_for"])
+        values["headers_for"] = parse_places(values["headers_for"])
     with suppress(UrlRefused):
         values["follow_hosts"] = read_hosts(values["follow_hosts"])
     if values["schedule"] is not None:

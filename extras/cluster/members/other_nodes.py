@@ -18,7 +18,7 @@ from actors.errors import Conflict, NotFound
 from actors.messages.workers import SaveStates
 from actors.ordering import KeyedLocks
 from actors.sources.index import SourceIndex, as_stored
-from actors.sources.ports import LiveSource, Ports, drawn
+from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.tag_defaults import Inheriting
 from actors.world import World
 from storage.errors import STANDSTILL, StateMoved
@@ -134,7 +134,7 @@ class OtherNodes:
             live, storage = self._table.get(source), self._ports.storage
             if not live.source.enabled:
                 raise Conflict(f"source {source} is paused: resume it first")
-            now, version = self._table.polite(live), drawn(self._ports.world)
+            now, version = self._table.polite(live), new_version(self._ports.world)
             while True:
                 stored = await storage.sources.get(source)
                 if stored is None:
@@ -142,7 +142,7 @@ class OtherNodes:
                 due = SourceState(source, replace(stored.hot, next_look_at=now), None, stored.version, version)
                 with suppress(StateMoved):  # another node has edited or checked it
                     await storage.sources.update(stored.source, storage.lease, version, due, before=stored.source)
-                    live.asked_at = now
+                    live.requested_at = now
                     return now
 
     async def _follow_views(self) -> None:
@@ -183,7 +183,7 @@ class OtherNodes:
             if self._watches(live):
                 return
             await self._table.stop(live)
-            if live.behind:
+            if live.needs_save:
                 await self._ports.recorder.send(SaveStates((self._table.take_unsaved(live),)))
             passed = LiveSource(live.source, live.hot, live.version)
             passed.cookies = live.cookies
@@ -197,7 +197,7 @@ class OtherNodes:
         elif known is None or not self._same(known, change.watched):
             await self._renew(change.watched)
         else:
-            known.cookies.met(change.watched.hot.cookies)  # of the same headers, as the record is the same
+            known.cookies.merge(change.watched.hot.cookies)  # of the same headers, as the record is the same
 
     def _same(self, known: LiveSource, stored: WatchedSource) -> bool:
         """Return whether there is no change to apply: this node's own actor knows more of its state

@@ -50,7 +50,7 @@ def test_unreadable_content_costs_health_under_its_own_name() -> None:
     hot, beat = SourceRuntime(last_look_at=NOW), pulse.SilenceState()
     health = hot.health
     for number in range(1, 5):
-        beat = pulse.passed(beat, 0.0, defect=True)
+        beat = pulse.after_watching(beat, 0.0, defect=True)
         health, beat = after_failure(health, beat, Blame.CONTENT, number, NOW, "too large")
     found = parts(replace(hot, pulse=pulse.encode(beat), health=health, last_error="too large"))
     assert found[2].left == health.score < 1.0

@@ -15,7 +15,7 @@ from actors.egress.cookies import SetCookies
 from actors.egress.url import parse_url
 from actors.messages.workers import RecorderMessage, SaveStates
 from actors.sources.checks.access import Renewal, access_to
-from actors.sources.session_cookies import LONGEST, MOST_TRIED, KeptCookies, TriedCookies
+from actors.sources.session_cookies import LONGEST, MOST_PREVIEWS, PreviewCookies, SessionCookies
 from storage.records import source
 from storage.records.identity import SourceId
 from supervision import Mailbox
@@ -61,7 +61,7 @@ class Node:
         self.box: Mailbox[RecorderMessage] = Mailbox("recorder", 64)
         self.ports: Any = SimpleNamespace(world=SimpleNamespace(now=lambda: NOW), recorder=self.box)
         self.row, self.has_turn, self.own_look = self.disk["row"], False, ""
-        self.kept = KeptCookies(SOURCE, self.disk["jar"])
+        self.kept = SessionCookies(SOURCE, self.disk["jar"])
 
     def sends(self) -> str:
         return sent(Renewal(self.ports, headers(self.row), self.kept), self.row)
@@ -84,7 +84,7 @@ class Node:
         """Deliver everything in transit, and read the others' writes."""
         while self.commit_one():
             pass
-        self.kept = self.kept.met(self.disk["jar"])
+        self.kept = self.kept.merge(self.disk["jar"])
 
 
 def headers(row: str) -> str:
@@ -92,7 +92,7 @@ def headers(row: str) -> str:
 
 
 def sent(renewal: Renewal, row: str) -> str:
-    (pair,) = renewal.opening(access_to(URL, headers(row))).to(URL, NOW)
+    (pair,) = renewal.begin(access_to(URL, headers(row))).headers_to(URL, NOW)
     return pair[1].decode().removeprefix("session=")
 
 
@@ -114,16 +114,16 @@ def a_look(site: Site, node: Node, *, own: bool = False, tries: bool = False) ->
     yield
     if life != node.life:
         return
-    renewal.heard(access_to(URL, headers(row)), URL, SetCookies((f"session={session}; Path=/",)))
+    renewal.on_response(access_to(URL, headers(row)), URL, SetCookies((f"session={session}; Path=/",)))
     node.has_turn = False
     node.own_look = "" if own else node.own_look
     yield
     if life != node.life or (own and node.own_look == "ended"):
         return
     if session == "stranger":
-        renewal.shut_out()
+        renewal.reject()
     else:
-        renewal.works(at_once=tries)
+        renewal.confirm(at_once=tries)
 
 
 def an_edit(node: Node, row: str) -> Process:
@@ -135,7 +135,7 @@ def an_edit(node: Node, row: str) -> Process:
     while node.own_look == "asks" and life == node.life:
         yield
     node.own_look = "ended"
-    kept = node.kept.of_other_headers() if row else node.kept
+    kept = node.kept.for_new_headers() if row else node.kept
     text = kept.text
     yield
     if life != node.life:
@@ -169,7 +169,7 @@ def a_crash(node: Node) -> Process:
 def reads(node: Node) -> Process:
     """Read another node's write; if the record changed too, this node's own edit comes first."""
     if node.row == node.disk["row"]:
-        node.kept = node.kept.met(node.disk["jar"])
+        node.kept = node.kept.merge(node.disk["jar"])
     yield
 
 
@@ -269,36 +269,38 @@ def test_lost_cookies_are_found_if_an_edit_copies_them_or_storage_takes_any(
     with monkeypatch.context() as planted:
         planted.setattr(source, "is_younger", lambda *_: True)
         assert looks_and_late_writes() and looks_and_an_edit("b", borrowed=True)
-    monkeypatch.setattr(KeptCookies, "of_other_headers", lambda self: KeptCookies(SOURCE, self.text))
+    monkeypatch.setattr(SessionCookies, "for_new_headers", lambda self: SessionCookies(SOURCE, self.text))
     assert looks_and_an_edit("b", borrowed=True)
 
 
 async def test_cookies_renewed_by_a_preview_apply_if_it_is_added_within_15_minutes(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    tried = TriedCookies()
-    kept = tried.of("a")
+    tried = PreviewCookies()
+    kept = tried.get("a")
     kept.put("[1]")
-    assert tried.of("a") is kept and tried.of("b") is not kept and repr(tried) == "<TriedCookies 2>"
-    assert tried.give("a", SOURCE) is kept and kept.source == SOURCE
-    assert tried.of("a").kept == "", "it is the source's now"
-    tried.of("a").put("[2]")
+    assert tried.get("a") is kept and tried.get("b") is not kept and repr(tried) == "<PreviewCookies 2>"
+    assert tried.assign("a", SOURCE) is kept and kept.source == SOURCE
+    assert tried.get("a").current == "", "it is the source's now"
+    tried.get("a").put("[2]")
     await trio.sleep(LONGEST + 1)
-    assert tried.of("a").kept == ""
-    for number in range(MOST_TRIED + 5):
-        tried.of(f"{number}").put("[3]")
-    assert repr(tried) == f"<TriedCookies {MOST_TRIED}>" and tried.of("4").kept == "" != tried.of("68").kept
+    assert tried.get("a").current == ""
+    for number in range(MOST_PREVIEWS + 5):
+        tried.get(f"{number}").put("[3]")
+    assert (
+        repr(tried) == f"<PreviewCookies {MOST_PREVIEWS}>" and tried.get("4").current == "" != tried.get("68").current
+    )
 
 
 async def test_a_write_without_room_is_left_to_the_sweep() -> None:
     box: Mailbox[RecorderMessage] = Mailbox("recorder", 1)
-    kept = KeptCookies(SOURCE)
+    kept = SessionCookies(SOURCE)
     kept.put('[["session","1"]]')
     kept.save(box)
     kept.put('[["session","2"]]')
     kept.save(box)
-    assert kept.behind and box.statistics().depth == 1 and "session" not in repr(kept)
-    kept.heard(kept.age, stored=False)
-    assert kept.behind
-    kept.heard(kept.age, stored=True)
-    assert not kept.behind
+    assert kept.needs_save and box.statistics().depth == 1 and "session" not in repr(kept)
+    kept.on_saved(kept.age, saved=False)
+    assert kept.needs_save
+    kept.on_saved(kept.age, saved=True)
+    assert not kept.needs_save

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
 from actors.sources.checks import progress
-from actors.sources.checks.progress import LookResult
+from actors.sources.checks.progress import CheckResult
 from actors.sources.ranking import StateCounts
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis
@@ -25,7 +25,7 @@ def after(*looks: Blame | str) -> SourceRuntime:
             failure = LookFailed(came, f"{came.name} at {now}", status=404)
             hot, verdict = progress.failed(hot, failure, now, Limits(), 0.5), Verdict[came.name]
         else:
-            worked = LookResult(now, 200, Validators(), changed=False)
+            worked = CheckResult(now, 200, Validators(), changed=False)
             hot, verdict = progress.succeeded(hot, worked, Limits(), 0.5), Verdict.UNCHANGED
         hot = replace(hot, trail=noted(hot.trail, look(now, verdict, 200)))
         now = Millis(hot.next_look_at or now)
@@ -65,7 +65,7 @@ def test_a_404_is_failing_at_once_and_the_score_keeps_its_patience() -> None:
 
 
 def test_a_host_that_is_down_fails_its_sources_without_a_check() -> None:
-    hot = progress.unreached(after(WORKED), NOW, "the host does not answer")
+    hot = progress.host_unreachable(after(WORKED), NOW, "the host does not answer")
     assert state_of(a_source(), hot, overdue=False) == "failing"
 
 

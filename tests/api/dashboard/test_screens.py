@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from actors.matcher.actor import Lag
 from actors.messages.views import SourceView
-from actors.sources.schedule.budgets import LookRate
+from actors.sources.schedule.budgets import CheckRate
 from api.dashboard.rendering import asset
 from api.dashboard.today import need_of
 from api.fields.admin import TreeRow
@@ -93,7 +93,7 @@ async def test_r2_today_says_that_deliveries_come_later(house: House, browser: B
 async def test_today_says_that_checks_exceed_the_budget(house: House, browser: Browser) -> None:
     await browser.get("/")
     assert "looks_per_second" not in browser.text
-    house.spent = LookRate(40.0, 10.0, 240.0)
+    house.spent = CheckRate(40.0, 10.0, 240.0)
     await browser.get("/")
     assert "40.0 checks per second" in browser.text and "for 4 min." in browser.text
 

@@ -8,7 +8,7 @@ import trio
 
 from actors.matcher.actor import Lag
 from actors.recorder.signing import Directory
-from actors.sources.schedule.budgets import LookRate
+from actors.sources.schedule.budgets import CheckRate
 from api.nouns.service import LOOK_KEYS, look_keys, security_txt
 from tests.api.house import House
 
@@ -44,7 +44,7 @@ async def test_readyz_names_the_part_that_fails(house: House) -> None:
     async with house.stranger() as client:
         house.readiness.update(recorder="", sources="")
         house.overdue = 3  # a busy host causes some; it stays ready
-        house.spent = LookRate(40.0, 10.0, 240.0)
+        house.spent = CheckRate(40.0, 10.0, 240.0)
         said = (await client.get("/readyz")).json()
         looks, warnings = said.pop("looks"), said.pop("warnings")
         level = {"events_behind": 0, "seconds_behind": 0.0}

@@ -13,7 +13,7 @@ from actors.notices import recovery_tags
 from actors.sources.admission import Admission
 from actors.sources.feed.reader import NewEntriesDecision, turn_of
 from actors.sources.health import notices as troubles
-from actors.sources.health.notices import TroubleTimer
+from actors.sources.health.notices import FailureTimer
 from actors.sources.polling.actor import PolledSource
 from storage.records.event import Draft
 from storage.records.source import Harvest
@@ -63,7 +63,7 @@ def alerts_read_now_and_then() -> AbstractContextManager[Any]:
 
 def reported_at_checks_only() -> AbstractContextManager[Any]:
     """Notices of a trouble come only with checks."""
-    return patch.object(TroubleTimer, "_next", lambda self: math.inf)
+    return patch.object(FailureTimer, "_next", lambda self: math.inf)
 
 
 def reported_and_forgotten() -> AbstractContextManager[Any]:

@@ -17,7 +17,7 @@ from actors.sources import following as items
 from actors.sources.checks import rendering
 from actors.sources.checks.access import Access, Renewal, RequestAccess
 from actors.sources.checks.body_reader import BodyCheck
-from actors.sources.checks.rendering import picture_to_keep
+from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.following import FollowQueue
 from actors.sources.page.reader import PageReader
 from actors.sources.polling import actor as polling
@@ -59,7 +59,7 @@ def hops_not_counted() -> Plant:
 
 def cookies_go_along() -> Plant:
     """A page on another host is fetched with the list's cookies, if its user has named that host."""
-    right = Access.to
+    right = Access.headers_to
 
     def wrong(self: Access, url: Url, now: int) -> Any:
         return right(self._replace(origin=url.origin), url, now)
@@ -80,7 +80,7 @@ def old_cookies_win() -> Plant:
 
 def failures_set_nothing() -> Plant:
     """Cookies of an error response are ignored."""
-    right = RequestAccess.take
+    right = RequestAccess.on_set_cookies
 
     def wrong(self: RequestAccess, said: SetCookies, status: int) -> None:
         if status < 400:
@@ -102,7 +102,7 @@ def failures_in_browsers_set_nothing() -> Plant:
 
 def handshakes_set_nothing() -> Plant:
     """Cookies of a WebSocket handshake are ignored."""
-    right = RequestAccess.take
+    right = RequestAccess.on_set_cookies
 
     def wrong(self: RequestAccess, said: SetCookies, status: int) -> None:
         if self.url.scheme not in {"ws", "wss"}:
@@ -124,7 +124,7 @@ def doubts_for_ever() -> Plant:
     """A successful check confirms the cookies from before it."""
 
     def wrong(self: Renewal, *, at_once: bool = False) -> None:
-        self._put(cookies.turned(self.now))
+        self._set(cookies.turned(self.current))
 
     return patch.object(Renewal, "works", wrong)
 
@@ -136,9 +136,9 @@ def pictures_of_the_side_before() -> Plant:
     def wrong(source: Any, fetched: Any, reading: Any, drafts: Any, at: Millis) -> Picture | None:
         before = last.get(source.id, fetched)
         last[source.id] = fetched
-        return picture_to_keep(source, before, reading, drafts, at)
+        return screenshot_to_store(source, before, reading, drafts, at)
 
-    return patch.object(polling, "picture_to_keep", wrong)
+    return patch.object(polling, "screenshot_to_store", wrong)
 
 
 def pictures_outlive_their_events() -> Plant:

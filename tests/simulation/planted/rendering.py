@@ -23,12 +23,12 @@ def shells_read_as_they_are_sent() -> Plant:
     async def wrong(ports: Any, claim: Any, source: Any, plain: FetchedResponse, *_: Any, **__: Any) -> FetchedResponse:
         return plain
 
-    return patch.object(source_fetch, "_unless_empty", wrong)
+    return patch.object(source_fetch, "_rendered_if_empty", wrong)
 
 
 def browsers_blamed_on_pages() -> Plant:
     """A browser crash is blamed on the page."""
-    right = rendering._blamed
+    right = rendering._as_failure
 
     def wrong(error: Any) -> LookFailed:
         failure = right(error)
@@ -39,12 +39,12 @@ def browsers_blamed_on_pages() -> Plant:
 
 def shells_stand_in_for_pages() -> Plant:
     """Without a browser, the raw page is compared with the rendered one."""
-    right = source_fetch._unless_empty
+    right = source_fetch._rendered_if_empty
 
     async def wrong(*args: Any, renewal: Any, rendered: bool) -> FetchedResponse:
         return await right(*args, renewal=renewal, rendered=False)
 
-    return patch.object(source_fetch, "_unless_empty", wrong)
+    return patch.object(source_fetch, "_rendered_if_empty", wrong)
 
 
 def hung_browsers_waited_for() -> Plant:
@@ -54,7 +54,7 @@ def hung_browsers_waited_for() -> Plant:
 
 def validators_of_shells_kept() -> Plant:
     """The validators of an empty page, which never changes, are kept."""
-    right = source_fetch._unless_empty
+    right = source_fetch._rendered_if_empty
 
     async def wrong(
         ports: Any, claim: Any, source: Any, plain: FetchedResponse, *args: Any, **named: Any
@@ -62,7 +62,7 @@ def validators_of_shells_kept() -> Plant:
         fetched = await right(ports, claim, source, plain, *args, **named)
         return replace(fetched, etag=plain.etag, last_modified=plain.last_modified)
 
-    return patch.object(source_fetch, "_unless_empty", wrong)
+    return patch.object(source_fetch, "_rendered_if_empty", wrong)
 
 
 def robots_not_asked() -> Plant:

@@ -73,7 +73,7 @@ def dates_by_our_clock() -> AbstractContextManager[Any]:
 
 def throttled_at_a_steady_pace() -> AbstractContextManager[Any]:
     """A throttling host is asked again every minute."""
-    return patch.object(progress, "_longer", lambda hot: PLAIN_HOLD)
+    return patch.object(progress, "_growing_hold", lambda hot: PLAIN_HOLD)
 
 
 def crawl_delay_ignored() -> AbstractContextManager[Any]:
@@ -183,7 +183,7 @@ def breaker_never_half_open() -> Iterator[None]:
             return hot
         return replace(hot, next_look_at=Millis(hot.next_look_at + _LATER))
 
-    with patch.object(progress, "failed", wrong), patch.object(progress, "settle", lambda hot, now, limits: hot):
+    with patch.object(progress, "failed", wrong), patch.object(progress, "cap_waits", lambda hot, now, limits: hot):
         yield
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed, NotRendered
-from actors.sources.checks.progress import LookResult, failed, settle, succeeded, unreached, urgent
+from actors.sources.checks.progress import CheckResult, cap_waits, failed, host_unreachable, is_urgent, succeeded
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.cadence import Hints, Limits
@@ -21,8 +21,8 @@ def a_failure(blame: Blame = Blame.REMOTE_TRANSIENT, **more: float) -> LookFaile
     return LookFailed(blame, "timeout after 30 s", **more)  # type: ignore[arg-type]  # status or retry_after
 
 
-def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, soon: bool = False) -> LookResult:
-    return LookResult(Millis(at), 200, Validators(etag='"1"'), changed, hints=hints, again_soon=soon)
+def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, soon: bool = False) -> CheckResult:
+    return CheckResult(Millis(at), 200, Validators(etag='"1"'), changed, hints=hints, again_soon=soon)
 
 
 def after_failures(
@@ -103,16 +103,16 @@ def test_a_doubt_is_checked_again_at_the_floor() -> None:
 
 def test_a_wait_that_a_clock_step_has_made_absurd_is_dropped() -> None:
     hot = replace(SourceRuntime(), next_look_at=Millis(NOW + 5 * 3_600_000))
-    assert settle(hot, NOW, Limits()).next_look_at == NOW
+    assert cap_waits(hot, NOW, Limits()).next_look_at == NOW
     near = replace(SourceRuntime(), next_look_at=Millis(NOW + 1000))
-    assert settle(near, NOW, Limits()) is near
+    assert cap_waits(near, NOW, Limits()) is near
 
 
 def test_r12_a_trouble_noted_by_a_fast_clock_is_moved_back_to_now() -> None:
     later = Millis(NOW + 30 * 86_400_000)
     hot = after_failures(4, hot=failed(SourceRuntime(), a_failure(Blame.THROTTLED, status=429), later, Limits(), 0.5))
     hot = replace(hot, breaker=replace(hot.breaker, retry_at=later), health=replace(hot.health, down_since=later))
-    hot = settle(hot, NOW, Limits())
+    hot = cap_waits(hot, NOW, Limits())
     assert (hot.breaker.retry_at, hot.health.down_since, hot.not_before) == (NOW, NOW, None)
 
 
@@ -128,7 +128,7 @@ def test_r12_a_failure_is_waited_for_as_long_as_ever_though_the_one_before_was_b
 def test_a_scheduled_check_with_its_sway_is_not_made_early_by_a_restart() -> None:
     week = 7 * 86_400
     hot = SourceRuntime(next_look_at=Millis(NOW + round(week * 1000 * 1.1)))
-    assert settle(hot, NOW, Limits(schedule=week)) is hot
+    assert cap_waits(hot, NOW, Limits(schedule=week)) is hot
 
 
 def test_a_memory_of_another_version_is_a_fresh_one() -> None:
@@ -174,29 +174,29 @@ def test_a_source_that_stops_yielding_is_reported_by_its_health() -> None:
         hot = replace(hot, next_look_at=Millis(now))
         hot = succeeded(hot, a_look(now, changed=look < 24 * 20), Limits(), 0.5)
     assert hot.health.flag == "rotten" and hot.health.reason.startswith("Silent for 30 h")
-    assert urgent(SourceRuntime(), hot)
+    assert is_urgent(SourceRuntime(), hot)
 
 
 def test_a_source_on_a_dead_host_is_reported_as_not_answering() -> None:
-    hot = unreached(SourceRuntime(), NOW, "the host is resting")
-    later = unreached(hot, Millis(NOW + 24 * 60 * MINUTE), "the host is resting")
+    hot = host_unreachable(SourceRuntime(), NOW, "the host is resting")
+    later = host_unreachable(hot, Millis(NOW + 24 * 60 * MINUTE), "the host is resting")
     assert later.health.cause == "reach" and later.health.score < 0.3 and later.looks == 0
 
 
 def test_only_state_that_must_not_be_lost_is_urgent() -> None:
     quiet = succeeded(SourceRuntime(), a_look(), Limits(), 0.5)
-    assert not urgent(SourceRuntime(), quiet)
-    assert urgent(SourceRuntime(), after_failures(3))
-    assert urgent(after_failures(3), succeeded(after_failures(3), a_look(), Limits(), 0.5))
-    assert urgent(SourceRuntime(), after_failures(1, Blame.THROTTLED))
+    assert not is_urgent(SourceRuntime(), quiet)
+    assert is_urgent(SourceRuntime(), after_failures(3))
+    assert is_urgent(after_failures(3), succeeded(after_failures(3), a_look(), Limits(), 0.5))
+    assert is_urgent(SourceRuntime(), after_failures(1, Blame.THROTTLED))
 
 
 def test_r12_an_order_to_wait_that_is_longer_than_any_that_is_honoured_is_forgotten() -> None:
     soon = Millis(NOW + 60_000)
     hot = replace(SourceRuntime(), next_look_at=soon, not_before=Millis(NOW + 30 * 86_400_000))
-    assert settle(hot, NOW, Limits()) == replace(hot, not_before=None)
+    assert cap_waits(hot, NOW, Limits()) == replace(hot, not_before=None)
     near = replace(hot, not_before=soon)
-    assert settle(near, NOW, Limits()) is near
+    assert cap_waits(near, NOW, Limits()) is near
 
 
 def test_a_rendered_source_is_checked_a_tenth_as_often_and_marked_so() -> None:

@@ -487,7 +487,7 @@ async def test_the_budget_is_passed_by_few_rendered_checks(autojump_clock: objec
             browser.pages[f"{URL}{number}"] = browser.pages[URL]
             await service.add(f"{URL}{number}", render="always", schedule="1m")
         await trio.sleep(3600)
-        assert service.registry.watchman.spent.passed > 1000  # 10 a minute count as 17 plain ones a second
+        assert service.registry.watchman.check_rate.passed > 1000  # 10 a minute count as 17 plain ones a second
 
 
 async def test_the_cost_of_a_check_is_shown_with_the_next_ones_reason(autojump_clock: object) -> None:

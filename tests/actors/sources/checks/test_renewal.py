@@ -184,18 +184,18 @@ async def test_a_delayed_check_sends_the_renewed_session_and_nothing_newer(
     async with watching() as (service, _):
         source = await joined(service, Renewing())
         live = service.registry.table.get(source)
-        seen = service.ports.lenders.borrowed(live)
+        seen = service.ports.lenders.resolve(live)
         renewal, access = renewal_of(service.ports, seen), access_of(seen.source)
         await trio.sleep(1_500)
-        known = live.cookies.kept
-        renewal.shut_out()
-        assert live.cookies.kept == known != "" and str(source) in repr(renewal) and "session" not in repr(renewal)
-        opened = renewal.opening(access)
+        known = live.cookies.current
+        renewal.reject()
+        assert live.cookies.current == known != "" and str(source) in repr(renewal) and "session" not in repr(renewal)
+        opened = renewal.begin(access)
         assert opened.cookies == known != access.cookies
-        renewal.heard(opened, parse_url(URL), SetCookies(("session=stranger; Path=/",)))
-        assert "stranger" in live.cookies.kept
-        renewal.shut_out()
-        assert live.cookies.kept == known
+        renewal.on_response(opened, parse_url(URL), SetCookies(("session=stranger; Path=/",)))
+        assert "stranger" in live.cookies.current
+        renewal.reject()
+        assert live.cookies.current == known
 
 
 async def test_a_renewed_session_costs_an_extra_write_only_when_it_changed(autojump_clock: object) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame
-from actors.sources.health.score import after_failure, after_look, flag_of
+from actors.sources.health.score import after_failure, after_success, flag_of
 from actors.sources.schedule import silence as pulse
 from actors.sources.schedule.silence import SilenceState
 from storage.records.identity import Millis
@@ -39,8 +39,8 @@ def failing(
 def silent(gaps: list[float], seconds: float, watched: float = 365 * DAY) -> Health:
     """Return a source's health after these gaps and a silence, at the second check of the silence."""
     memory = after_gaps(gaps, silent=seconds, watched=watched)
-    health, memory = after_look(Health(), memory)
-    return after_look(health, memory)[0]
+    health, memory = after_success(Health(), memory)
+    return after_success(health, memory)[0]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_the_table_of_failures(hours: float, failures: int, score: float, flag: 
 def test_the_table_of_answers_that_cannot_be_read() -> None:
     memory = SilenceState()
     for number in range(40):
-        memory = pulse.passed(memory, 600.0, defect=number % 5 < 2)
-    health, _ = after_look(Health(), memory)
+        memory = pulse.after_watching(memory, 600.0, defect=number % 5 < 2)
+    health, _ = after_success(Health(), memory)
     assert (health.score, health.flag, health.cause) == (0.8, "ok", "partial")
     assert "8 of the last 20" in health.reason
 
@@ -108,7 +108,7 @@ def test_a_feed_that_has_become_a_login_page_is_rotten_when_it_is_confirmed_for_
 def test_h1_a_source_that_answers_and_never_changes_keeps_one(looks: int, every: int, flag: Flag) -> None:
     health, memory = Health(flag=flag), SilenceState(watched=60 * DAY)
     for _ in range(looks):
-        health, memory = after_look(health, pulse.passed(memory, every, defect=False))
+        health, memory = after_success(health, pulse.after_watching(memory, every, defect=False))
         assert health.score == 1.0
     assert health.flag == "ok" or looks < 2
 
@@ -119,13 +119,13 @@ def worst_flags(draw_gaps: list[list[float]]) -> dict[Flag, int]:
     for gaps in draw_gaps:
         memory = SilenceState(watched=365 * DAY)
         for gap in gaps:
-            memory = pulse.passed(memory, gap, defect=False)
+            memory = pulse.after_watching(memory, gap, defect=False)
             if len(memory.gaps) >= pulse.FEWEST_GAPS and memory.age > pulse.LONGEST_TIMES * memory.longest:
-                health, _ = after_look(Health(), replace(memory, waiting="degraded"))
+                health, _ = after_success(Health(), replace(memory, waiting="degraded"))
                 found[health.flag] += 1
             else:
                 found["ok"] += 1
-            memory = pulse.yielded(memory)
+            memory = pulse.after_change(memory)
     return found
 
 
@@ -160,7 +160,7 @@ def test_h4_a_source_that_has_stopped_is_found_after_a_dozen_mean_gaps_and_rotte
         health, memory = Health(), after_gaps(gaps)
         turns: dict[Flag, float] = {}
         while "rotten" not in turns and memory.age < 200 * HOUR:
-            health, memory = after_look(health, pulse.passed(memory, HOUR / 4, defect=False))
+            health, memory = after_success(health, pulse.after_watching(memory, HOUR / 4, defect=False))
             turns.setdefault(health.flag, memory.age / HOUR)
         degraded.append(turns.get("degraded", math.inf))
         rotten.append(turns.get("rotten", math.inf))
@@ -186,7 +186,7 @@ def test_h5_the_flag_changes_at_most_twice_in_an_outage_and_once_after_it(
     for answered in [True, *after]:  # flapping at the end
         now += every * 1000
         if answered:
-            health, memory = after_look(health, memory)
+            health, memory = after_success(health, memory)
         else:
             health, memory = after_failure(health, memory, Blame.REMOTE_TRANSIENT, 1, Millis(round(now)), "timeout")
         flags.append(health.flag)
@@ -210,19 +210,19 @@ def test_our_own_troubles_and_throttling_are_not_held_against_a_source(blame: Bl
 
 
 def test_an_answer_ends_an_outage_at_once() -> None:
-    health, _ = after_look(failing(30), SilenceState())
+    health, _ = after_success(failing(30), SilenceState())
     assert (health.score, health.flag, health.down_since) == (1.0, "ok", None)
 
 
 def test_a_source_that_yields_again_is_ok_at_the_second_check() -> None:
     memory = after_gaps([HOUR] * 64, silent=10 * HOUR)
-    health, memory = after_look(Health(), memory)
+    health, memory = after_success(Health(), memory)
     assert (health.score, health.flag) == (0.593, "ok")
-    health, memory = after_look(health, memory)
+    health, memory = after_success(health, memory)
     assert health.flag == "degraded"
-    health, memory = after_look(health, pulse.yielded(memory))
+    health, memory = after_success(health, pulse.after_change(memory))
     assert (health.score, health.flag) == (1.0, "degraded")
-    assert after_look(health, memory)[0].flag == "ok"
+    assert after_success(health, memory)[0].flag == "ok"
 
 
 @given(st.floats(0, 1), st.sampled_from(["ok", "degraded", "rotten"]))
@@ -233,15 +233,15 @@ def test_a_flag_never_says_better_than_its_score_allows(score: float, before: Fl
 
 
 def test_a_remark_on_a_page_appears_in_the_reason_costs_no_score_and_stays_until_the_next_read() -> None:
-    health, memory = after_look(Health(), SilenceState(), "One place is restless.")
+    health, memory = after_success(Health(), SilenceState(), "One place is restless.")
     assert (health.score, health.cause, health.reason) == (
         1.0,
         "none",
         "The last check succeeded. One place is restless.",
     )
-    kept, memory = after_look(health, memory, None)
+    kept, memory = after_success(health, memory, None)
     assert kept.reason == health.reason
-    assert after_look(kept, memory)[0].reason == "The last check succeeded."
+    assert after_success(kept, memory)[0].reason == "The last check succeeded."
 
 
 def test_a_page_that_is_gone_for_years_is_remembered_all_the_same() -> None:

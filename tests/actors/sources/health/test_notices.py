@@ -9,7 +9,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.notices import wants_notice
-from actors.sources.health.notices import Reached, news
+from actors.sources.health.notices import DueDelay, due_notices
 from storage.errors import Unavailable
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, rfc3339
@@ -33,7 +33,7 @@ def at(lasts: float, **more: Any) -> Health:
     return Health(reason="The last check failed: no", down_since=Millis(NOW - round(1000 * lasts)), **more)
 
 
-def when(*times: int) -> Reached:
+def when(*times: int) -> DueDelay:
     """Return a function that picks the longest unreported delay now due."""
 
     def reached(told: int | None, lasts: float) -> int | None:
@@ -45,7 +45,7 @@ def when(*times: int) -> Reached:
 
 def said(before: Health, after: Health, *times: int) -> list[tuple[str | None, tuple[str, ...]]]:
     """Return the kinds of the notices, and their tags except `kind:notice`."""
-    _, drafts = news(a_source(), before, after, NOW, when(*times))
+    _, drafts = due_notices(a_source(), before, after, NOW, when(*times))
     return [(draft.alert_type, draft.tags[1:]) for draft in drafts]
 
 
@@ -59,7 +59,7 @@ def said(before: Health, after: Health, *times: int) -> list[tuple[str | None, t
 )
 def test_a_notice_calls_a_source_as_its_user_does_else_as_it_calls_itself(names: dict[str, str], called: str) -> None:
     source = replace(a_source(), **names)
-    _, (told,) = news(source, Health(), at(60), NOW, when(0))
+    _, (told,) = due_notices(source, Health(), at(60), NOW, when(0))
     assert told.title == f"A source is failing: {called}" and told.source_url == source.url
 
 
@@ -87,17 +87,17 @@ def test_a_failure_is_reported_by_its_age_with_any_flag(
 
 
 def test_a_reported_item_is_known_and_not_reported_again() -> None:
-    after, drafts = news(a_source(), at(60), at(60), NOW, when(60))
+    after, drafts = due_notices(a_source(), at(60), at(60), NOW, when(60))
     assert (
         "No check has succeeded since 28 May 2026 20:25 UTC, for 60 s. The last check failed: no" in drafts[0].content
     )
     assert after.told == Telling(NOW, 60)
-    assert news(a_source(), after, after, NOW, when(60)) == (after, ())
+    assert due_notices(a_source(), after, after, NOW, when(60)) == (after, ())
 
 
 def test_a_recovery_goes_to_the_alerts_that_got_the_failure() -> None:
     before = at(4000, told=Telling(NOW, 60))
-    after, (draft,) = news(a_source(), before, Health(told=before.told), NOW, when(60))
+    after, (draft,) = due_notices(a_source(), before, Health(told=before.told), NOW, when(60))
     assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
     assert "The last check failed: no" in draft.content
     assert after.told is None
@@ -109,7 +109,7 @@ def test_the_recovery_from_an_unreported_failure_is_not_reported() -> None:
 
 def test_silence_that_lowers_health_is_reported_and_so_is_its_end() -> None:
     quiet = Health(0.5, "degraded", "silent for 10 h", cause="yield")
-    after, (draft,) = news(a_source(), Health(), quiet, NOW, when(60))
+    after, (draft,) = due_notices(a_source(), Health(), quiet, NOW, when(60))
     assert (draft.alert_type, draft.content, draft.tags) == (QUIET, "silent for 10 h", ("kind:notice",))
     assert said(after, after, 60) == []
     assert said(after, Health(told=after.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
@@ -133,7 +133,7 @@ def test_intermittent_answers_are_reported_to_all_once_the_flag_falls() -> None:
 
 def test_practice_says_nothing() -> None:
     source = replace(a_source(), practice=0)
-    assert news(source, at(60), at(60), NOW, when(60)) == (at(60), ())
+    assert due_notices(source, at(60), at(60), NOW, when(60)) == (at(60), ())
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_notice_has_its_sources_tags_but_none_that_reads_like_a_mark_of_its_ow
     """Otherwise a user's tag could redirect a notice, or make it unreadable."""
     forged = ("notice_after:x", "told:never", "alert:a", "destination:d", "kind:notice")
     source = replace(a_source(), tags=("label:shop", *forged))
-    _, (draft,) = news(source, at(60), at(60), NOW, when(60))
+    _, (draft,) = due_notices(source, at(60), at(60), NOW, when(60))
     assert draft.tags == ("kind:notice", "notice_after:0-60", "label:shop")
 
 

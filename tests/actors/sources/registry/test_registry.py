@@ -25,7 +25,7 @@ from actors.messages.views import SourcePage, SourceSelection, SourceView
 from actors.settings import Settings
 from actors.sources import index as table
 from actors.sources.index import SourceIndex
-from actors.sources.ports import LiveSource, drawn
+from actors.sources.ports import LiveSource, new_version
 from actors.sources.registry.actor import REPRICE, Registry
 from actors.sources.schedule.budgets import Price
 from storage.errors import DiskFull
@@ -483,7 +483,7 @@ def test_a_check_is_allowed_from_the_announced_millisecond_on(now: int, *, allow
 @pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
 def test_a_source_is_overdue_when_its_check_is_a_minute_late(late: int, *, overdue: bool) -> None:
     hot = SimpleNamespace(next_look_at=Millis(NOW - late))
-    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True), rests_until=None)
+    live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True), sleeps_until=None)
     assert table._overdue(live, NOW) is overdue
     live.source.enabled = False
     assert not table._overdue(live, NOW)
@@ -654,7 +654,7 @@ async def test_a_commit_refused_by_another_version_takes_back_no_check_that_stor
         await trio.sleep(1000)
         live, storage = service.registry.table.get(source), service.storage
         live.hot = replace(live.hot, looks=live.hot.looks + 100)
-        await storage.sources.update(live.source, storage.lease, drawn(service.world), before=None)
+        await storage.sources.update(live.source, storage.lease, new_version(service.world), before=None)
         origin.bodies["/feed"] = rss("b", "a")
         await trio.sleep(1000)
         assert service.registry.table.get(source).hot.looks > 100

@@ -50,7 +50,7 @@ async def bench(autojump_clock: object, nursery: trio.Nursery) -> Bench:
 
 def taken(live: LiveSource) -> Any:
     live.unsaved = False
-    return live.swept()
+    return live.state_to_save()
 
 
 async def test_days_that_are_over_are_put_away_and_leave_the_tally(bench: Bench) -> None:
@@ -61,7 +61,7 @@ async def test_days_that_are_over_are_put_away_and_leave_the_tally(bench: Bench)
     hours = [hour for day in days for hour in tally.hours_of(day)]
     assert sum(hour.answered for hour in hours) == 3
     assert sum(hour.answered for hour in tally.hours(bench.live.tally)) == 3
-    assert bench.live.behind
+    assert bench.live.needs_save
 
 
 async def test_days_stay_while_storage_takes_nothing(bench: Bench) -> None:
@@ -79,9 +79,9 @@ async def test_a_stored_tally_is_not_behind_and_reaches_the_shifts(bench: Bench)
     await trio.sleep(10)
     _, heard = sweep.of([bench.live], taken)
     sweep.begun()
-    assert bench.live.behind
+    assert bench.live.needs_save
     heard(True)
-    assert not bench.live.behind
+    assert not bench.live.needs_save
     assert bench.shifts._shifts[0].saved == NOW + 3 * DAY
 
 
@@ -91,7 +91,7 @@ async def test_a_check_while_it_is_stored_is_in_the_next_sweep(bench: Bench) -> 
     _, heard = sweep.of([bench.live], taken)
     bench.look(3)
     heard(True)
-    assert bench.live.behind
+    assert bench.live.needs_save
 
 
 async def test_failed_and_unknown_checks_do_not_reach_the_shifts(bench: Bench) -> None:

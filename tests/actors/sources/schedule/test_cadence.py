@@ -16,7 +16,7 @@ from actors.sources.schedule.cadence import (
     Rhythm,
     balance,
     due_after,
-    fresh,
+    fresh_rhythm,
     interval_of,
 )
 from storage.records.identity import Millis
@@ -30,7 +30,7 @@ counts = st.floats(0, 1e4, allow_nan=False, width=32)
 def steady(a_day: float, days: float = 28.0) -> Rhythm:
     """Return a source with so many changes a day, at any hour."""
     seen = a_day * days
-    return Rhythm(seen, days * DAY, (seen / 24,) * 24, (seen / 7,) * 7, judged=100.0, last=MOMENT - DAY)
+    return Rhythm(seen, days * DAY, (seen / 24,) * 24, (seen / 7,) * 7, trials=100.0, last=MOMENT - DAY)
 
 
 def steadily(rate: float, quick: float = 0.0) -> PredictedRate:
@@ -84,14 +84,14 @@ def test_checks_come_after_an_expected_change_and_not_before() -> None:
 
 def test_a_daily_habit_moves_checks_to_its_hour() -> None:
     hours = tuple(20.0 if hour in (11, 12, 13) else 0.0 for hour in range(24))
-    rhythm = Rhythm(60.0, 28 * DAY, hours, (60 / 7,) * 7, judged=50.0, last=MOMENT - DAY)
+    rhythm = Rhythm(60.0, 28 * DAY, hours, (60 / 7,) * 7, trials=50.0, last=MOMENT - DAY)
     at_noon, at_night = (interval_of(rhythm, MOMENT + 12 * HOUR * n, Price(5.0), Limits()) for n in (0, 1))
     assert at_noon < at_night / 2
 
 
 def test_a_fresh_source_is_checked_every_two_to_six_minutes_for_an_hour_then_backs_off_to_the_ceiling() -> None:
     waits = [
-        interval_of(Rhythm(seconds=fresh(120.0).seconds + hours * HOUR), MOMENT, Price(0.01), Limits())
+        interval_of(Rhythm(seconds=fresh_rhythm(120.0).seconds + hours * HOUR), MOMENT, Price(0.01), Limits())
         for hours in (0, 1, 6, 24, 24 * 7)
     ]
     assert [round(wait / 60) for wait in waits] == [2, 6, 14, 29, 45]

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from actors.sources.schedule.cadence import DAY, EVEN_AGE, HOUR, Rhythm, ahead, branching_of, observed
+from actors.sources.schedule.cadence import DAY, EVEN_AGE, HOUR, Rhythm, branching_of, observe, predict
 
 MONDAY = 4 * DAY
 """Midnight of a Monday, in epoch seconds."""
@@ -17,7 +17,7 @@ def watched(times: list[float], days: float, every: float = 600.0) -> Rhythm:
         now, found = MONDAY + look * every, seen
         while found < len(times) and times[found] <= now:
             found += 1
-        rhythm = observed(rhythm, now, every, times[seen:found])
+        rhythm = observe(rhythm, now, every, times[seen:found])
         seen = found
     return rhythm
 
@@ -41,7 +41,7 @@ def test_hours_and_weekends_are_learned() -> None:
     office = [MONDAY + day * DAY + hour * HOUR for day in range(28) if day % 7 < 5 for hour in (9, 10, 11, 12, 13, 14)]
     rhythm, next_monday = watched(office, 28), MONDAY + 28 * DAY
     at_work, at_night, on_sunday = (
-        ahead(rhythm, next_monday + moment).base[1] for moment in (11.5 * HOUR, 3.5 * HOUR, 6 * DAY + 11.5 * HOUR)
+        predict(rhythm, next_monday + moment).base[1] for moment in (11.5 * HOUR, 3.5 * HOUR, 6 * DAY + 11.5 * HOUR)
     )
     assert at_work > 5 * at_night and at_work > 2 * on_sunday
 
@@ -51,8 +51,8 @@ def test_clustered_changes_predict_a_burst_and_then_none() -> None:
     rhythm = watched(together, 27.9)
     assert branching_of(rhythm) > 0.6
     now = MONDAY + 29 * DAY
-    struck = observed(rhythm, now, 600.0, (now - 100.0,))
-    soon, later = ahead(struck, now), ahead(observed(struck, now + DAY, DAY, ()), now + DAY)
+    struck = observe(rhythm, now, 600.0, (now - 100.0,))
+    soon, later = predict(struck, now), predict(observe(struck, now + DAY, DAY, ()), now + DAY)
     assert soon.quick + soon.slow > 10 * soon.base[1]
     assert later.quick + later.slow < later.base[1] / 100
 
@@ -66,9 +66,9 @@ def test_a_source_with_a_steady_beat_is_not_expected_right_after_it() -> None:
     beat = [MONDAY + n * 1500.0 for n in range(1, 1200)]
     rhythm = watched(beat, 20, every=300.0)
     now = beat[-1] + 20.0
-    turns = ahead(observed(rhythm, now, now - MONDAY - 20 * DAY + 300.0, (beat[-1],)), now).turns
+    turns = predict(observe(rhythm, now, now - MONDAY - 20 * DAY + 300.0, (beat[-1],)), now).age_factors
     assert turns[5] < 0.5 and max(turns) > 1.5
 
 
 def test_a_source_never_seen_to_change_has_no_ages() -> None:
-    assert set(ahead(watched([], 3.0), MONDAY + 3 * DAY).turns) == {1.0} and EVEN_AGE > 0
+    assert set(predict(watched([], 3.0), MONDAY + 3 * DAY).age_factors) == {1.0} and EVEN_AGE > 0

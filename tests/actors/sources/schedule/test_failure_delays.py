@@ -25,7 +25,7 @@ async def edit(service: Watching, source: SourceId, *, enabled: bool) -> None:
 
 
 async def waiting(service: Watching, *alerts: Alert) -> None:
-    await service.ports.patience.take(alerts)
+    await service.ports.failure_delays.update(alerts)
 
 
 def told(service: Watching) -> list[tuple[str, str]]:
@@ -188,16 +188,16 @@ async def test_healthy_sources_need_no_notice_times(autojump_clock: object) -> N
         origin.bodies["/feed"] = rss("a")
         await service.add(URL)
         await trio.sleep(1)
-        assert "0 asleep" in repr(service.ports.patience)
+        assert "0 asleep" in repr(service.ports.failure_delays)
         origin.status = 500
         await trio.sleep(3000)
-        assert "1 asleep" in repr(service.ports.patience)
+        assert "1 asleep" in repr(service.ports.failure_delays)
 
 
 async def test_times_are_of_the_alerts_over_a_source_that_want_to_know() -> None:
     patience, other, tagged = FailureDelays(), a_source(2), a_source(3, tags=("label:shop",))
-    assert (patience.after(other, None), patience.after(other, 60)) == (3600, None)
-    await patience.take(
+    assert (patience.next_delay(other, None), patience.next_delay(other, 60)) == (3600, None)
+    await patience.update(
         [
             an_alert("a", notice_after=60),
             an_alert("b", notice_after=300, source_ids=(other.id,)),
@@ -206,13 +206,13 @@ async def test_times_are_of_the_alerts_over_a_source_that_want_to_know() -> None
             an_alert("d", notice_after=20, notices=("source_quiet",)),
         ]
     )
-    assert [patience.after(other, told) for told in (None, 60, 61, 300)] == [60, 300, 300, None]
-    assert [patience.after(a_source(), told) for told in (None, 60)] == [60, None]
-    assert [patience.reached(other, None, lasts) for lasts in (59.9, 60, 1000)] == [None, 60, 300]
-    assert [patience.reached(other, told, 1000) for told in (60, 300)] == [300, None]
-    assert [patience.after(tagged, told) for told in (None, 60, 900)] == [60, 900, None]
-    await patience.take([an_alert("e", notice_after=900, tags=("label:shop",))])
-    assert (patience.after(tagged, None), patience.after(other, None)) == (900, 3600)
+    assert [patience.next_delay(other, told) for told in (None, 60, 61, 300)] == [60, 300, 300, None]
+    assert [patience.next_delay(a_source(), told) for told in (None, 60)] == [60, None]
+    assert [patience.due_delay(other, None, lasts) for lasts in (59.9, 60, 1000)] == [None, 60, 300]
+    assert [patience.due_delay(other, told, 1000) for told in (60, 300)] == [300, None]
+    assert [patience.next_delay(tagged, told) for told in (None, 60, 900)] == [60, 900, None]
+    await patience.update([an_alert("e", notice_after=900, tags=("label:shop",))])
+    assert (patience.next_delay(tagged, None), patience.next_delay(other, None)) == (900, 3600)
 
 
 async def test_a_push_source_reports_in_time_too(autojump_clock: object) -> None:

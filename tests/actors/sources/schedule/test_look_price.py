@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from actors.sources.schedule.budgets import COURTESY, HIGHEST, LOWEST, Price, first_guess, moved
+from actors.sources.schedule.budgets import COURTESY, HIGHEST, LOWEST, Price, adjusted_price, first_guess
 
 
 def test_a_check_is_never_worth_less_than_courtesy() -> None:
@@ -17,7 +17,7 @@ def test_a_check_is_never_worth_less_than_courtesy() -> None:
 @given(st.floats(LOWEST, HIGHEST), st.floats(0, 1e6), st.floats(0.01, 1e4), st.floats(0, 1e5))
 @example(1.0, 5e-324, 2.0, 60.0)
 def test_the_price_stays_within_its_bounds(value: float, planned: float, budget: float, seconds: float) -> None:
-    assert LOWEST <= moved(value, planned, budget, seconds) <= HIGHEST
+    assert LOWEST <= adjusted_price(value, planned, budget, seconds) <= HIGHEST
 
 
 def settled(sources: float, budget: float, hours: float, value: float = 1.0) -> list[float]:
@@ -26,7 +26,7 @@ def settled(sources: float, budget: float, hours: float, value: float = 1.0) -> 
     for _ in range(round(hours * 60)):
         wait = math.sqrt(2 * value * 86_400)
         planned += (sources / wait - planned) * min(1.0, 60.0 / wait)
-        value = moved(value, planned, budget, 60.0)
+        value = adjusted_price(value, planned, budget, 60.0)
         found.append(planned)
     return found
 

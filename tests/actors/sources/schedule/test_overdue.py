@@ -7,7 +7,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from actors.sources.schedule.overdue import PATIENCE, OverdueMonitor, Round
+from actors.sources.schedule.overdue import PATIENCE, OverdueMonitor, OverdueRound
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import SITE, Watching, rss, watching
 from tests.actors.sources.test_uplink import silent_resolver
@@ -18,28 +18,32 @@ WORST = SourceId("worst")
 
 def test_ten_minutes_without_a_check_while_some_are_overdue_are_a_stall() -> None:
     watchman = OverdueMonitor()
-    late = Round(10, 4, 4, WORST, 100)
-    assert not watchman.see(late, 0.0, on_hold=False)  # checks ran since the (empty) round before
-    assert not watchman.see(late, 30.0, on_hold=False)
-    assert not watchman.see(late, 29.0 + PATIENCE, on_hold=False)
-    assert watchman.says() == ""
-    assert watchman.see(late, 30.0 + PATIENCE, on_hold=False)
+    late = OverdueRound(10, 4, 4, WORST, 100)
+    assert not watchman.update(late, 0.0, on_hold=False)  # checks ran since the (empty) round before
+    assert not watchman.update(late, 30.0, on_hold=False)
+    assert not watchman.update(late, 29.0 + PATIENCE, on_hold=False)
+    assert watchman.fault() == ""
+    assert watchman.update(late, 30.0 + PATIENCE, on_hold=False)
     assert watchman.stalled
-    assert watchman.says() == "no check has finished for 10 min, and 4 sources are overdue"
-    assert not watchman.see(late, 60.0 + PATIENCE, on_hold=False)
-    assert watchman.see(Round(10, 4, 4, WORST, 101), 90.0 + PATIENCE, on_hold=False)
+    assert watchman.fault() == "no check has finished for 10 min, and 4 sources are overdue"
+    assert not watchman.update(late, 60.0 + PATIENCE, on_hold=False)
+    assert watchman.update(OverdueRound(10, 4, 4, WORST, 101), 90.0 + PATIENCE, on_hold=False)
     assert not watchman.stalled
-    assert watchman.says() == ""
+    assert watchman.fault() == ""
 
 
 @pytest.mark.parametrize(
     ("late", "paused"),
-    [(Round(10, 0, 0, None, 100), False), (Round(10, 3, 0, None, 100), False), (Round(10, 9, 9, WORST, 100), True)],
+    [
+        (OverdueRound(10, 0, 0, None, 100), False),
+        (OverdueRound(10, 3, 0, None, 100), False),
+        (OverdueRound(10, 9, 9, WORST, 100), True),
+    ],
     ids=["nobody late", "only push sources late", "paused on purpose"],
 )
-def test_cases_that_are_no_stall(late: Round, paused: bool) -> None:
+def test_cases_that_are_no_stall(late: OverdueRound, paused: bool) -> None:
     watchman = OverdueMonitor()
-    assert not any(watchman.see(late, 60.0 * n, on_hold=paused) for n in range(100))
+    assert not any(watchman.update(late, 60.0 * n, on_hold=paused) for n in range(100))
     assert not watchman.stalled
 
 
@@ -75,7 +79,7 @@ async def stuck_workers(service: Watching) -> Callable[[], None]:
 
 async def no_places(service: Watching) -> Callable[[], None]:
     """Take all places for concurrent checks and never free them."""
-    looks = service.ports.looks
+    looks = service.ports.check_slots
     tokens = [object() for _ in range(int(looks.total_tokens))]
     for token in tokens:
         looks.acquire_on_behalf_of_nowait(token)
@@ -109,7 +113,7 @@ async def test_a_stop_of_all_watching_is_reported(plant: Plant, autojump_clock: 
         mend = await plant(service)
         await trio.sleep(3 * 3600)
         assert [name for name, _ in service.logged if name.startswith("watching.")] == ["watching.stalled"]
-        assert "1 sources are overdue" in service.registry.watchman.says()
+        assert "1 sources are overdue" in service.registry.watchman.fault()
         assert service.registry.table.describe(source).overdue
         assert service.registry.watchman.last.overdue == 1
         (told,) = await service.alerts()
@@ -117,7 +121,7 @@ async def test_a_stop_of_all_watching_is_reported(plant: Plant, autojump_clock: 
         mend()
         await trio.sleep(3600)
         assert [name for name, _ in service.logged if name.startswith("watching.")][1:] == ["watching.resumed"]
-        assert service.registry.watchman.says() == ""
+        assert service.registry.watchman.fault() == ""
         assert not service.registry.table.describe(source).overdue
         assert await service.news() == ["b"]
 
@@ -134,10 +138,10 @@ async def test_a_silent_recorder_is_a_stall_that_readiness_reports(autojump_cloc
 
         log.append = never  # type: ignore[method-assign,assignment]  # the planted fault
         await trio.sleep(3 * 3600)
-        assert "overdue" in service.registry.watchman.says()
+        assert "overdue" in service.registry.watchman.fault()
         free.set()
         await trio.sleep(3600)
-        assert service.registry.watchman.says() == ""
+        assert service.registry.watchman.fault() == ""
 
 
 async def test_an_outage_of_our_own_line_is_no_stall(autojump_clock: object) -> None:

@@ -15,7 +15,7 @@ async def waits(count: int, interval: float) -> list[float]:
     switch.park(True)
 
     async def wait(draw: float) -> None:
-        found.append(await switch.clearance(draw, interval))
+        found.append(await switch.wait_open(draw, interval))
 
     async with trio.open_nursery() as nursery:
         for number in range(count):
@@ -41,13 +41,13 @@ async def test_a_source_that_stops_waiting_does_not_count() -> None:
     switch.close()
     for _ in range(3):
         with trio.move_on_after(0):
-            await switch.clearance(1.0)
+            await switch.wait_open(1.0)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(switch.clearance, 1.0)
+        nursery.start_soon(switch.wait_open, 1.0)
         await trio.testing.wait_all_tasks_blocked()
         switch.open()
     assert switch._window == pytest.approx(0.1)
 
 
 async def test_an_open_switch_lets_every_check_begin_at_once() -> None:
-    assert await PauseSwitch().clearance(1.0) == 0.0
+    assert await PauseSwitch().wait_open(1.0) == 0.0

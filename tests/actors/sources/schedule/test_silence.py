@@ -10,11 +10,11 @@ from actors.sources.schedule.silence import (
     QUARTER,
     VERSION,
     SilenceState,
+    after_change,
+    after_watching,
     decode,
     encode,
-    passed,
-    silence,
-    yielded,
+    silence_chance,
 )
 from storage.records.identity import Millis
 
@@ -25,8 +25,8 @@ def after_gaps(gaps: list[float], *, silent: float = 0.0, watched: float = 365 *
     """Return a source watched for so long, with these last gaps, and silent since."""
     pulse = SilenceState(watched=watched)
     for gap in gaps:
-        pulse = yielded(passed(pulse, gap, defect=False))
-    return passed(pulse, silent, defect=False)
+        pulse = after_change(after_watching(pulse, gap, defect=False))
+    return after_watching(pulse, silent, defect=False)
 
 
 def test_a_memory_comes_back_as_it_was_saved() -> None:
@@ -42,7 +42,7 @@ def test_a_memory_comes_back_as_it_was_saved() -> None:
 def test_an_unreadable_memory_starts_fresh(memory: bytes) -> None:
     if memory[:1] != bytes([VERSION]):
         assert decode(memory) == SilenceState()
-    silence(decode(memory))
+    silence_chance(decode(memory))
 
 
 def test_the_newest_gaps_are_stored() -> None:
@@ -53,13 +53,13 @@ def test_the_newest_gaps_are_stored() -> None:
     ("gaps", "watched"), [([HOUR] * 7, 365 * DAY), ([HOUR] * 100, DAY)], ids=["seven gaps", "five days"]
 )
 def test_no_verdict_before_enough_is_known(gaps: list[float], watched: float) -> None:
-    assert silence(after_gaps(gaps, silent=3 * DAY, watched=watched)) == 1.0
+    assert silence_chance(after_gaps(gaps, silent=3 * DAY, watched=watched)) == 1.0
 
 
 def test_no_verdict_while_it_has_been_as_quiet_before() -> None:
     weekend = after_gaps([600.0] * 60 + [62 * HOUR] + [600.0] * 100)
-    assert silence(passed(weekend, 90 * HOUR, defect=False)) == 1.0
-    assert silence(passed(weekend, 95 * HOUR, defect=False)) < 0.1
+    assert silence_chance(after_watching(weekend, 90 * HOUR, defect=False)) == 1.0
+    assert silence_chance(after_watching(weekend, 95 * HOUR, defect=False)) < 0.1
 
 
 def test_the_longest_silence_is_forgotten_after_90_days_of_watching() -> None:
@@ -72,10 +72,10 @@ def test_the_longest_silence_is_forgotten_after_90_days_of_watching() -> None:
 def test_the_defect_rate_covers_the_newest_twenty_checks() -> None:
     pulse = SilenceState()
     for defect in [True] * 5 + [False] * 12 + [True] * 3:
-        pulse = passed(pulse, 60.0, defect=defect)
+        pulse = after_watching(pulse, 60.0, defect=defect)
     assert pulse.partial == 0.4
     for _ in range(20):
-        pulse = passed(pulse, 60.0, defect=False)
+        pulse = after_watching(pulse, 60.0, defect=False)
     assert pulse.partial == 0.0
 
 
@@ -83,5 +83,5 @@ def test_the_defect_rate_covers_the_newest_twenty_checks() -> None:
 def test_a_longer_silence_is_never_more_likely(gaps: list[float], one: float, other: float) -> None:
     pulse = after_gaps(gaps)
     shorter, longer = sorted((one, other))
-    chance = silence(passed(pulse, shorter, defect=False))
-    assert 0.0 <= silence(passed(pulse, longer, defect=False)) <= chance <= 1.0
+    chance = silence_chance(after_watching(pulse, shorter, defect=False))
+    assert 0.0 <= silence_chance(after_watching(pulse, longer, defect=False)) <= chance <= 1.0

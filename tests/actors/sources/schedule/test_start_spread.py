@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.sources.schedule.cadence import CATCH_UP_RATE, MARGIN, wait_of
+from actors.sources.schedule.cadence import CATCH_UP_RATE, MARGIN, startup_wait
 from storage.records.identity import Millis
 from storage.records.tiers import SourceType
 from tests.actors.sources.harness import watching
@@ -27,14 +27,14 @@ def test_b6_fifty_thousand_overdue_sources_ask_for_no_more_than_usual_in_the_fir
     requests = sum(
         1 + page
         for interval, page in zip(intervals, kinds, strict=True)
-        if wait_of(count, interval, draw.random(), page=page) < 60
+        if startup_wait(count, interval, draw.random(), page=page) < 60
     )
     assert 0.9 * usual <= requests <= 1.2 * usual
 
 
 @given(st.integers(1, 200_000), st.floats(60, 2700), st.floats(0, 0.999), st.booleans())
 def test_no_source_waits_long_and_a_few_hardly_at_all(late: int, interval: float, draw: float, page: bool) -> None:
-    wait = wait_of(late, interval, draw, page=page)
+    wait = startup_wait(late, interval, draw, page=page)
     assert 0 <= wait <= min(interval, late / CATCH_UP_RATE) * 2 / MARGIN
 
 

@@ -16,9 +16,9 @@ from actors.sources.schedule.cadence import (
     Rhythm,
     decode,
     encode,
-    fresh,
+    fresh_rhythm,
     interval_of,
-    learned,
+    learn,
 )
 from storage.records.identity import Millis
 
@@ -31,7 +31,7 @@ def watched(looks: int, every: int = 600_000, news: int = 7) -> Pace:
     pace, before = Pace(), NOW
     for look in range(1, looks):
         now, changed = Millis(NOW + look * every), look % news == 0
-        pace = decode(encode(Pace(learned(pace.rhythm, now, before, (), changed), pace.hints)))
+        pace = decode(encode(Pace(learn(pace.rhythm, now, before, (), changed), pace.hints)))
         before = now
     return pace
 
@@ -49,7 +49,7 @@ def test_a_memory_is_less_than_400_bytes_however_busy_the_source_and_many_its_hi
 @given(st.binary(max_size=300))
 def test_an_unreadable_memory_starts_fresh(memory: bytes) -> None:
     if memory[:1] != bytes([VERSION]):
-        assert decode(memory) == Pace(fresh(START_INTERVAL))
+        assert decode(memory) == Pace(fresh_rhythm(START_INTERVAL))
     decode(memory)
 
 
@@ -63,26 +63,26 @@ def test_a_lost_memory_begins_at_the_last_interval() -> None:
 def test_nothing_that_a_source_says_of_its_times_breaks_the_memory(times: list[int], changed: bool, gap: int) -> None:
     dates = [Millis(NOW + at) for at in times]
     for before in (None, Millis(NOW - gap)):
-        rhythm = learned(Rhythm(), NOW, before, dates, changed)
+        rhythm = learn(Rhythm(), NOW, before, dates, changed)
         assert 60.0 <= interval_of(decode(encode(Pace(rhythm))).rhythm, NOW / 1000, CHEAP, Limits()) <= 2700.0
 
 
 def test_the_dates_of_a_first_check_are_a_history() -> None:
     hourly = [Millis(NOW - n * 3_600_000) for n in range(1, 30)]
-    rhythm = learned(fresh(START_INTERVAL), NOW, None, hourly, False)
+    rhythm = learn(fresh_rhythm(START_INTERVAL), NOW, None, hourly, False)
     assert rhythm.rate * HOUR == pytest.approx(1.0, rel=0.1)
-    yearly = learned(fresh(START_INTERVAL), NOW, None, [Millis(NOW - 365 * 86_400_000)], False)
-    assert yearly == fresh(START_INTERVAL)
+    yearly = learn(fresh_rhythm(START_INTERVAL), NOW, None, [Millis(NOW - 365 * 86_400_000)], False)
+    assert yearly == fresh_rhythm(START_INTERVAL)
 
 
 def test_dates_outside_the_time_between_two_checks_are_not_believed() -> None:
     before = Millis(NOW - 600_000)
     for date in (NOW - 86_400_000, NOW + 86_400_000):
-        assert learned(Rhythm(), NOW, before, [Millis(date)], True).last == NOW / 1000 - 300
-    assert learned(Rhythm(), NOW, before, [Millis(NOW - 1000)], True).last == NOW / 1000 - 1
-    assert learned(Rhythm(), NOW, before, [Millis(NOW - 1000)], False).last == 0
+        assert learn(Rhythm(), NOW, before, [Millis(date)], True).last == NOW / 1000 - 300
+    assert learn(Rhythm(), NOW, before, [Millis(NOW - 1000)], True).last == NOW / 1000 - 1
+    assert learn(Rhythm(), NOW, before, [Millis(NOW - 1000)], False).last == 0
 
 
 def test_a_year_without_a_check_is_no_year_of_silence() -> None:
-    rhythm = learned(Rhythm(10.0, 10 * DAY), NOW, Millis(NOW - 365 * 86_400_000), (), False)
+    rhythm = learn(Rhythm(10.0, 10 * DAY), NOW, Millis(NOW - 365 * 86_400_000), (), False)
     assert rhythm.rate * DAY > 0.3
