@@ -30,7 +30,7 @@ _COSTLY: Final = message(
     "A browser renders it: each check costs as much as %(count)s plain ones, so there are fewer.", count=RENDERED
 )
 _ORDER: Final[tuple[Cause, ...]] = ("reach", "yield", "partial", "stuck")
-_WELL: Final[dict[Cause, Message]] = {
+_NO_PENALTY: Final[dict[Cause, Message]] = {
     "reach": message("It answers."),
     "yield": message("Its silence is normal for it."),
     "partial": message("All of its last answers could be read."),
@@ -39,37 +39,40 @@ _WELL: Final[dict[Cause, Message]] = {
 _UNKNOWN: Final = message("Too little is known of its usual pace to judge a silence.")
 
 
-def examined(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
-    known = cadence.decode(view.hot.pace, view.hot.interval)
-    gap = 1 / known.rhythm.rate if known.rhythm.events >= _FEW else None
-    return SourceExamination(view, parts(view.hot), next_look(view, limits, known.hints, gap, now), gap)
+def examine(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
+    pace = cadence.decode(view.hot.pace, view.hot.interval)
+    gap = 1 / pace.rhythm.rate if pace.rhythm.events >= _FEW else None
+    return SourceExamination(view, health_parts(view.hot), next_check_reason(view, limits, pace.hints, gap, now), gap)
 
 
-def parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
+def health_parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
     """Return every part of the last check's score, whether it lowers the score or not."""
-    at, beat, why = Millis(hot.last_look_at or 0), silence.decode(hot.pulse), hot.last_error or ""
-    found = {one.cause: one for one in (silent(beat), defective(beat, why), stuck(beat, at, why), _reach(hot, at, why))}
-    return tuple(_part(found[cause], beat) for cause in _ORDER)
+    at, silences, why = Millis(hot.last_look_at or 0), silence.decode(hot.pulse), hot.last_error or ""
+    by_cause = {
+        one.cause: one
+        for one in (silent(silences), defective(silences, why), stuck(silences, at, why), _reach(hot, at, why))
+    }
+    return tuple(_or_well(by_cause[cause], silences) for cause in _ORDER)
 
 
 def _reach(hot: SourceRuntime, at: Millis, why: str) -> HealthPart:
     health, failures = hot.health, hot.breaker.failures
-    unread = any(row.verdict is Verdict.CONTENT for row in trail.read(hot.trail)[-1:])
-    if health.down_since is None or failures < FAILURES or unread:
-        return HealthPart("reach", 1.0, _WELL["reach"])
+    is_unreadable = any(row.verdict is Verdict.CONTENT for row in trail.read(hot.trail)[-1:])
+    if health.down_since is None or failures < FAILURES or is_unreadable:
+        return HealthPart("reach", 1.0, _NO_PENALTY["reach"])
     down = (at - health.down_since) / 1000
     return HealthPart("reach", reach(down), in_a_row(failures, down, why))
 
 
-def _part(found: HealthPart, beat: SilenceState) -> HealthPart:
-    if found.left < 1.0:
-        return found
-    if found.cause == "yield" and (len(beat.gaps) < FEWEST_GAPS or beat.watched < WATCHED_LEAST):
+def _or_well(part: HealthPart, silences: SilenceState) -> HealthPart:
+    if part.left < 1.0:
+        return part
+    if part.cause == "yield" and (len(silences.gaps) < FEWEST_GAPS or silences.watched < WATCHED_LEAST):
         return HealthPart("yield", 1.0, _UNKNOWN)
-    return HealthPart(found.cause, 1.0, _WELL[found.cause])
+    return HealthPart(part.cause, 1.0, _NO_PENALTY[part.cause])
 
 
-def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> Message:
+def next_check_reason(view: SourceView, limits: Limits, hints: Hints, gap: float | None, now: Millis) -> Message:
     """Return the reason for the time of the next check. `gap`: mean seconds between changes, None if unknown."""
     source, hot = view.effective, view.hot
     if not source.enabled:
@@ -110,7 +113,7 @@ def next_look(view: SourceView, limits: Limits, hints: Hints, gap: float | None,
             says = "Its tag %(tag)s has set a fixed interval of %(span)s, give or take 5 %%."
             return message(says, tag=tags[0], span=every)
         return message("You have set a fixed interval of %(span)s, give or take 5 %%.", span=every)
-    return joined([_learned(hot, limits, hints, gap), _COSTLY if hot.rendered else None])
+    return joined([_learned_reason(hot, limits, hints, gap), _COSTLY if hot.rendered else None])
 
 
 def _connection(view: SourceView) -> Message:
@@ -123,14 +126,14 @@ def _connection(view: SourceView) -> Message:
     return message(says, at=view.hot.next_look_at)
 
 
-def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:
+def _learned_reason(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:
     wait = ((hot.next_look_at or 0) - (hot.last_look_at or 0)) / 1000
-    asked = max(hints.max_age, hints.ttl)
+    requested = max(hints.max_age, hints.ttl)
     if wait < hot.interval * 0.7 and wait <= limits.floor * _ROUGHLY:
         return message("The last check was uncertain; another one a minute later decides.")
-    if asked > hot.interval:
-        every = span(min(asked, limits.ceiling))
-        if asked == hints.ttl:
+    if requested > hot.interval:
+        every = span(min(requested, limits.ceiling))
+        if requested == hints.ttl:
             return message("A check every %(span)s, as its feed asks.", span=every)
         return message("A check every %(span)s: its answers are valid for that long (Cache-Control).", span=every)
     if (hints.skip_hours or hints.skip_days) and wait > hot.interval * _ROUGHLY:
@@ -147,15 +150,27 @@ def _learned(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None
     return joined([message(says, span=span(wait)), changes])
 
 
-THERE = "it was there at the first check"
+IN_BASELINE = "it was there at the first check"
 """The rule for text of the baseline."""
-STORED_THERE = (THERE, "it was there at the first look")
+BASELINE_RULES = (IN_BASELINE, "it was there at the first look")
 """The rule as notes of today and of earlier versions have it."""
 MOST_RULES = 3
 """Withholding rules that an explanation names, each with its newest check."""
-SHOWN_LOOKS = 5
+SHOWN_CHECKS = 5
 _WORDS = {"told": "reported", "churn": "nothing to report", "held": "held", "failed": "failed"}
-_BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")
+_BEST_FIRST = (
+    "told",
+    "withheld",
+    "due",
+    "failed",
+    "known",
+    "furniture",
+    "outside",
+    "there",
+    "absent",
+    "unasked",
+    "look",
+)
 
 
 def best_first(reasons: Sequence[Reason]) -> list[Reason]:
@@ -164,12 +179,12 @@ def best_first(reasons: Sequence[Reason]) -> list[Reason]:
     A reported text was not there before; a reported or withheld one is not missing.
     """
     kinds = {reason.kind for reason in reasons}
-    beside = {"there", "absent"} if "told" in kinds else {"absent"} if "withheld" in kinds else set()
-    reasons = [reason for reason in reasons if reason.kind not in beside]
-    return sorted(reasons, key=lambda reason: (_BEST.index(reason.kind), -(reason.at or 0)))
+    redundant = {"there", "absent"} if "told" in kinds else {"absent"} if "withheld" in kinds else set()
+    reasons = [reason for reason in reasons if reason.kind not in redundant]
+    return sorted(reasons, key=lambda reason: (_BEST_FIRST.index(reason.kind), -(reason.at or 0)))
 
 
-def told(event: Event, at: Millis) -> Reason:
+def reported_reason(event: Event, at: Millis) -> Reason:
     says = message("It was reported on %(at)s (event %(id)s).", at=at, id=event.id)
     if event.title:
         title = event.title[:80]
@@ -177,15 +192,15 @@ def told(event: Event, at: Millis) -> Reason:
     return Reason("told", says, at, event.id)
 
 
-def noted(notes: Sequence[Note], wanted: str) -> Iterator[Reason]:
+def note_reasons(notes: Sequence[Note], text: str) -> Iterator[Reason]:
     """Yield the notes on a folded text, newest first: withheld by a rule, or there at the first check."""
     rules: set[str] = set()
     for note in reversed(notes):
-        part = next((part for part in note.parts if not part.told and holds(part.text, wanted)), None)
+        part = next((part for part in note.parts if not part.told and holds(part.text, text)), None)
         if part is None or part.rule in rules:
             continue
         rules.add(part.rule)
-        if part.rule in STORED_THERE:
+        if part.rule in BASELINE_RULES:
             says = message("It was there at the first check, on %(at)s.", at=note.at)
             yield Reason("there", says, note.at, text=part.text)
         else:
@@ -199,13 +214,13 @@ def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> Message:
     if part.came:
         says = message("Seen on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
     if note.bar is not None and part.score:
-        scored = "%(rest)s (score %(score)s; the threshold is %(least)s)"
-        says = message(scored, rest=says, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
-    looks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
-    often = sum(any(each.key == part.key for each in one.parts) for one in looks)
-    if part.key and often > 1:
+        text = "%(rest)s (score %(score)s; the threshold is %(least)s)"
+        says = message(text, rest=says, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
+    checks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
+    count = sum(any(each.key == part.key for each in one.parts) for one in checks)
+    if part.key and count > 1:
         restless = "%(rest)s; it was added or removed in %(count)s of the last %(looks)s checks with a difference"
-        says = message(restless, rest=says, count=often, looks=len(looks))
+        says = message(restless, rest=says, count=count, looks=len(checks))
     return joined([says, "."], "")
 
 
@@ -221,18 +236,18 @@ def too_soon(wait: int, *, enabled: bool) -> Message:
     return message(says, count=wait // 1000 + 1)
 
 
-def looks(notes: Sequence[Note]) -> list[Reason]:
-    return [_look(note) for note in reversed(notes[-SHOWN_LOOKS:])]
+def check_reasons(notes: Sequence[Note]) -> list[Reason]:
+    return [_check_reason(note) for note in reversed(notes[-SHOWN_CHECKS:])]
 
 
-def _look(note: Note) -> Reason:
+def _check_reason(note: Note) -> Reason:
     score = "" if note.score is None else f" (score {note.score:.2f}; threshold {note.bar or 0:.2f})"
     word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
     counts = counts_of(note) if note.came == "stretch" else ""
     return Reason("look", Message(f"{spoken(note.at)}{word}: {note.reason or counts}{score}"), note.at)
 
 
-def state(view: SourceView, now: Millis) -> Message:
+def state_text(view: SourceView, now: Millis) -> Message:
     """Return the state of watching: the obstacle, or else the times of the last and next check."""
     source, hot = view.source, view.hot
     if not source.enabled:
@@ -240,12 +255,12 @@ def state(view: SourceView, now: Millis) -> Message:
     at = hot.next_look_at
     due = None if at is None else message("The next check is due on %(at)s.", at=at)
     if failures := hot.breaker.failures:
-        why = hot.last_error or message("no reason is known")
-        says = message("The last check failed: %(reason)s", reason=why)
+        reason = hot.last_error or message("no reason is known")
+        says = message("The last check failed: %(reason)s", reason=reason)
         if failures > 1:
-            says = message("The last %(count)s checks failed: %(reason)s", count=failures, reason=why)
-        rests = message("It pauses until then.") if hot.breaker.state == "open" else None
-        return joined([joined([says, "."], ""), due, rests])
+            says = message("The last %(count)s checks failed: %(reason)s", count=failures, reason=reason)
+        pause = message("It pauses until then.") if hot.breaker.state == "open" else None
+        return joined([joined([says, "."], ""), due, pause])
     if view.overdue and at is not None:
         return message("A check was due on %(at)s and is late: the source is overdue.", at=at)
     if hot.not_before is not None and hot.not_before > now:

@@ -44,16 +44,16 @@ _NAMED_HOSTS: Final = 3
 """Hosts that a sentence names."""
 
 
-def read_hosts(texts: Sequence[str]) -> tuple[str, ...]:
+def parse_hosts(texts: Sequence[str]) -> tuple[str, ...]:
     """Return normalized hosts, each once. Raises UrlRefused.
 
-    >>> read_hosts(("www.News.example", "*", "*.news.example."))
+    >>> parse_hosts(("www.News.example", "*", "*.news.example."))
     ('news.example', '*')
     """
-    return tuple(dict.fromkeys(text if text == ALL else _read(text) for text in texts))
+    return tuple(dict.fromkeys(text if text == ALL else _parse_host(text) for text in texts))
 
 
-def _read(text: str) -> str:
+def _parse_host(text: str) -> str:
     return read_host(text.removeprefix("*.")).removeprefix("www.")
 
 
@@ -78,11 +78,11 @@ def is_named(host: str, named: Collection[str]) -> bool:
     return bool(host) and any(one in (ALL, host) or ("." in one and host.endswith(f".{one}")) for one in named)
 
 
-def in_words(fetched: Sequence[str], left: Sequence[str]) -> str:
+def other_hosts_text(fetched: Sequence[str], skipped: Sequence[str]) -> str:
     """Return a sentence on new items with pages on other hosts, or ""."""
     return "".join(
         f" {len(hosts)} of them {'is' if len(hosts) == 1 else 'are'} on {_listed(hosts)}: {says}."
-        for hosts, says in ((fetched, "fetched, too"), (left, "not fetched"))
+        for hosts, says in ((fetched, "fetched, too"), (skipped, "not fetched"))
         if hosts
     )
 
@@ -116,18 +116,18 @@ RETRIES = (60.0, 600.0)
 PATIENCE = 24 * 3600.0
 """Seconds until an item is reported without its page, whatever the delay: a resting host, a budget."""
 HOUR = 3_600_000
-FILE_AGAIN = 3600.0
+FILE_DELAY = 3600.0
 """Seconds before a retry of a file of a sitemap's index, and before the next file's turn."""
 _MOST_RAW = 8 << 20
 
 
 class WaitingItem(Struct, frozen=True, array_like=True):
-    """An item from its list, or a file of a sitemap's index (`file`, no draft). tries: failed attempts."""
+    """An item from its list, or a file of a sitemap's index (`file`, no draft). attempts: failed attempts."""
 
     draft: Draft | None
     since: Millis
     due: Millis
-    tries: int = 0
+    attempts: int = 0
     file: str = ""
 
     @property
@@ -140,29 +140,29 @@ class FollowQueue(Struct, frozen=True, array_like=True):
 
     waiting: tuple[WaitingItem, ...] = ()
     hour: Millis = Millis(0)
-    made: int = 0
+    fetched: int = 0
 
 
 class FollowResult(Struct, frozen=True):
     """The result of a check: drafts to report at once, and the items that now wait.
 
-    elsewhere, left: other hosts of new items; the pages of the former will be fetched, those of the latter not.
+    other_hosts, skipped_hosts: of new items; the pages of the former will be fetched, those of the latter not.
     """
 
-    told: tuple[Draft, ...]
-    following: FollowQueue
-    elsewhere: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    drafts: tuple[Draft, ...]
+    queue: FollowQueue
+    other_hosts: tuple[str, ...] = ()
+    skipped_hosts: tuple[str, ...] = ()
 
 
-def packed(following: FollowQueue) -> bytes:
+def encode(queue: FollowQueue) -> bytes:
     """Return the stored form; b"" when no item waits and no page was fetched."""
-    if not following.waiting and not following.made:
+    if not queue.waiting and not queue.fetched:
         return b""
-    return zlib.compress(msgspec.msgpack.encode(following), 6)
+    return zlib.compress(msgspec.msgpack.encode(queue), 6)
 
 
-def unpacked(stored: bytes) -> FollowQueue:
+def decode(stored: bytes) -> FollowQueue:
     """Return the waiting items; none if the bytes are damaged or of another version."""
     if not stored:
         return FollowQueue()
@@ -172,101 +172,103 @@ def unpacked(stored: bytes) -> FollowQueue:
         return FollowQueue()
 
 
-def found(
-    following: FollowQueue, source: Source, drafts: Sequence[Draft], now: Millis, files: Iterable[str] = ()
+def enqueue(
+    queue: FollowQueue, source: Source, drafts: Sequence[Draft], now: Millis, files: Iterable[str] = ()
 ) -> FollowResult:
     """Sort a check's drafts: if the source follows, new items wait for their pages."""
     if source.follow == "none":
-        ended = (
-            replace(one.draft, unread="The source no longer follows links.") for one in following.waiting if one.draft
+        unfollowed = (
+            replace(one.draft, unread="The source no longer follows links.") for one in queue.waiting if one.draft
         )
-        return FollowResult((*ended, *drafts), FollowQueue())
-    if not following.waiting and now >= following.hour + HOUR:
-        following = FollowQueue()
-    told: list[Draft] = []
-    elsewhere: list[str] = []
-    left: list[str] = []
-    waiting, room = (
-        list(following.waiting),
-        MOST_BYTES - sum(_size(one.draft) for one in following.waiting if one.draft),
+        return FollowResult((*unfollowed, *drafts), FollowQueue())
+    if not queue.waiting and now >= queue.hour + HOUR:
+        queue = FollowQueue()
+    reported: list[Draft] = []
+    other_hosts: list[str] = []
+    skipped_hosts: list[str] = []
+    waiting, bytes_left = (
+        list(queue.waiting),
+        MOST_BYTES - sum(_size(one.draft) for one in queue.waiting if one.draft),
     )
     for draft in drafts:
-        place = _edited(waiting, draft)
-        if place is not None:
+        index = _index_of_edited(waiting, draft)
+        if index is not None:
             tags = tuple(NEW if tag == UPDATED else tag for tag in draft.tags)
-            waiting[place] = replace(waiting[place], draft=replace(draft, tags=tags))
+            waiting[index] = replace(waiting[index], draft=replace(draft, tags=tags))
             continue
         is_item = NEW in draft.tags and draft.alert_type is None and not draft.practice and len(draft.content) < ENOUGH
-        why = _not_fetched(source, draft, waiting, room) if is_item else "-"
-        if why != "-" and draft.url and not is_own(source, host := host_of(draft.url)):
-            (left if why else elsewhere).append(host)
-        if why:
-            told.append(draft if why == "-" else replace(draft, unread=why))
+        reason = _why_not_fetched(source, draft, waiting, bytes_left) if is_item else "-"
+        if reason != "-" and draft.url and not is_own(source, host := host_of(draft.url)):
+            (skipped_hosts if reason else other_hosts).append(host)
+        if reason:
+            reported.append(draft if reason == "-" else replace(draft, unread=reason))
         else:
-            room -= _size(draft)
+            bytes_left -= _size(draft)
             waiting.append(WaitingItem(draft, now, now))
-    known = {one.file for one in waiting}
-    waiting += [WaitingItem(None, now, now, file=file) for file in files if file not in known]
-    return FollowResult(tuple(told), replace(following, waiting=tuple(waiting)), tuple(elsewhere), tuple(left))
+    known_files = {one.file for one in waiting}
+    waiting += [WaitingItem(None, now, now, file=file) for file in files if file not in known_files]
+    return FollowResult(
+        tuple(reported), replace(queue, waiting=tuple(waiting)), tuple(other_hosts), tuple(skipped_hosts)
+    )
 
 
-def due_at(following: FollowQueue, per_hour: int) -> Millis | None:
+def due_at(queue: FollowQueue, per_hour: int) -> Millis | None:
     """Return when to fetch the next page; None when no item waits."""
-    if not following.waiting:
+    if not queue.waiting:
         return None
-    due = min(one.due for one in following.waiting)
-    return Millis(max(due, following.hour + HOUR)) if following.made >= per_hour else due
+    due = min(one.due for one in queue.waiting)
+    return Millis(max(due, queue.hour + HOUR)) if queue.fetched >= per_hour else due
 
 
-def next_of(following: FollowQueue, now: Millis) -> WaitingItem | None:
-    ready = [one for one in following.waiting if one.due <= now]
+def next_item(queue: FollowQueue, now: Millis) -> WaitingItem | None:
+    ready = [one for one in queue.waiting if one.due <= now]
     return min(ready, key=lambda one: (not one.file, one.due), default=None)
 
 
-def spent(following: FollowQueue, now: Millis) -> FollowQueue:
-    if not following.hour <= now < following.hour + HOUR:
-        return replace(following, hour=now, made=1)
-    return replace(following, made=following.made + 1)
+def count_fetch(queue: FollowQueue, now: Millis) -> FollowQueue:
+    if not queue.hour <= now < queue.hour + HOUR:
+        return replace(queue, hour=now, made=1)
+    return replace(queue, made=queue.fetched + 1)
 
 
-def without(following: FollowQueue, done: WaitingItem) -> FollowQueue:
-    return replace(following, waiting=tuple(one for one in following.waiting if one != done))
+def remove(queue: FollowQueue, item: WaitingItem) -> FollowQueue:
+    return replace(queue, waiting=tuple(one for one in queue.waiting if one != item))
 
 
-def tried(following: FollowQueue, one: WaitingItem, now: Millis) -> FollowQueue:
-    wait = FILE_AGAIN if one.file else RETRIES[min(one.tries, len(RETRIES) - 1)]
-    later = replace(one, tries=one.tries + 1, due=Millis(now + round(1000 * wait)))
-    return replace(following, waiting=tuple(later if each == one else each for each in following.waiting))
+def retry_later(queue: FollowQueue, item: WaitingItem, now: Millis) -> FollowQueue:
+    wait = FILE_DELAY if item.file else RETRIES[min(item.attempts, len(RETRIES) - 1)]
+    later = replace(item, tries=item.attempts + 1, due=Millis(now + round(1000 * wait)))
+    return replace(queue, waiting=tuple(later if each == item else each for each in queue.waiting))
 
 
-def with_turn(following: FollowQueue, file: str, now: Millis) -> FollowQueue:
-    if not file or any(one.file == file for one in following.waiting):
-        return following
-    turn = WaitingItem(None, now, Millis(now + round(1000 * FILE_AGAIN)), file=file)
-    return replace(following, waiting=(*following.waiting, turn))
+def enqueue_file(queue: FollowQueue, file: str, now: Millis) -> FollowQueue:
+    if not file or any(one.file == file for one in queue.waiting):
+        return queue
+    item = WaitingItem(None, now, Millis(now + round(1000 * FILE_DELAY)), file=file)
+    return replace(queue, waiting=(*queue.waiting, item))
 
 
-def rested(following: FollowQueue, one: WaitingItem, now: Millis, wait: float) -> FollowQueue:
+def hold_host(queue: FollowQueue, item: WaitingItem, now: Millis, wait: float) -> FollowQueue:
     """Return the state while one item's host rests; items on other hosts do not wait."""
-    due, host = Millis(now + round(1000 * wait)), host_of(one.url)
-    later = (replace(each, due=max(each.due, due)) if host_of(each.url) == host else each for each in following.waiting)
-    return replace(following, waiting=tuple(later))
+    due, host = Millis(now + round(1000 * wait)), host_of(item.url)
+    later = (replace(each, due=max(each.due, due)) if host_of(each.url) == host else each for each in queue.waiting)
+    return replace(queue, waiting=tuple(later))
 
 
-def is_elsewhere(source: Source, one: WaitingItem) -> bool:
-    return not one.file and not is_own(source, host_of(one.url))
+def is_on_other_host(source: Source, item: WaitingItem) -> bool:
+    return not item.file and not is_own(source, host_of(item.url))
 
 
-def gives_up(one: WaitingItem, now: Millis, *, for_good: bool) -> bool:
-    """Return whether to report an item without its page. for_good: a retry is pointless."""
-    return for_good or one.tries >= len(RETRIES) or is_late(one, now)
+def gives_up(item: WaitingItem, now: Millis, *, is_permanent: bool) -> bool:
+    """Return whether to report an item without its page. is_permanent: a retry is pointless."""
+    return is_permanent or item.attempts >= len(RETRIES) or is_late(item, now)
 
 
-def is_late(one: WaitingItem, now: Millis) -> bool:
-    return one.draft is not None and now - one.since >= 1000 * PATIENCE
+def is_late(item: WaitingItem, now: Millis) -> bool:
+    return item.draft is not None and now - item.since >= 1000 * PATIENCE
 
 
-def _not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], room: int) -> str:
+def _why_not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], bytes_left: int) -> str:
     """Return why an item's page is not fetched, or ""."""
     host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
@@ -274,15 +276,15 @@ def _not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], r
     if not is_own(source, host):
         if not is_named(host, source.follow_hosts):
             return f"Its page is on another host, {host}, which is not fetched."
-        others = [host_of(one.url) for one in waiting if is_elsewhere(source, one)]
+        others = [host_of(one.url) for one in waiting if is_on_other_host(source, one)]
         if len(others) >= MOST_ELSEWHERE or others.count(host) >= MOST_OF_HOST:
             return f"Too many new items on {'other hosts' if others.count(host) < MOST_OF_HOST else host} wait already."
-    if count >= MOST_WAITING or room < _size(draft):
+    if count >= MOST_WAITING or bytes_left < _size(draft):
         return f"Too many new items wait for their pages already ({count})."
     return ""
 
 
-def _edited(waiting: Sequence[WaitingItem], draft: Draft) -> int | None:
+def _index_of_edited(waiting: Sequence[WaitingItem], draft: Draft) -> int | None:
     if UPDATED not in draft.tags or not draft.url:
         return None
     return next((n for n, one in enumerate(waiting) if one.draft is not None and one.draft.url == draft.url), None)
@@ -292,46 +294,51 @@ def _size(draft: Draft) -> int:
     return len(draft.content) + len(draft.title) + len(draft.url) + 200
 
 
-NEW_ITEM = "new: its address had not been on the list"
-HELD_ITEM = "held, and named in the notice `source_reset`: all of the list was new at once, as after a move"
+NEW_RULE = "new: its address had not been on the list"
+HELD_RULE = "held, and named in the notice `source_reset`: all of the list was new at once, as after a move"
 _NAMED = 20
 """Items that a notice names."""
-_CAME: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": "told", "reset": "held"}
+_OUTCOMES: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": "told", "reset": "held"}
 
 
-def drafts_of(source: Source, look: ListLook, at: Millis) -> tuple[Draft, ...]:
+def drafts_of(source: Source, result: ListLook, at: Millis) -> tuple[Draft, ...]:
     """Return the drafts from a check of a list, oldest first: lists have the newest on top."""
-    said = (_reset(source, look, at),) if look.say else ()
+    notices = (_reset(source, result, at),) if result.say else ()
     empty = content_hash("")
     new = (
         Entry("", item.url, item.title, "", "", item.published_at, (), "", empty, simhash(item.title))
-        for item in reversed(look.new)
+        for item in reversed(result.new)
     )
-    return (*said, *(draft_of(source, entry, NEW, at) for entry in new))
+    return (*notices, *(draft_of(source, entry, NEW, at) for entry in new))
 
 
-def note_of(look: ListLook, at: Millis, since: Millis | None) -> Note:
+def note_of(result: ListLook, at: Millis, since: Millis | None) -> Note:
     """Return the note on a check of a list: the number of items, and the new ones."""
-    came = _CAME[look.kind]
-    if came == "baseline":
-        return Note(at, came, look.reason, parts=(), counts={"entries": look.count})
-    parts = [Part(item.title or item.url, NEW_ITEM, item.url, told=True) for item in look.new]
-    parts += [Part(item.title or item.url, HELD_ITEM, item.url) for item in look.held]
-    counts = {"entries": look.count, "new": len(look.new), "told": len(look.new), "held": len(look.held) + look.bulk}
-    return Note(at, came, look.reason, since, parts=tuple(parts[:MOST_PARTS]), counts=counts)
+    outcome = _OUTCOMES[result.kind]
+    if outcome == "baseline":
+        return Note(at, outcome, result.reason, parts=(), counts={"entries": result.count})
+    parts = [Part(item.title or item.url, NEW_RULE, item.url, told=True) for item in result.new]
+    parts += [Part(item.title or item.url, HELD_RULE, item.url) for item in result.held]
+    counts = {
+        "entries": result.count,
+        "new": len(result.new),
+        "told": len(result.new),
+        "held": len(result.held) + result.bulk,
+    }
+    return Note(at, outcome, result.reason, since, parts=tuple(parts[:MOST_PARTS]), counts=counts)
 
 
-def _reset(source: Source, look: ListLook, at: Millis) -> Draft:
-    if look.bulk:
+def _reset(source: Source, result: ListLook, at: Millis) -> Draft:
+    if result.bulk:
         says = (
-            f"{look.bulk:,} addresses of the sitemap {source.watch_url} are new at once, too many to report one by "
+            f"{result.bulk:,} addresses of the sitemap {source.watch_url} are new at once, too many to report one by "
             "one. Later items are reported as usual."
         )
     else:
-        named = "\n".join(f"{item.title or item.url} ({item.url})" for item in look.held[:_NAMED])
+        listed = "\n".join(f"{item.title or item.url} ({item.url})" for item in result.held[:_NAMED])
         says = (
-            f"All {len(look.held)} items of {source.watch_url} are new at once, as after a move to another system. "
-            f"They are not reported one by one; later items are reported as usual. The first of them:\n{named}"
+            f"All {len(result.held)} items of {source.watch_url} are new at once, as after a move to another system. "
+            f"They are not reported one by one; later items are reported as usual. The first of them:\n{listed}"
         )
     title = f"Most of a list is new at once: {source.called}"
     return notice_draft("source_reset", source.url, title, says, at, of_source=source.tags)

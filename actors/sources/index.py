@@ -24,7 +24,7 @@ from actors.messages.views import SourceExamination, SourcePage, SourceSelection
 from actors.sources.checks import progress
 from actors.sources.checks.access import SIGNED_OUT_STATUSES
 from actors.sources.checks.fetch import host_of
-from actors.sources.explanation import examined
+from actors.sources.explanation import examine
 from actors.sources.ports import LiveSource, Ports, limits_of
 from actors.sources.ranking import Place, Ranking, StateCounts, TagCounts
 from actors.sources.schedule.budgets import RENDERED, Price, cost_of, first_guess
@@ -242,7 +242,7 @@ class SourceIndex:
     def examined(self, source: SourceId) -> SourceExamination:
         """Return the composition of a source's score and the reason for its next check's time. Raises NotFound."""
         view = self.describe(source)
-        return examined(view, limits_of(view.effective, self._ports.settings), self._ports.world.now())
+        return examine(view, limits_of(view.effective, self._ports.settings), self._ports.world.now())
 
     def earliest(self, live: LiveSource) -> Millis:
         """Return when a user may next request a check: courtesy (not to an own host), a breaker, the server's wish."""

@@ -31,7 +31,7 @@ _OWN: Final = 1 << 16
 def parse_places(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return normalized places, each once. Raises UrlRefused.
 
-    >>> read_places(("*.Example.com", "example.com:8443", "EXAMPLE.com."))
+    >>> parse_places(("*.Example.com", "example.com:8443", "EXAMPLE.com."))
     ('*.example.com', 'example.com:8443', 'example.com')
     """
     return tuple(dict.fromkeys(_parse_place(text) for text in texts))

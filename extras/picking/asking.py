@@ -13,7 +13,7 @@ from actors.inheritance import part_shown
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import SourceQuestion, UrlQuestion
 from actors.sources.checks.body_reader import in_jail, page_deadline
-from actors.sources.detection.classify import refused
+from actors.sources.detection.classify import domain_error
 from actors.sources.page.preview import Narrowing, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.previewer import Previewer
@@ -47,7 +47,7 @@ class PickFromUrl(UrlQuestion):
         await check_selectors(previewer.ports, Narrowing(wish.selector, wish.ignore))
         # Picking means the page, not its feed. The current choice may no longer match.
         asked = replace(self.request, type=self.request.type or "html", selector=None, ignore=())
-        found = await previewer.classified(asked, reads=self.reads)
+        found = await previewer.classify_url(asked, reads=self.reads)
         if found.fetched is None or found.type not in WITH_DIFF:
             raise Unprocessable("this is not watched as a page: it has no parts to choose from", "body.url")
         if found.detection.type in WITH_ENTRIES:
@@ -88,7 +88,7 @@ async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickP
     except LookFailed as failure:
         if isinstance(failure, ReadingStopped) and failure.too_slow:
             raise Unprocessable("this page is too large to choose from: write a selector", "body.url") from None
-        raise refused(failure, fetched.url) from None
+        raise domain_error(failure, fetched.url) from None
     if page.trouble is not None:
         raise Unprocessable(f"this is not the page itself: {page.trouble}", "body.url", fetched.url)
     return page

@@ -11,7 +11,7 @@ from actors.messages.views import SourceExamination, SourceView
 from actors.overseer.journal import Journal
 from actors.overseer.overseer import Overseer
 from actors.settings import Settings
-from actors.sources.explanation import examined
+from actors.sources.explanation import examine
 from actors.sources.ports import LiveSource, limits_of
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
@@ -39,7 +39,7 @@ class ScriptedTable:
 
     def examined(self, source: str) -> SourceExamination:
         view = self._views[source]
-        return examined(view, limits_of(view.source, Settings()), NOW)
+        return examine(view, limits_of(view.source, Settings()), NOW)
 
     def slices(self) -> Iterator[list[LiveSource]]:
         yield [LiveSource(view.source, view.hot) for view in self._views.values()]

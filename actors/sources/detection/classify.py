@@ -43,7 +43,7 @@ from actors.sources.checks.body_reader import feed_deadline, in_jail
 from actors.sources.checks.fetch import fetch
 from actors.sources.checks.rendering import render_page, without_screenshot
 from actors.sources.checks.source_fetch import PREVIEW_MAX_AGE, rendering_key
-from actors.sources.detection.handshake import Greeting, shake_hands
+from actors.sources.detection.handshake import Greeting, greet
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.schedule.budgets import RENDERED
 from storage.errors import StorageError
@@ -53,39 +53,45 @@ from storage.records.source import Detection, Render, Source
 from storage.records.tiers import SOCKETS, SourceType
 
 MOST_SHOWN: Final = 3
-LEAST: Final = 200
+LEAST_JSON: Final = 200
 """Bytes of JSON that may have filled a page; less is a setting or a count."""
-EMPTY: Final = "This page is empty without JavaScript"
-COSTS: Final = f"each check costs as much as {RENDERED} plain ones"
+EMPTY_PAGE: Final = "This page is empty without JavaScript"
+RENDERING_COST: Final = f"each check costs as much as {RENDERED} plain ones"
 
 
-def is_wanted(render: Render, finding: Finding, access: Access) -> bool:
+def needs_browser(render: Render, finding: Finding, access: Access) -> bool:
     """Return whether to render a page: on request, or if it is empty without scripts."""
     if finding.format != "html" or access.body is not None:
         return False
     return render == "always" or (render == "auto" and bool(finding.shell))
 
 
-def rendering_of(empty: str, fetched: FetchedResponse) -> Rendering:
+def rendering_of(sign: str, fetched: FetchedResponse) -> Rendering:
     assert fetched.rendered is not None, "a browser has shown it"
-    found = tuple(FilledBy(url.text, size) for url, size in _watchable(fetched))[:MOST_SHOWN]
-    says = f"{EMPTY} ({empty}), so a browser shows it: {COSTS}." if empty else f"A browser shows this page: {COSTS}."
-    if found:
-        says += f" It fills itself from {found[0].url} ({_size(found[0].size)} of JSON), which needs only plain checks."
-    return Rendering(says, empty, done=True, costs=RENDERED, filled_by=found)
+    sources = tuple(FilledBy(url.text, size) for url, size in _watchable_urls(fetched))[:MOST_SHOWN]
+    text = (
+        f"{EMPTY_PAGE} ({sign}), so a browser shows it: {RENDERING_COST}."
+        if sign
+        else f"A browser shows this page: {RENDERING_COST}."
+    )
+    if sources:
+        text += (
+            f" It fills itself from {sources[0].url} ({_size(sources[0].size)} of JSON), which needs only plain checks."
+        )
+    return Rendering(text, sign, done=True, costs=RENDERED, filled_by=sources)
 
 
-def _watchable(fetched: FetchedResponse) -> list[tuple[Url, int]]:
+def _watchable_urls(fetched: FetchedResponse) -> list[tuple[Url, int]]:
     """Return the JSON URLs that filled a page and may be watched; a page may name any address."""
-    found: dict[str, tuple[Url, int]] = {}
+    by_url: dict[str, tuple[Url, int]] = {}
     for one in fetched.rendered.filled_by if fetched.rendered is not None else ():
         try:
             url = parse_url(one.url, schemes=("http", "https"))
         except UrlRefused:
             continue
-        if one.size >= LEAST:
-            found.setdefault(url.text, (url, one.size))
-    return sorted(found.values(), key=lambda pair: -pair[1])
+        if one.size >= LEAST_JSON:
+            by_url.setdefault(url.text, (url, one.size))
+    return sorted(by_url.values(), key=lambda pair: -pair[1])
 
 
 def _size(size: int) -> str:
@@ -133,13 +139,14 @@ class ClassifyRequest(Struct, frozen=True):
 
 
 class FetchContext(NamedTuple):
-    """The context of a fetch: its turn at the host, whether a body of the last minute will do, the user's headers.
+    """The context of a fetch: its turn at the host, whether a body of the last minute will do (`allow_cached`), the
+    user's headers.
 
     renewal: tracks renewed cookies.
     """
 
     claim: TurnRequest
-    recent: bool
+    allow_cached: bool
     headers: str | None
     access: Access
     renewal: Renewal
@@ -149,7 +156,7 @@ class FetchContext(NamedTuple):
         return self._replace(access=self.access.with_stored(fetched.cookies))
 
 
-Seen: TypeAlias = tuple[FetchedResponse, Finding, Millis]
+FetchedBody: TypeAlias = tuple[FetchedResponse, Finding, Millis]
 """A body, its classification, and the time of its fetch."""
 
 
@@ -174,169 +181,184 @@ class Classification(Struct, frozen=True):
         return f"Classification({self.type} {self.watch_url!r})"
 
 
-async def classify(ports: Ports, url: Url, wanted: ClassifyRequest, renewal: Renewal) -> Classification:
+async def classify(ports: Ports, url: Url, request: ClassifyRequest, renewal: Renewal) -> Classification:
     """Classify a URL for a user. renewal: tracks the cookies of the headers.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
     Errors that may pass have `may_pass` set, and a LookFailed as their cause.
     """
     try:
-        return await found_out(ports, url, wanted, INTERACTIVE, renewal)
+        return await detect(ports, url, request, INTERACTIVE, renewal)
     except LookFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:
             renewal.reject()
-        raise refused(failure, url.text) from failure
+        raise domain_error(failure, url.text) from failure
 
 
-async def found_out(
-    ports: Ports, url: Url, wanted: ClassifyRequest, claim: TurnRequest, renewal: Renewal
+async def detect(
+    ports: Ports, url: Url, request: ClassifyRequest, claim: TurnRequest, renewal: Renewal
 ) -> Classification:
     """Classify a URL on a given turn. Raises as `classify`, but LookFailed for a failed check."""
-    if url.scheme in SOCKETS and wanted.type not in (None, "push"):
-        raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", wanted.type)
-    access = access_to(url, wanted.headers)
-    if url.scheme in SOCKETS or wanted.type == "push":
+    if url.scheme in SOCKETS and request.type not in (None, "push"):
+        raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", request.type)
+    access = access_to(url, request.headers)
+    if url.scheme in SOCKETS or request.type == "push":
         if access.body is not None:
             raise Unprocessable("headers: a stream takes no POST", "body.headers")
-        return await _greeted(ports, url, wanted, claim, renewal)
-    look = FetchContext(claim, wanted.recent, wanted.headers, access, renewal)
+        return await _detect_stream(ports, url, request, claim, renewal)
+    context = FetchContext(claim, request.recent, request.headers, access, renewal)
     try:
-        fetched, finding, at = await _look(ports, url.text, look, declared=wanted.type == "html")
+        fetched, finding, at = await _fetch(ports, url.text, context, as_page=request.type == "html")
     except StreamFound as stream:
-        if wanted.type is not None:
-            says = f"it is a stream ({stream.content_type[:100]}): only push watches it"
-            raise Unprocessable(says, "body.type", wanted.type) from None
-        if wanted.listen:
-            return await _greeted(ports, url, wanted, claim, renewal)
-        found = found_stream(stream.url, stream.content_type)
-        return Classification("push", found, url.text, None, ports.world.now())
-    look = look.after(fetched)
-    if is_wanted(wanted.render, finding, look.access) and wanted.type != "feed":
-        return await _as_shown(ports, url, wanted, look, (fetched, finding, at))
-    if finding.refusal is not None and wanted.type is None:
-        raise Unprocessable(f"{finding.refusal} Seen: {_seen(finding, fetched)}.", "body.url", url.text)
-    if finding.type == "feed" and wanted.type != "html":
-        found = detection_of("feed", wanted.type, finding, fetched)
-        return Classification("feed", found, url.text, fetched, at, feed=finding.feed)
-    return await _as_page(ports, url, wanted, look, (fetched, finding, at))
+        if request.type is not None:
+            reason = f"it is a stream ({stream.content_type[:100]}): only push watches it"
+            raise Unprocessable(reason, "body.type", request.type) from None
+        if request.listen:
+            return await _detect_stream(ports, url, request, claim, renewal)
+        detection = stream_detection(stream.url, stream.content_type)
+        return Classification("push", detection, url.text, None, ports.world.now())
+    context = context.after(fetched)
+    if needs_browser(request.render, finding, context.access) and request.type != "feed":
+        return await _detect_rendered(ports, url, request, context, (fetched, finding, at))
+    if finding.refusal is not None and request.type is None:
+        raise Unprocessable(f"{finding.refusal} Seen: {_evidence_of(finding, fetched)}.", "body.url", url.text)
+    if finding.type == "feed" and request.type != "html":
+        detection = detection_of("feed", request.type, finding, fetched)
+        return Classification("feed", detection, url.text, fetched, at, feed=finding.feed)
+    return await _detect_page(ports, url, request, context, (fetched, finding, at))
 
 
-async def _as_shown(ports: Ports, url: Url, wanted: ClassifyRequest, look: FetchContext, seen: Seen) -> Classification:
+async def _detect_rendered(
+    ports: Ports, url: Url, request: ClassifyRequest, context: FetchContext, body: FetchedBody
+) -> Classification:
     """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page.
 
     Without a browser an empty page is refused, or watched as it is if it has some text.
     """
-    fetched, finding, at = seen
-    if wanted.type is None and not wanted.narrowed and wanted.render == "auto" and finding.feeds:
-        await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
-        followed, _ = await _follow(ports, finding.feeds, fetched, look)
-        if followed is not None:
-            return followed
-    robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
+    fetched, finding, at = body
+    if request.type is None and not request.narrowed and request.render == "auto" and finding.feeds:
+        await _check_robots(ports, fetched.url, finding.feeds, context.claim)
+        feed, _ = await _first_working_feed(ports, finding.feeds, fetched, context)
+        if feed is not None:
+            return feed
+    robots = await _check_robots(ports, fetched.url, finding.feeds, context.claim)
     try:
-        shown, at = await _show(ports, fetched.url, look, wanted)
+        rendered, at = await _render(ports, fetched.url, context, request)
     except NotRendered as failure:
-        if wanted.render == "always" or failure.blame is not Blame.LOCAL:
+        if request.render == "always" or failure.blame is not Blame.LOCAL:
             raise
         rendering = Rendering(
-            f"{EMPTY} ({finding.shell}), and {failure.reason}.", finding.shell, done=False, costs=RENDERED, filled_by=()
+            f"{EMPTY_PAGE} ({finding.shell}), and {failure.reason}.",
+            finding.shell,
+            done=False,
+            costs=RENDERED,
+            filled_by=(),
         )
-        if finding.refusal is not None and wanted.type is None:
+        if finding.refusal is not None and request.type is None:
             advice = finding.refusal if finding.feeds else "Look for the site's feed, or for the JSON that fills it."
             raise Unprocessable(f"{rendering.says} {advice}", "body.url", url.text) from None
-        return msgspec.structs.replace(await _as_page(ports, url, wanted, look, seen), rendering=rendering)
-    found = await found_in(ports, shown)
-    if found.refusal is not None and wanted.type is None:
-        raise Unprocessable(f"{found.refusal} Seen by a browser: {_seen(found, shown)}.", "body.url", url.text)
-    rendering = rendering_of(finding.shell, shown)
-    detection = detection_of("html", wanted.type, found, shown, rendering.says.rstrip("."))
-    return Classification("html", detection, url.text, shown, at, robots, rendering=rendering)
+        return msgspec.structs.replace(await _detect_page(ports, url, request, context, body), rendering=rendering)
+    rendered_finding = await detect_body(ports, rendered)
+    if rendered_finding.refusal is not None and request.type is None:
+        raise Unprocessable(
+            f"{rendered_finding.refusal} Seen by a browser: {_evidence_of(rendered_finding, rendered)}.",
+            "body.url",
+            url.text,
+        )
+    rendering = rendering_of(finding.shell, rendered)
+    detection = detection_of("html", request.type, rendered_finding, rendered, rendering.says.rstrip("."))
+    return Classification("html", detection, url.text, rendered, at, robots, rendering=rendering)
 
 
-async def _show(ports: Ports, text: str, look: FetchContext, wanted: ClassifyRequest) -> tuple[FetchedResponse, Millis]:
+async def _render(
+    ports: Ports, text: str, context: FetchContext, request: ClassifyRequest
+) -> tuple[FetchedResponse, Millis]:
     """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
-    name = cache_key(text, look.headers, rendering_key(wanted.wait_for))
-    if look.recent and (kept := ports.body_cache.find(name, PREVIEW_MAX_AGE)) is not None:
-        return kept.fetched, kept.at
-    shown = await render_page(
+    key = cache_key(text, context.headers, rendering_key(request.wait_for))
+    if context.allow_cached and (cached := ports.body_cache.find(key, PREVIEW_MAX_AGE)) is not None:
+        return cached.fetched, cached.at
+    rendered = await render_page(
         ports,
-        look.claim,
+        context.claim,
         text,
-        look.access,
-        wanted.wait_for,
+        context.access,
+        request.wait_for,
         robots=False,
-        screenshot=wanted.screenshots,
-        renewal=look.renewal,
+        screenshot=request.screenshots,
+        renewal=context.renewal,
     )
     at = ports.world.now()
-    ports.body_cache.put(name, without_screenshot(shown), at)
-    return shown, at
+    ports.body_cache.put(key, without_screenshot(rendered), at)
+    return rendered, at
 
 
-async def _as_page(ports: Ports, url: Url, wanted: ClassifyRequest, look: FetchContext, seen: Seen) -> Classification:
+async def _detect_page(
+    ports: Ports, url: Url, request: ClassifyRequest, context: FetchContext, body: FetchedBody
+) -> Classification:
     """Classify a page: as itself, or as a feed that it advertises."""
-    fetched, finding, at = seen
-    robots = await _heed_robots(ports, fetched.url, finding.feeds, look.claim)
-    why = ""
-    if finding.type == "html" and (wanted.type == "feed" or (wanted.type is None and not wanted.narrowed)):
-        followed, why = await _follow(ports, finding.feeds, fetched, look)
-        if followed is not None:
-            return followed
-    elif finding.feeds and wanted.type is None:
-        why = "watched as a page, because a part of it was chosen"
-    if wanted.type == "feed":
-        says = "; ".join(filter(None, (_seen(finding, fetched), why)))
-        raise Unprocessable(f"this is no feed: {says}", "body.type", wanted.type)
-    if wanted.headers and asks_password(fetched.body):
-        why = "; ".join(filter(None, (why, "it asks for a password: do the headers sign in?")))
-    found = detection_of("html", wanted.type, finding, fetched, why)
-    return Classification("html", found, url.text, fetched, at, robots)
+    fetched, finding, at = body
+    robots = await _check_robots(ports, fetched.url, finding.feeds, context.claim)
+    note = ""
+    if finding.type == "html" and (request.type == "feed" or (request.type is None and not request.narrowed)):
+        feed, note = await _first_working_feed(ports, finding.feeds, fetched, context)
+        if feed is not None:
+            return feed
+    elif finding.feeds and request.type is None:
+        note = "watched as a page, because a part of it was chosen"
+    if request.type == "feed":
+        reason = "; ".join(filter(None, (_evidence_of(finding, fetched), note)))
+        raise Unprocessable(f"this is no feed: {reason}", "body.type", request.type)
+    if request.headers and asks_password(fetched.body):
+        note = "; ".join(filter(None, (note, "it asks for a password: do the headers sign in?")))
+    detection = detection_of("html", request.type, finding, fetched, note)
+    return Classification("html", detection, url.text, fetched, at, robots)
 
 
-async def _look(ports: Ports, text: str, look: FetchContext, *, declared: bool = False) -> Seen:
-    """Return a body, its classification and its time. declared: as a page. Raises LookFailed, UrlRefused."""
-    name = cache_key(text, look.headers)
-    kept = ports.body_cache.find(name, PREVIEW_MAX_AGE) if look.recent else None
-    if kept is not None:
-        fetched, at = kept.fetched, kept.at
+async def _fetch(ports: Ports, text: str, context: FetchContext, *, as_page: bool = False) -> FetchedBody:
+    """Return a body, its classification and its time. as_page: robots.txt is asked first. Raises LookFailed,
+    UrlRefused."""
+    key = cache_key(text, context.headers)
+    cached = ports.body_cache.find(key, PREVIEW_MAX_AGE) if context.allow_cached else None
+    if cached is not None:
+        fetched, at = cached.fetched, cached.at
     else:
         fetched = await fetch(
-            ports, look.claim, text, accept=ACCEPT, robots=declared, access=look.access, renewal=look.renewal
+            ports, context.claim, text, accept=ACCEPT, robots=as_page, access=context.access, renewal=context.renewal
         )
         at = ports.world.now()
-        ports.body_cache.put(name, fetched, at)
-    return fetched, await found_in(ports, fetched), at
+        ports.body_cache.put(key, fetched, at)
+    return fetched, await detect_body(ports, fetched), at
 
 
-async def found_in(ports: Ports, fetched: FetchedResponse) -> Finding:
+async def detect_body(ports: Ports, fetched: FetchedResponse) -> Finding:
     """Return a body's classification. Raises LookFailed."""
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = feed_deadline(ports.settings.parse_deadline, fetched.body)
     return await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)
 
 
-async def _follow(
-    ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, look: FetchContext
+async def _first_working_feed(
+    ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, context: FetchContext
 ) -> tuple[Classification | None, str]:
     """Return the first advertised feed that works, and why earlier ones did not."""
-    dead: list[str] = []
+    failures: list[str] = []
     for link in links[:CANDIDATES]:
-        why = f"no answer within {CANDIDATE_WITHIN:g} s"
+        reason = f"no answer within {CANDIDATE_WITHIN:g} s"
         with trio.move_on_after(CANDIDATE_WITHIN):
             try:
-                fetched, finding, at = await _look(ports, link.url, look)
-                look = look.after(fetched)
+                fetched, finding, at = await _fetch(ports, link.url, context)
+                context = context.after(fetched)
             except LookFailed as failure:
                 if failure.blame is Blame.LOCAL:
                     raise
-                why = failure.reason
+                reason = failure.reason
             except UrlRefused as refusal:
-                why = f"refused by the guard ({refusal.rule})"
+                reason = f"refused by the guard ({refusal.rule})"
             else:
                 if finding.type == "feed":
-                    notes = (f"the page advertises a feed at {link.url}: {_seen(finding, fetched)}", *dead)
+                    notes = (f"the page advertises a feed at {link.url}: {_evidence_of(finding, fetched)}", *failures)
                     evidence = without_secrets("; ".join(notes))
-                    found = Detection(
+                    detection = Detection(
                         "feed",
                         finding.confidence,
                         evidence,
@@ -345,82 +367,84 @@ async def _follow(
                         link.url,
                         format=finding.format,
                     )
-                    return Classification("feed", found, link.url, fetched, at, feed=finding.feed), ""
-                why = f"it is no feed ({finding.evidence})"
-        dead.append(f"{link.url} does not work: {why}")
-    return None, "; ".join(dead)
+                    return Classification("feed", detection, link.url, fetched, at, feed=finding.feed), ""
+                reason = f"it is no feed ({finding.evidence})"
+        failures.append(f"{link.url} does not work: {reason}")
+    return None, "; ".join(failures)
 
 
-async def _heed_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: TurnRequest) -> RobotsVerdict:
+async def _check_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: TurnRequest) -> RobotsVerdict:
     """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
     verdict = await ports.egress.robots.verdict(parse_url(text), claim)
     if verdict.blame is Blame.REMOTE_TRANSIENT:
         raise verdict.refusal()
     if not verdict.allowed:
-        way = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
-        raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{way}", "body.url", text)
+        advice = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
+        raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{advice}", "body.url", text)
     return RobotsVerdict(True, verdict.crawl_delay, verdict.why)
 
 
-async def _greeted(
-    ports: Ports, url: Url, wanted: ClassifyRequest, claim: TurnRequest, renewal: Renewal
+async def _detect_stream(
+    ports: Ports, url: Url, request: ClassifyRequest, claim: TurnRequest, renewal: Renewal
 ) -> Classification:
-    opened = RequestAccess(ports, url, access_to(url, wanted.headers), renewal)
+    opened = RequestAccess(ports, url, access_to(url, request.headers), renewal)
     try:
-        greeting = await shake_hands(ports, claim, opened, wanted.listen, wanted.subprotocols)
+        greeting = await greet(ports, claim, opened, request.listen, request.subprotocols)
     except LookFailed as failure:
         if url.scheme in SOCKETS or failure.status != HTTPStatus.OK:
             raise
-        says = f"it can't be watched as push: {failure.reason}"
-        raise Unprocessable(says, "body.type", wanted.type) from None
-    if greeting.says:
-        found = found_stream(url.text, greeting.says)
+        reason = f"it can't be watched as push: {failure.reason}"
+        raise Unprocessable(reason, "body.type", request.type) from None
+    if greeting.content_type:
+        detection = stream_detection(url.text, greeting.content_type)
     else:
-        found = found_by_handshake(url.text, wanted.subprotocols, greeting.subprotocol)
-    return Classification("push", found, url.text, None, ports.world.now(), greeting=greeting)
+        detection = websocket_detection(url.text, request.subprotocols, greeting.subprotocol)
+    return Classification("push", detection, url.text, None, ports.world.now(), greeting=greeting)
 
 
-def found_by_handshake(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
+def websocket_detection(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
     evidence = "the server accepted a WebSocket handshake (101)"
     if offered:
         evidence += f" and chose the subprotocol {chosen}" if chosen else " and chose none of the subprotocols"
     return Detection("push", "high", evidence, url, "", None)
 
 
-def found_stream(url: str, says: str) -> Detection:
-    """Return the detection for a server with a stream over HTTP. says: its Content-Type, or begins with it."""
-    content_type = says.partition(":")[0][:100]
+def stream_detection(url: str, content_type_text: str) -> Detection:
+    """Return the detection for a server with a stream over HTTP. content_type_text: begins with its Content-Type."""
+    content_type = content_type_text.partition(":")[0][:100]
     kind = kind_of(content_type)
-    spoken = KIND_NAMES[kind] if kind is not None else "a stream"
-    return Detection("push", "high", f"the server answered with {content_type}: {spoken}", url, content_type, None)
+    description = KIND_NAMES[kind] if kind is not None else "a stream"
+    return Detection("push", "high", f"the server answered with {content_type}: {description}", url, content_type, None)
 
 
 def detection_of(
-    chosen: SourceType, wanted: SourceType | None, finding: Finding, fetched: FetchedResponse, why: str = ""
+    type: SourceType, requested: SourceType | None, finding: Finding, fetched: FetchedResponse, note: str = ""
 ) -> Detection:
-    evidence = without_secrets("; ".join(filter(None, (_seen(finding, fetched), why))))
-    forced = wanted is not None and wanted != finding.type
+    evidence = without_secrets("; ".join(filter(None, (_evidence_of(finding, fetched), note))))
+    forced = requested is not None and requested != finding.type
     if forced:
-        evidence = f"watched as {wanted}, as asked for; by itself: {evidence}"
-    found = Detection(finding.type or chosen, finding.confidence, evidence, fetched.url, fetched.content_type)
-    asks, sitemap = asks_password(fetched.body), finding.sitemap and not forced
-    return msgspec.structs.replace(found, forced=forced, format=finding.format, asks_password=asks, sitemap=sitemap)
+        evidence = f"watched as {requested}, as asked for; by itself: {evidence}"
+    detection = Detection(finding.type or type, finding.confidence, evidence, fetched.url, fetched.content_type)
+    has_password, sitemap = asks_password(fetched.body), finding.sitemap and not forced
+    return msgspec.structs.replace(
+        detection, forced=forced, format=finding.format, asks_password=has_password, sitemap=sitemap
+    )
 
 
-def _seen(finding: Finding, fetched: FetchedResponse) -> str:
+def _evidence_of(finding: Finding, fetched: FetchedResponse) -> str:
     """Return the evidence from the body, with the final URL after redirects."""
     return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
 
 
-def refused(failure: LookFailed, url: str) -> DomainError:
+def domain_error(failure: LookFailed, url: str) -> DomainError:
     if isinstance(failure, LookRefused):
         return failure.refusal
-    error = _refused(failure, url)
+    error = _domain_error(failure, url)
     error.may_pass = not (isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT)
     return error
 
 
-def _refused(failure: LookFailed, url: str) -> DomainError:
+def _domain_error(failure: LookFailed, url: str) -> DomainError:
     if isinstance(failure, NotRendered):
         return Unprocessable(f"it can't be watched now: {failure.reason}", "body.render")
     if isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT:
@@ -434,24 +458,24 @@ def _refused(failure: LookFailed, url: str) -> DomainError:
     return Unprocessable(f"it can't be watched now: {failure.reason}{advice}", "body.url", url)
 
 
-LONGEST: Final = 200
+LONGEST_TITLE: Final = 200
 _NUMBER: Final = re.compile(r"\d+")
 
 
-def named(source: Source, title: str) -> Source:
+def with_title(source: Source, title: str) -> Source:
     """Return a source with a newly found title, or unchanged if the title is known or empty.
 
     A title that differs only in numbers ("(3) Notices") counts as known; otherwise every check would save it.
     """
-    title = " ".join(title.split())[:LONGEST].rstrip()
+    title = " ".join(title.split())[:LONGEST_TITLE].rstrip()
     if not title or (source.found_title and _NUMBER.sub("", title) == _NUMBER.sub("", source.found_title)):
         return source
     return replace(source, found_title=title)
 
 
-async def follow(ports: Ports, live: LiveSource, title: str) -> None:
+async def save_title(ports: Ports, live: LiveSource, title: str) -> None:
     """Save a new title. If that fails, the next check of a changed body retries."""
-    after = named(live.source, title)
+    after = with_title(live.source, title)
     if after is live.source:
         return
     version = new_version(ports.world)

@@ -25,21 +25,21 @@ MOST_FRAMES: Final = 5
 class Greeting(Struct, frozen=True):
     """The first frames, the agreed subprotocol, the seconds waited, and why the session ended, if it did.
 
-    says: the kind of a stream over HTTP.
+    content_type: of a stream over HTTP.
     """
 
     frames: tuple[str, ...] = ()
     subprotocol: str | None = None
     waited: float = 0.0
     ended: str | None = None
-    says: str = ""
+    content_type: str = ""
 
 
-async def join(  # noqa: PLR0917  # where, how, and whose turn
+async def open_session(  # noqa: PLR0917  # where, how, and whose turn
     ports: Ports,
     stack: AsyncExitStack,
     claim: TurnRequest,
-    opened: RequestAccess,
+    request_access: RequestAccess,
     subprotocols: Sequence[str] = (),
     last_id: str = "",
 ) -> Frames | EventStream:
@@ -47,19 +47,28 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
 
     Each request on the way, redirects included, takes a turn at its host; the open connection holds none.
     """
-    url, around = opened.url, (ports.egress.guard, ports.settings, ports.world)
+    url, services = request_access.url, (ports.egress.guard, ports.settings, ports.world)
     for _ in range(MOST_REDIRECTS + 1):
         try:
             async with at_host(ports, claim, url, asked=claim.interactive), ports.check_slots:
-                given = opened.begin().headers_to(url, ports.world.now())
+                given = request_access.begin().headers_to(url, ports.world.now())
                 if url.scheme in SOCKETS:
                     session = open_websocket(
-                        url, *around, subprotocols=subprotocols, user_headers=given, on_cookies=opened.on_set_cookies
+                        url,
+                        *services,
+                        subprotocols=subprotocols,
+                        user_headers=given,
+                        on_cookies=request_access.on_set_cookies,
                     )
                     return await stack.enter_async_context(session)
                 sign = ports.egress.http.sign
                 stream = open_stream(
-                    url, *around, last_id=last_id, user_headers=given, on_cookies=opened.on_set_cookies, sign=sign
+                    url,
+                    *services,
+                    last_id=last_id,
+                    user_headers=given,
+                    on_cookies=request_access.on_set_cookies,
+                    sign=sign,
                 )
                 return await stack.enter_async_context(stream)
         except RedirectElsewhere as redirect:
@@ -67,14 +76,14 @@ async def join(  # noqa: PLR0917  # where, how, and whose turn
     raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
 
 
-async def shake_hands(
+async def greet(
     ports: Ports, claim: TurnRequest, opened: RequestAccess, listen: float, subprotocols: Sequence[str] = ()
 ) -> Greeting:
     """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
     frames: list[str] = []
     ended: str | None = None
     async with AsyncExitStack() as stack:
-        session = await join(ports, stack, claim, opened, subprotocols)
+        session = await open_session(ports, stack, claim, opened, subprotocols)
         since = trio.current_time()
         with trio.move_on_after(listen):
             try:
@@ -83,5 +92,5 @@ async def shake_hands(
             except LookFailed as failure:
                 ended = failure.reason
         waited = round(trio.current_time() - since, 1)
-        says = session.says if isinstance(session, EventStream) else ""
-        return Greeting(tuple(frames[:MOST_FRAMES]), session.subprotocol, waited, ended, says)
+        content_type = session.says if isinstance(session, EventStream) else ""
+        return Greeting(tuple(frames[:MOST_FRAMES]), session.subprotocol, waited, ended, content_type)

@@ -16,7 +16,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable
 from actors.sources.checks import progress
 from actors.sources.checks.access import Renewal
-from actors.sources.detection.classify import Classification, ClassifyRequest, found_out
+from actors.sources.detection.classify import Classification, ClassifyRequest, detect
 from actors.sources.health.score import flag_of
 from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from actors.sources.schedule.cadence import START_INTERVAL
@@ -31,21 +31,21 @@ MOST_SCORE: Final = 0.5
 """The highest score of a source that has never answered."""
 
 
-def guess(url: Url, wished: SourceType | None, error: DomainError) -> Detection:
+def provisional_detection(url: Url, requested: SourceType | None, error: DomainError) -> Detection:
     """Return a provisional detection until the URL answers: a page, unless something else is known."""
-    type: SourceType = wished or ("push" if url.scheme in SOCKETS else "html")
-    why = error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
-    evidence = f"it has yet to answer: {why}"
-    return Detection(type, "low", evidence, url.text, "", forced=wished is not None, pending=True)
+    type: SourceType = requested or ("push" if url.scheme in SOCKETS else "html")
+    reason = error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
+    evidence = f"it has yet to answer: {reason}"
+    return Detection(type, "low", evidence, url.text, "", forced=requested is not None, pending=True)
 
 
-async def check_addable(ports: Ports, url: Url, wished: SourceType | None, error: DomainError) -> None:
+async def check_addable(ports: Ports, url: Url, requested: SourceType | None, error: DomainError) -> None:
     """Raise for an unreachable URL that can't be stored: wrong type, refused by the guard, or no such name.
 
     The guard must know a name's addresses before watching, so a name that does not resolve is refused.
     """
-    if wished is not None and url.scheme not in TIERS[wished].schemes:
-        raise Unprocessable(f"a {url.scheme} URL can't be watched as {wished}", "body.type", wished)
+    if requested is not None and url.scheme not in TIERS[requested].schemes:
+        raise Unprocessable(f"a {url.scheme} URL can't be watched as {requested}", "body.type", requested)
     try:
         await ports.egress.guard.check(url)
     except LookFailed:
@@ -62,10 +62,10 @@ def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRunti
         SourceRuntime(interval=START_INTERVAL), failure, now, limits_of(source, ports.settings), draw
     )
     row = look(now, Verdict[failure.blame.name], failure.status)
-    return waiting(replace(after, trail=noted(after.trail, row)), now)
+    return with_pending_health(replace(after, trail=noted(after.trail, row)), now)
 
 
-def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
+def with_pending_health(hot: SourceRuntime, now: Millis) -> SourceRuntime:
     """Return a state with the health of a source that has never answered."""
     health = hot.health
     score = min(health.score, MOST_SCORE)
@@ -73,22 +73,22 @@ def waiting(hot: SourceRuntime, now: Millis) -> SourceRuntime:
     if hot.last_error:
         reason = message("It has yet to answer: %(reason)s", reason=hot.last_error)
     since = now if health.down_since is None else min(now, health.down_since)
-    judged = Health(score, flag_of(score, health.flag), "", since, "reach")
-    return replace(hot, health=judged.explained(reason))
+    pending_health = Health(score, flag_of(score, health.flag), "", since, "reach")
+    return replace(hot, health=pending_health.explained(reason))
 
 
-def welcomed(hot: SourceRuntime) -> SourceRuntime:
+def with_fresh_health(hot: SourceRuntime) -> SourceRuntime:
     return replace(hot, health=Health())
 
 
-async def find_out(ports: Ports, source: Source, claim: TurnRequest, renewal: Renewal) -> Classification:
+async def classify_pending(ports: Ports, source: Source, claim: TurnRequest, renewal: Renewal) -> Classification:
     """Classify a URL on the source's own turn. renewal: tracks its cookies. Raises LookFailed, also for a URL that
     can't be watched.
     """
-    found = source.detection
-    wished = source.type if found.forced or source.type != found.type else None
-    wanted = ClassifyRequest(
-        wished,
+    detection = source.detection
+    requested = source.type if detection.forced or source.type != detection.type else None
+    request = ClassifyRequest(
+        requested,
         narrowed=source.selector is not None or bool(source.ignore),
         headers=source.headers,
         render=source.render,
@@ -96,15 +96,17 @@ async def find_out(ports: Ports, source: Source, claim: TurnRequest, renewal: Re
         screenshots=source.screenshots,
     )
     try:
-        return await found_out(ports, parse_url(source.url), wanted, claim, renewal)
+        return await detect(ports, parse_url(source.url), request, claim, renewal)
     except (Unprocessable, Overloaded) as error:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
 
 
-async def answered(ports: Ports, live: LiveSource, found: Classification) -> None:
+async def store_classification(ports: Ports, live: LiveSource, classification: Classification) -> None:
     """Store the classification in the source's record. Raises StorageError."""
-    after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
+    after = replace(
+        live.source, type=classification.type, watch_url=classification.watch_url, detection=classification.detection
+    )
     version = new_version(ports.world)
     await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
-    live.source, live.hot, live.version = after, welcomed(live.hot), version
+    live.source, live.hot, live.version = after, with_fresh_health(live.hot), version
     ports.world.log("source.answered", source_id=after.id, type=after.type)

@@ -16,7 +16,7 @@ from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.sources.checks.source_fetch import pace_preview
-from actors.sources.detection.classify import Classification, refused
+from actors.sources.detection.classify import Classification, domain_error
 from actors.sources.feed.reader import FeedReader, hints_of, mark_of, oldest_first, times_of, without_reports
 from actors.sources.feed.seen import compare
 from actors.sources.ports import Ports
@@ -34,7 +34,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
     try:
         feed = without_reports(found.feed, found.fetched)
     except LookFailed as failure:
-        raise refused(failure, found.watch_url) from None
+        raise domain_error(failure, found.watch_url) from None
     pace = pace_preview(ports, found.at, hints_of(feed, found.fetched), times_of(feed.entries))
     different = list({entry.key: entry for entry in reversed(feed.entries)}.values())[::-1]
     newest = [entry for entry, _ in oldest_first([(entry, NEW) for entry in different])][::-1]

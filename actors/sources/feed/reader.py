@@ -24,7 +24,7 @@ from actors.egress.http import FetchedResponse
 from actors.notices import draft
 from actors.sources.checks.body_reader import BodyCheck, BodyReading, feed_deadline, in_jail, lost_type
 from actors.sources.checks.drafts import draft_of
-from actors.sources.explanation import THERE
+from actors.sources.explanation import IN_BASELINE
 from actors.sources.feed.seen import (
     Comparison,
     EntryFingerprint,
@@ -52,7 +52,7 @@ QUIET = "not reported: its lines changed as in most entries, or take turns (an e
 def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
     """Return the note on the first check; `told` is the requested backfill."""
     entries, known = feed.entries, frozenset(entry.key for entry in told)
-    rows = [*_parts(told, NEW, told=True), *_parts([e for e in entries if e.key not in known], THERE)]
+    rows = [*_parts(told, NEW, told=True), *_parts([e for e in entries if e.key not in known], IN_BASELINE)]
     reason = f"First check: {len(entries)} entries were there.{_less(feed)}"
     return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(told)))
 

@@ -25,7 +25,7 @@ from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.sources.checks.body_reader import hints_of_response, in_jail, page_deadline
 from actors.sources.checks.source_fetch import pace_preview
-from actors.sources.detection.classify import Classification, refused
+from actors.sources.detection.classify import Classification, domain_error
 from actors.sources.ports import Ports
 from storage.records import trail
 from storage.records.identity import Millis, seq_at
@@ -77,7 +77,7 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: Narrowing) 
         if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely due to the selectors
             says = "applying the selectors to this page takes too long: write simpler ones"
             raise Unprocessable(says, _blamed(part)) from None
-        raise refused(failure, fetched.url) from None
+        raise domain_error(failure, fetched.url) from None
     if (found := answer.page) is None:
         raise Unprocessable(answer.no_parts, _blamed(part))
     if found.trouble is not None:

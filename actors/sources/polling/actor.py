@@ -35,7 +35,7 @@ from actors.sources.checks.source_fetch import fetch_source
 from actors.sources.detection import classify, pending
 from actors.sources.health.notices import FailureTimer
 from actors.sources.lending import ResolvedSource
-from actors.sources.polling.item_pages import Hops, stored_of
+from actors.sources.polling.item_pages import ItemPages, stored_of
 from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from storage.errors import StorageError, Unavailable
 from storage.records import trail
@@ -48,7 +48,7 @@ from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
 _DAY = 86_400_000
-_OF_PAGE = ("type", "watch_url", "headers", "headers_for", "follow", "render", "wait_for")
+_PAGE_FIELDS = ("type", "watch_url", "headers", "headers_for", "follow", "render", "wait_for")
 
 
 class NotPolled(Exception):
@@ -58,34 +58,43 @@ class NotPolled(Exception):
 class PolledSource:
     """The actor of one feed or page."""
 
-    __slots__ = ("_bell", "_chance", "_hops", "_limits", "_live", "_planned", "_ports", "_readers")
+    __slots__ = (
+        "_chance",
+        "_failure_timer",
+        "_item_pages",
+        "_limits",
+        "_live",
+        "_planned_source",
+        "_ports",
+        "_readers",
+    )
 
     def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, BodyReader]) -> None:
         self._ports = ports
         self._live = live
         self._readers = readers
         self._limits = limits_of(live.effective, ports.settings)
-        self._planned: Source | None = None
+        self._planned_source: Source | None = None
         """The settings that the next check was planned with; None: planned by an earlier process."""
         self._chance = ports.world.chance(f"source/{live.source.id}")
-        self._bell = FailureTimer(ports, live)
+        self._failure_timer = FailureTimer(ports, live)
         draw = self._chance.random() if live.source.follow != "none" else 0.0
-        self._hops = Hops(ports, live, draw, self._hopped)
+        self._item_pages = ItemPages(ports, live, draw, self._commit_item_page)
 
     async def run(self, child: Child) -> None:
         """Make every due check, until cancelled, or until the source turns out to be a stream."""
         while True:
             try:
                 self._plan()
-                message = await self._rest(child)
+                message = await self._sleep(child)
                 if isinstance(message, SettingsChanged):
                     continue
-                asked, now = message is not None, self._ports.world.now()
-                if not asked and self._hops.is_due(now) and now < (self._live.hot.next_look_at or 0):
-                    await self._hop(child)
-                elif await self._may_look(child):
+                on_request, now = message is not None, self._ports.world.now()
+                if not on_request and self._item_pages.is_due(now) and now < (self._live.hot.next_look_at or 0):
+                    await self._fetch_item_page(child)
+                elif await self._may_check(child):
                     child.note("looking")
-                    await self._look(asked=asked)
+                    await self._check(on_request=on_request)
                     with suppress(trio.WouldBlock):
                         self._live.mailbox.receive_nowait()  # the check also serves requests that arrived during it
             except NotPolled:
@@ -93,47 +102,49 @@ class PolledSource:
             except Unavailable as error:
                 # A restart would hit the same error and fetch for nothing.
                 self._ports.world.log("look.parked", level="debug", source_id=self._live.source.id, error=str(error))
-                self._live.hot, self._live.unconfirmed = replace(self._live.hot, next_look_at=self._soon()), True
+                self._live.hot, self._live.unconfirmed = replace(self._live.hot, next_look_at=self._retry_time()), True
 
-    def _soon(self) -> Millis:
+    def _retry_time(self) -> Millis:
         wait = self._limits.floor * (0.5 + self._chance.random())
         return Millis(self._ports.world.now() + round(1000 * wait))
 
     def _plan(self) -> None:
-        live, planned = self._live, self._planned
+        live, planned_source = self._live, self._planned_source
         source = live.effective
-        if source is planned:
+        if source is planned_source:
             return
-        self._note_part(source)
-        hot, before, after = live.hot, self._limits, limits_of(source, self._ports.settings)
-        self._planned, self._limits = source, after
-        paced = after.schedule in (None, hot.interval) if planned is None else after == before
-        if not paced or hot.part != part_of(source):
-            hurried = progress.rescheduled(hot, self._ports.world.now(), after, self._chance.random())
-            if hurried is not hot:
-                live.hot, live.unsaved = hurried, True
+        self._remember_settings(source)
+        hot, limits_before, limits_after = live.hot, self._limits, limits_of(source, self._ports.settings)
+        self._planned_source, self._limits = source, limits_after
+        is_paced = (
+            limits_after.schedule in (None, hot.interval) if planned_source is None else limits_after == limits_before
+        )
+        if not is_paced or hot.part != part_of(source):
+            rescheduled = progress.rescheduled(hot, self._ports.world.now(), limits_after, self._chance.random())
+            if rescheduled is not hot:
+                live.hot, live.unsaved = rescheduled, True
 
-    def _note_part(self, source: Source) -> None:
+    def _remember_settings(self, source: Source) -> None:
         """Record the settings that the memory was made with, if they are these."""
         if self._live.hot.part == part_of(source):
             self._live.compared_as = source
 
-    async def _rest(self, child: Child) -> SourceMessage | None:
+    async def _sleep(self, child: Child) -> SourceMessage | None:
         live, now = self._live, self._ports.world.now()
-        before = live.hot
-        hot = progress.cap_waits(before, now, self._limits)
-        if hot is not before:
+        hot_before = live.hot
+        hot = progress.cap_waits(hot_before, now, self._limits)
+        if hot is not hot_before:
             live.hot = hot
         due = hot.next_look_at
         wait = 0.0 if due is None else (due - now) / 1000
-        if self._hops.at is not None and self._hops.is_due(self._hops.at):
-            wait = min(wait, (self._hops.at - now) / 1000)
+        if self._item_pages.at is not None and self._item_pages.is_due(self._item_pages.at):
+            wait = min(wait, (self._item_pages.at - now) / 1000)
         child.note("asleep")
         steps = Steps(self._ports.world.wall)
         live.sleeps_until = trio.current_time() + max(0.0, wait)
         try:
             if hot.health.down_since is not None:
-                return await self._bell.sleep(wait, self._tell)
+                return await self._failure_timer.sleep(wait, self._send_notices)
             with trio.CancelScope(deadline=live.sleeps_until):
                 return await live.mailbox.receive()
             return None
@@ -143,21 +154,21 @@ class PolledSource:
             if step and due is not None:  # the wait stays the same
                 live.hot = replace(live.hot, next_look_at=Millis(due + round(1000 * step)))
 
-    async def _hop(self, child: Child) -> None:
+    async def _fetch_item_page(self, child: Child) -> None:
         if self._ports.pause_switch.is_closed or self._ports.egress.uplink.down:
-            self._hops.rest()
+            self._item_pages.postpone()
             return
         child.note("fetching the page of a new item")
-        await self._hops.make()
+        await self._item_pages.fetch_next()
 
-    async def _hopped(self, drafts: tuple[Draft, ...], base: bytes, found: int) -> None:
+    async def _commit_item_page(self, drafts: tuple[Draft, ...], base: bytes, count: int) -> None:
         """Commit the result of a hop. The next check keeps its time."""
         hot = self._live.hot
-        if found:
-            hot = replace(hot, events=hot.events + found, last_event_at=self._ports.world.now())
-        await self._send(self._harvest(drafts, hot, base), looked=True)
+        if count:
+            hot = replace(hot, events=hot.events + count, last_event_at=self._ports.world.now())
+        await self._send(self._harvest(drafts, hot, base), checked=True)
 
-    async def _may_look(self, child: Child) -> bool:
+    async def _may_check(self, child: Child) -> bool:
         """Pause while the gate is closed or our uplink is down. False: this check was spread to a new time."""
         line, gate = self._ports.egress.uplink, self._ports.pause_switch
         if gate.is_closed:
@@ -173,72 +184,76 @@ class PolledSource:
             self._live.hot, self._live.unconfirmed = replace(self._live.hot, next_look_at=due), True
         return not wait
 
-    async def _look(self, *, asked: bool) -> None:
+    async def _check(self, *, on_request: bool) -> None:
         steps = self._ports.world.observer.steps(self._live.source.id)
         try:
-            await self._look_by(asked, steps)
+            await self._run_check(on_request, steps)
         finally:
             steps.end()
 
-    async def _look_by(self, asked: bool, steps: CheckSteps) -> None:
+    async def _run_check(self, on_request: bool, steps: CheckSteps) -> None:
         live, ports = self._live, self._ports
         if live.hot.part != part_of(live.effective):  # the memory is of another part: fetch the whole page
             live.hot = replace(live.hot, validators=Validators())
-        before, seen = live.hot, ports.lenders.resolve(live)
-        same = before.lent is bool(seen.lender)
-        claim = TurnRequest(live.source.id, before.last_look_at or 0, asked, steps, own=True)
-        tier, renewal = self._readers[live.source.type], renewal_of(ports, seen)
+        before, resolved = live.hot, ports.lenders.resolve(live)
+        is_same_access = before.lent is bool(resolved.lender)
+        claim = TurnRequest(live.source.id, before.last_look_at or 0, on_request, steps, own=True)
+        tier, renewal = self._readers[live.source.type], renewal_of(ports, resolved)
         source = live.effective
         reading: BodyReading | None
-        told: tuple[Draft, ...] = ()
+        drafts: tuple[Draft, ...] = ()
         try:
             if live.source.detection.pending:
-                fetched, at, reading = await self._find_out(claim, seen, renewal)
-                told = reading.drafts
+                fetched, at, reading = await self._classify(claim, resolved, renewal)
+                drafts = reading.drafts
                 before, source = live.hot, live.effective
             else:
-                validators = before.validators if same and not self._doubts(before) else NO_VALIDATORS
-                rendered = before.rendered and same
+                validators = (
+                    before.validators if is_same_access and not self._skips_validators(before) else NO_VALIDATORS
+                )
+                rendered = before.rendered and is_same_access
                 fetched = await fetch_source(
-                    ports, claim, seen, tier, renewal, validators=validators, rendered=rendered
+                    ports, claim, resolved, tier, renewal, validators=validators, rendered=rendered
                 )
                 at = ports.world.now()
                 with renewal.rejecting_unreadable():
-                    reading, told = await self._read(source, fetched, at, steps, lent=bool(seen.lender))
-        except HostOpen as rest:
-            await self._postpone(rest)
+                    reading, drafts = await self._read(source, fetched, at, steps, lent=bool(resolved.lender))
+        except HostOpen as host_open:
+            await self._postpone(host_open)
             return
         except (LookFailed, UrlRefused) as error:
             await self._fail(before, error if isinstance(error, LookFailed) else refusal(error), steps)
             return
-        self._bell.on_check()
+        self._failure_timer.on_check()
         renewal.confirm()
         if reading is not None:
-            await classify.follow(ports, live, reading.title)
-        looked = replace(
-            _looked(before, fetched, reading, at),
-            lent=bool(seen.lender),
-            private=_is_private(ports, seen.source, fetched),
+            await classify.save_title(ports, live, reading.title)
+        result = replace(
+            _check_result(before, fetched, reading, at),
+            lent=bool(resolved.lender),
+            private=_is_private(ports, resolved.source, fetched),
         )
-        after = progress.succeeded(before, looked, self._limits, self._chance.random(), ports.pricing.price)
-        found, base = (told, None) if reading is None else (told, reading.base)
-        if series.has_prices(found):
-            began = reading.watched_since if reading is not None else 0
-            found = await series.with_records(ports.storage.log, live.source.id, live.source.created_at, found, began)
+        after = progress.succeeded(before, result, self._limits, self._chance.random(), ports.pricing.price)
+        reported, base = (drafts, None) if reading is None else (drafts, reading.base)
+        if series.has_prices(reported):
+            watched_since = reading.watched_since if reading is not None else 0
+            reported = await series.with_records(
+                ports.storage.log, live.source.id, live.source.created_at, reported, watched_since
+            )
         after = replace(after, part=part_of(source))
-        drafted = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
-        verdict = Verdict.UNCHANGED if reading is None else drafted
+        with_changes = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
+        verdict = Verdict.UNCHANGED if reading is None else with_changes
         row = look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
-        steps.looked(live.source, row, len(found))
+        steps.looked(live.source, row, len(reported))
         self._count(row, rendered=fetched.rendered is not None)
-        live.count(at, row.verdict, _mark(fetched, looked))
-        picture = screenshot_to_store(live.source, fetched, reading, found, at)
-        await self._settle(_trailed(after, row), at, found, base, picture=picture)
+        live.count(at, row.verdict, _body_mark(fetched, result))
+        picture = screenshot_to_store(live.source, fetched, reading, reported, at)
+        await self._save(_with_row(after, row), at, reported, base, picture=picture)
         if after.private_since and before.private_since is None:
-            await _log_leaving(ports, live.source, after)
-        self._note_part(source)
+            await _log_became_private(ports, live.source, after)
+        self._remember_settings(source)
 
-    def _doubts(self, before: SourceRuntime) -> bool:
+    def _skips_validators(self, before: SourceRuntime) -> bool:
         """Return whether to send no validators, once a day: some servers answer 304 for ever."""
         created, last = self._live.source.created_at, before.last_success_at or 0
         # A clock that was set back may be before the creation: that counts as the first day.
@@ -248,38 +263,43 @@ class PolledSource:
         live, ports = self._live, self._ports
         ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
         now = ports.world.now()
-        self._bell.on_check(local=failure.blame is Blame.LOCAL)
+        self._failure_timer.on_check(local=failure.blame is Blame.LOCAL)
         after = progress.failed(before, failure, now, self._limits, self._chance.random())
         row = look(now, Verdict[failure.blame.name], failure.status)
         steps.failed(live.source, failure, now)
         self._count(row, rendered=isinstance(failure, NotRendered) and failure.blame is not Blame.LOCAL)
         live.count(now, row.verdict)
-        await self._settle(_trailed(after, row), now, base=await self._noted(failure, now))
+        await self._save(_with_row(after, row), now, base=await self._with_failure_note(failure, now))
 
-    async def _find_out(
-        self, claim: TurnRequest, seen: ResolvedSource, renewal: Renewal
+    async def _classify(
+        self, claim: TurnRequest, resolved: ResolvedSource, renewal: Renewal
     ) -> tuple[FetchedResponse, Millis, BodyReading]:
         """Classify a source that has never answered, and read the same body for the baseline.
 
         A crash after that leaves a classified source without a check: its next check is the first.
         """
         ports, live = self._ports, self._live
-        asked = replace(live.source, headers=seen.source.headers)
-        found = await pending.find_out(ports, asked, claim, renewal)
-        if found.fetched is None:
-            await pending.answered(ports, live, found)
+        asked = replace(live.source, headers=resolved.source.headers)
+        classification = await pending.classify_pending(ports, asked, claim, renewal)
+        if classification.fetched is None:
+            await pending.store_classification(ports, live, classification)
             raise NotPolled
-        own = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
-        source = live.tags.of(own)
-        reader = self._readers[found.type]
-        check = BodyCheck(source, b"", found.fetched, found.at)
-        reading = await reader.first(ports.world.jail, check, found.feed)
+        classified = replace(
+            live.source,
+            type=classification.type,
+            watch_url=classification.watch_url,
+            detection=classification.detection,
+        )
+        source = live.tags.of(classified)
+        reader = self._readers[classification.type]
+        check = BodyCheck(source, b"", classification.fetched, classification.at)
+        reading = await reader.first(ports.world.jail, check, classification.feed)
         stored = await ports.storage.sources.get(source.id)
-        kept = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
-        await pending.answered(ports, live, found)
-        base = stored_of(source, kept, reading, found.at, first=True).base
+        memory = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
+        await pending.store_classification(ports, live, classification)
+        base = stored_of(source, memory, reading, classification.at, first=True).base
         reading = replace(reading, base=base, changed=False)
-        return found.fetched, found.at, reading
+        return classification.fetched, classification.at, reading
 
     def _count(self, row: Row, *, rendered: bool) -> None:
         if self._live.source.practice is not None:
@@ -291,45 +311,45 @@ class PolledSource:
         if due is not None and row.last_at >= due:  # else someone requested it earlier
             metrics.look_delay.observe((row.last_at - due) / 1000)
 
-    async def _postpone(self, rest: HostOpen) -> None:
+    async def _postpone(self, host_open: HostOpen) -> None:
         """Reschedule until the host has rested, spread over its sources. No check was made, so none counts.
 
         But the health must show that a source with an unreachable host is unreachable, too.
         """
         hot, now = self._live.hot, self._ports.world.now()
-        wait = (rest.retry_after or 0.0) + self._limits.floor * self._chance.random()
-        after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=rest.reason)
-        if rest.failing:
-            self._bell.on_check()
-            after = progress.host_unreachable(after, now, rest.reason)
-        await self._settle(after, now, looked=False)
+        wait = (host_open.retry_after or 0.0) + self._limits.floor * self._chance.random()
+        after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=host_open.reason)
+        if host_open.failing:
+            self._failure_timer.on_check()
+            after = progress.host_unreachable(after, now, host_open.reason)
+        await self._save(after, now, checked=False)
 
-    async def _settle(
+    async def _save(
         self,
         after: SourceRuntime,
         at: Millis,
         drafts: tuple[Draft, ...] = (),
         base: bytes | None = None,
         *,
-        looked: bool = True,
+        checked: bool = True,
         picture: Picture | None = None,
     ) -> None:
         """Save a check's changes: in a harvest if there are drafts or a new base, else lazily."""
         source = self._live.source
         if source.detection.pending:
-            after = pending.waiting(after, at)
-        health, said = self._bell.due_notices(self._live.hot.health, after.health, at)
-        after, drafts = replace(after, health=health), (*said, *drafts)
+            after = pending.with_pending_health(after, at)
+        health, notices = self._failure_timer.due_notices(self._live.hot.health, after.health, at)
+        after, drafts = replace(after, health=health), (*notices, *drafts)
         if drafts or base is not None:
-            self._hops.know(base)
-            await self._send(replace(self._harvest(drafts, after, base), picture=picture), looked=looked)
+            self._item_pages.update(base)
+            await self._send(replace(self._harvest(drafts, after, base), picture=picture), checked=checked)
         else:
-            self._keep(after)
+            self._save_lazily(after)
 
-    async def _tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
+    async def _send_notices(self, after: SourceRuntime, notices: tuple[Draft, ...]) -> None:
         """Commit a source's notices between two checks; the next one keeps its time."""
         due = self._live.hot.next_look_at
-        await self._send(self._harvest(said, after))
+        await self._send(self._harvest(notices, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
 
     async def _read(
@@ -339,44 +359,44 @@ class PolledSource:
 
         Also return the drafts to report at once: if the source follows, new items wait for their pages.
         """
-        live, known = self._live, self._live.hot.validators.body_hash
-        same, other_part = live.hot.lent is lent, live.hot.part != part_of(source)
-        if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
+        live, known_hash = self._live, self._live.hot.validators.body_hash
+        same, is_other_part = live.hot.lent is lent, live.hot.part != part_of(source)
+        if fetched.status == 304 or (same and known_hash is not None and known_hash == body_hash(fetched)):
             return None, ()
         stored = await self._ports.storage.sources.get(live.source.id)
-        kept = trail.opened(stored.base if stored is not None else b"")
+        memory = trail.opened(stored.base if stored is not None else b"")
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
-            kept = kept._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
+            memory = memory._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
         jail = steps.jail(self._ports.world.jail)
-        reader, since, number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
+        reader, since, check_number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
         with steps.step("judge"):
             last = None
-            if other_part:  # two parts are different pages, and the old one may have changed before the edit
+            if is_other_part:  # two parts are different pages, and the old one may have changed before the edit
                 if (
-                    kept.tier
+                    memory.tier
                     and live.compared_as is not None
-                    and all(getattr(live.compared_as, name) == getattr(source, name) for name in _OF_PAGE)
+                    and all(getattr(live.compared_as, name) == getattr(source, name) for name in _PAGE_FIELDS)
                 ):
                     with suppress(LookFailed):  # the old part may be gone: only the new one counts
                         last = await reader.read(
-                            jail, BodyCheck(live.compared_as, kept.tier, fetched, at, since, number)
+                            jail, BodyCheck(live.compared_as, memory.tier, fetched, at, since, check_number)
                         )
-                kept = kept._replace(tier=b"")
-            reading = await reader.read(jail, BodyCheck(source, kept.tier, fetched, at, since, number))
+                memory = memory._replace(tier=b"")
+            reading = await reader.read(jail, BodyCheck(source, memory.tier, fetched, at, since, check_number))
             if last is not None and last.drafts:
                 reading = replace(reading, drafts=last.drafts, changed=True, note=last.note)
-        after = stored_of(source, kept, reading, at)
-        return replace(reading, base=after.base), after.told
+        after = stored_of(source, memory, reading, at)
+        return replace(reading, base=after.base), after.drafts
 
-    async def _noted(self, failure: LookFailed, now: Millis) -> bytes | None:
+    async def _with_failure_note(self, failure: LookFailed, now: Millis) -> bytes | None:
         """Return the base with a note on an unreadable body; None if there is nothing new to note."""
         if failure.blame is not Blame.CONTENT:
             return None
         stored = await self._ports.storage.sources.get(self._live.source.id)
-        kept = trail.opened(stored.base if stored is not None else b"")
-        return trail.after(kept, None, trail.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
+        memory = trail.opened(stored.base if stored is not None else b"")
+        return trail.after(memory, None, trail.Note(now, "failed", failure.reason, self._live.hot.last_success_at))
 
-    def _keep(self, hot: SourceRuntime) -> None:
+    def _save_lazily(self, hot: SourceRuntime) -> None:
         """Keep a state without a harvest: in memory, and in the next commit if it must not be lost."""
         urgent = progress.is_urgent(self._live.hot, hot)
         self._live.hot, self._live.unsaved = hot, True
@@ -389,26 +409,26 @@ class PolledSource:
         after = replace(after, tally=live.tally, cookies=live.cookies.text)
         return Harvest(live.source.id, drafts, SourceState(live.source.id, after, base, live.version, version))
 
-    async def _send(self, harvest: Harvest, *, looked: bool = False) -> None:
+    async def _send(self, harvest: Harvest, *, checked: bool = False) -> None:
         """Commit a harvest; if that is refused or unanswered, read the truth from storage."""
         live, state = self._live, harvest.state
         assert state is not None
         self._live.unsaved = False  # else a sweep would save the older state after this one
         try:
-            await self._ports.recorder.ask(lambda reply: Record(harvest, reply, looked))
+            await self._ports.recorder.ask(lambda reply: Record(harvest, reply, checked))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=harvest.source, error=str(error))
-            await self._recover()
+            await self._reload()
         else:
             live.hot, live.version = state.hot, state.version
             live.mark_stored(state.hot)
 
-    async def _recover(self) -> None:
+    async def _reload(self) -> None:
         live, stored = self._live, await self._ports.storage.sources.get(self._live.source.id)
         if stored is not None and stored.version != live.version:
             live.hot, live.version = progress.newer(live.hot, stored.hot), stored.version
-        live.hot, live.unsaved = replace(live.hot, next_look_at=self._soon()), True
-        self._hops.ask_soon()
+        live.hot, live.unsaved = replace(live.hot, next_look_at=self._retry_time()), True
+        self._item_pages.reload_soon()
 
 
 def body_hash(fetched: FetchedResponse) -> str:
@@ -416,33 +436,39 @@ def body_hash(fetched: FetchedResponse) -> str:
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
 
 
-def _mark(fetched: FetchedResponse, looked: CheckResult) -> bytes:
+def _body_mark(fetched: FetchedResponse, result: CheckResult) -> bytes:
     """Return the mark of a body in the tally; b"" without one."""
     if fetched.status == 304:
         return b""
-    return bytes.fromhex((looked.validators.body_hash or body_hash(fetched))[:8])
+    return bytes.fromhex((result.validators.body_hash or body_hash(fetched))[:8])
 
 
-def _trailed(hot: SourceRuntime, row: Row) -> SourceRuntime:
+def _with_row(hot: SourceRuntime, row: Row) -> SourceRuntime:
     return replace(hot, trail=noted(hot.trail, row))
 
 
-def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis) -> CheckResult:
+def _check_result(
+    before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis
+) -> CheckResult:
     if reading is None:
-        kept = before.validators
-        validators = confirmed(kept, fetched) if fetched.status == 304 else validators_of(fetched, lies=kept.lies)
+        known = before.validators
+        validators = (
+            revalidated(known, fetched) if fetched.status == 304 else validators_of(fetched, unreliable=known.lies)
+        )
         rendered = before.rendered if fetched.status == 304 else fetched.rendered is not None
         return CheckResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
-    after, kept = validators_of(fetched), before.validators
-    stayed = after.etag == kept.etag and after.last_modified == kept.last_modified and (kept.etag or kept.last_modified)
-    lies = kept.lies or bool(stayed and reading.changed)
+    after, known = validators_of(fetched), before.validators
+    is_same_validators = (
+        after.etag == known.etag and after.last_modified == known.last_modified and (known.etag or known.last_modified)
+    )
+    unreliable = known.lies or bool(is_same_validators and reading.changed)
     return CheckResult(
         at=at,
         status=fetched.status,
         # Read the page again to settle a doubt, even if it stays the same.
-        validators=Validators(lies=lies)
+        validators=Validators(lies=unreliable)
         if reading.again_soon or reading.unsettled
-        else validators_of(fetched, lies=lies),
+        else validators_of(fetched, unreliable=unreliable),
         changed=reading.changed,
         events=sum(1 for draft in reading.drafts if draft.alert_type is None),
         hints=reading.hints,
@@ -453,12 +479,12 @@ def _looked(before: SourceRuntime, fetched: FetchedResponse, reading: BodyReadin
     )
 
 
-def validators_of(fetched: FetchedResponse, *, lies: bool = False) -> Validators:
-    said = (None, None) if lies else (fetched.etag, fetched.last_modified)
-    return Validators(*said, body_hash(fetched), fetched.url, lies)
+def validators_of(fetched: FetchedResponse, *, unreliable: bool = False) -> Validators:
+    validators = (None, None) if unreliable else (fetched.etag, fetched.last_modified)
+    return Validators(*validators, body_hash(fetched), fetched.url, unreliable)
 
 
-def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
+def revalidated(validators: Validators, fetched: FetchedResponse) -> Validators:
     """Return the validators after a 304, whose headers are newer than the body's (RFC 9111, 4.3.4)."""
     return replace(
         validators,
@@ -469,28 +495,28 @@ def confirmed(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
     hosts = ports.egress.hosts
-    met = any(hosts.is_internal(parse_url(url).host) for url in (source.watch_url, fetched.url))
-    return met or source.headers is not None
+    is_inside = any(hosts.is_internal(parse_url(url).host) for url in (source.watch_url, fetched.url))
+    return is_inside or source.headers is not None
 
 
-async def _log_leaving(ports: Ports, source: Source, hot: SourceRuntime) -> None:
+async def _log_became_private(ports: Ports, source: Source, hot: SourceRuntime) -> None:
     """Log once which publications and alerts a source leaves, as it has become private."""
-    left: dict[str, list[str]] = {}
+    removed: dict[str, list[str]] = {}
     with suppress(StorageError):  # then the line names none
         alerts = await ports.storage.alerts.all()
-        published = await ports.storage.publications.all()
-        left["publications"] = [one.id for one in published if one.has_left(source, hot, alerts)]
-        left["alerts"] = [one.id for one in alerts if one.has_left(source, hot)]
-    ports.world.log("source.became_private", level="warning", source_id=source.id, **left)
+        publications = await ports.storage.publications.all()
+        removed["publications"] = [one.id for one in publications if one.has_left(source, hot, alerts)]
+        removed["alerts"] = [one.id for one in alerts if one.has_left(source, hot)]
+    ports.world.log("source.became_private", level="warning", source_id=source.id, **removed)
 
 
 def first_state(
     fetched: FetchedResponse, reading: BodyReading, at: Millis, ports: Ports, live: LiveSource
 ) -> SourceState:
-    seen = ports.lenders.resolve(live)
+    resolved = ports.lenders.resolve(live)
     limits = limits_of(live.effective, ports.settings)
     draw = ports.world.chance(f"source/{live.source.id}/first").random()
-    looked = CheckResult(
+    result = CheckResult(
         at,
         fetched.status,
         validators_of(fetched),
@@ -499,11 +525,11 @@ def first_state(
         hints=reading.hints,
         times=reading.times,
         rendered=fetched.rendered is not None,
-        lent=bool(seen.lender),
-        private=_is_private(ports, seen.source, fetched),
+        lent=bool(resolved.lender),
+        private=_is_private(ports, resolved.source, fetched),
     )
-    live.count(at, Verdict.UNCHANGED, _mark(fetched, looked))
-    hot = progress.succeeded(live.hot, looked, limits, draw, ports.pricing.price)
+    live.count(at, Verdict.UNCHANGED, _body_mark(fetched, result))
+    hot = progress.succeeded(live.hot, result, limits, draw, ports.pricing.price)
     hot = replace(hot, part=part_of(live.effective))
     base = stored_of(live.source, trail.StoredMemory(b""), reading, at, first=True).base
     return SourceState(live.source.id, hot, base, live.version, new_version(ports.world))

@@ -27,7 +27,7 @@ from actors.sources import following as items
 from actors.sources.checks.access import SIGNED_OUT_STATUSES, access_of, asks_password, renewal_of
 from actors.sources.checks.body_reader import BodyReading, feed_deadline, in_jail, page_deadline
 from actors.sources.checks.fetch import fetch, refusal
-from actors.sources.following import FollowQueue, WaitingItem, drafts_of, in_words, note_of
+from actors.sources.following import FollowQueue, WaitingItem, drafts_of, note_of, other_hosts_text
 from actors.sources.ports import LiveSource, Ports
 from storage.records import trail
 from storage.records.event import Draft
@@ -39,35 +39,35 @@ _START: Final = 60.0
 """Seconds until a source reads its waiting items after a restart, at most."""
 _REST: Final = 60.0
 """Seconds between attempts while the service is drained or our uplink is down."""
-_FOR_GOOD: Final = frozenset({Blame.REMOTE_PERMANENT, Blame.CONTENT})
+_PERMANENT: Final = frozenset({Blame.REMOTE_PERMANENT, Blame.CONTENT})
 Commit = Callable[[tuple[Draft, ...], bytes, int], Awaitable[None]]
 
 
-class HopResult(Struct, frozen=True):
+class StoredReading(Struct, frozen=True):
     """Drafts to report at once, and the base to store (None: unchanged)."""
 
-    told: tuple[Draft, ...]
+    drafts: tuple[Draft, ...]
     base: bytes | None
 
 
 def stored_of(
-    source: Source, kept: StoredMemory, reading: BodyReading, at: Millis, *, first: bool = False
-) -> HopResult:
+    source: Source, memory: StoredMemory, reading: BodyReading, at: Millis, *, first: bool = False
+) -> StoredReading:
     """Return a reading in stored form: if the source follows, new items wait for their pages.
 
     first: the first check, whose backfill uses the feed's entries as they are.
     """
-    before = items.unpacked(kept.waiting)
-    found = items.found(before, source, () if first else reading.drafts, at, reading.files)
-    told = reading.drafts if first else found.told
-    waiting = None if found.following == before else items.packed(found.following)
-    said = reading.note
-    if said is not None and not first:
-        said = replace(said, reason=said.reason + in_words(found.elsewhere, found.left))
-    return HopResult(told, trail.after(kept, reading.base, said, waiting))
+    queue = items.decode(memory.waiting)
+    result = items.enqueue(queue, source, () if first else reading.drafts, at, reading.files)
+    drafts = reading.drafts if first else result.drafts
+    waiting = None if result.queue == queue else items.encode(result.queue)
+    note = reading.note
+    if note is not None and not first:
+        note = replace(note, reason=note.reason + other_hosts_text(result.other_hosts, result.skipped_hosts))
+    return StoredReading(drafts, trail.after(memory, reading.base, note, waiting))
 
 
-class Hops:
+class ItemPages:
     """The time and execution of a source's next hop. `at` None: no known item waits."""
 
     __slots__ = ("_commit", "_live", "_ports", "at")
@@ -81,146 +81,146 @@ class Hops:
         hot = self._live.hot
         return self.at is not None and self.at <= now and hot.breaker.state == "closed" and not hot.breaker.failures
 
-    def rest(self) -> None:
+    def postpone(self) -> None:
         self.at = self._in(_REST)
 
-    def know(self, base: bytes | None) -> None:
+    def update(self, base: bytes | None) -> None:
         """Take the stored base; None: unchanged."""
         if base is not None and self._live.source.follow != "none":
-            self.at = self._due(items.unpacked(trail.opened(base).waiting))
+            self.at = self._due(items.decode(trail.opened(base).waiting))
 
-    def ask_soon(self) -> None:
+    def reload_soon(self) -> None:
         """Read storage soon: it is unknown whether the last harvest was committed."""
         self.at = self._in(1.0) if self._live.source.follow != "none" else None
 
-    async def make(self) -> None:
+    async def fetch_next(self) -> None:
         stored, now = await self._ports.storage.sources.get(self._live.source.id), self._ports.world.now()
-        kept = trail.opened(stored.base if stored is not None else b"")
-        following = items.unpacked(kept.waiting)
-        one = items.next_of(following, now)
-        due = self._due(following)
-        if one is None or due is None or due > now:
+        memory = trail.opened(stored.base if stored is not None else b"")
+        queue = items.decode(memory.waiting)
+        item = items.next_item(queue, now)
+        due = self._due(queue)
+        if item is None or due is None or due > now:
             self.at = due
             return
         if wait := self._ports.item_page_budget.take(trio.current_time()):
             self.at = self._in(wait)
             return
-        spent = items.spent(following, now)
+        counted = items.count_fetch(queue, now)
         steps = self._ports.world.observer.steps(self._live.source.id, "hop")
         try:
-            if one.file:
-                fetched = await _fetched(self._ports, self._live, one, _FILE, steps)
-                look = await _read_file(self._ports, one, kept.tier, fetched.body)
-                steps.hopped(self._live.source, one.url, self._ports.world.now())
-                await self._after_file(kept, spent, one, look)
+            if item.file:
+                fetched = await _fetch(self._ports, self._live, item, _ACCEPT_FILE, steps)
+                result = await _read_sitemap(self._ports, item, memory.tier, fetched.body)
+                steps.hopped(self._live.source, item.url, self._ports.world.now())
+                await self._after_file(memory, counted, item, result)
             else:
-                draft = await page_of(self._ports, self._live, one, steps)
-                steps.hopped(self._live.source, one.url, draft.fetched_at)
-                await self._done((draft,), kept, items.without(spent, one))
+                draft = await page_of(self._ports, self._live, item, steps)
+                steps.hopped(self._live.source, item.url, draft.fetched_at)
+                await self._commit_queue((draft,), memory, items.remove(counted, item))
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
-            steps.hopped(self._live.source, one.url, self._ports.world.now(), failure)
-            await self._failed(kept, spent, one, failure)
+            steps.hopped(self._live.source, item.url, self._ports.world.now(), failure)
+            await self._failed(memory, counted, item, failure)
         finally:
             steps.end()
 
-    async def _after_file(self, kept: StoredMemory, following: FollowQueue, one: WaitingItem, look: ListLook) -> None:
+    async def _after_file(self, memory: StoredMemory, queue: FollowQueue, item: WaitingItem, result: ListLook) -> None:
         source, now = self._live.source, self._ports.world.now()
-        found = items.found(items.without(following, one), source, drafts_of(source, look, now), now)
-        after = items.with_turn(found.following, look.next_file, now)
-        tier = kept.tier if look.memory is None else look.memory
-        said = note_of(look, now, None) if look.new or look.bulk else None
-        base = trail.after(kept, tier, said, items.packed(after))
-        await self._send(found.told, base, len(look.new))
+        sorted_items = items.enqueue(items.remove(queue, item), source, drafts_of(source, result, now), now)
+        after = items.enqueue_file(sorted_items.queue, result.next_file, now)
+        tier = memory.tier if result.memory is None else result.memory
+        note = note_of(result, now, None) if result.new or result.bulk else None
+        base = trail.after(memory, tier, note, items.encode(after))
+        await self._send(sorted_items.drafts, base, len(result.new))
 
-    async def _failed(self, kept: StoredMemory, following: FollowQueue, one: WaitingItem, failure: LookFailed) -> None:
+    async def _failed(self, memory: StoredMemory, queue: FollowQueue, item: WaitingItem, failure: LookFailed) -> None:
         """Retry later, or report the item without its page. Only the page's own failures count as attempts."""
-        now, for_good = self._ports.world.now(), failure.blame in _FOR_GOOD
-        why = f"Its page could not be read: {failure.reason}"
-        self._ports.world.log("hop.failed", source_id=self._live.source.id, url=one.url, why=failure.reason)
-        if one.file and for_good:
+        now, is_permanent = self._ports.world.now(), failure.blame in _PERMANENT
+        reason = f"Its page could not be read: {failure.reason}"
+        self._ports.world.log("hop.failed", source_id=self._live.source.id, url=item.url, why=failure.reason)
+        if item.file and is_permanent:
             # A file that is permanently unavailable counts as read.
-            await self._after_file(kept, following, one, await _read_file(self._ports, one, kept.tier, b""))
+            await self._after_file(memory, queue, item, await _read_sitemap(self._ports, item, memory.tier, b""))
         elif (
             failure.blame is Blame.THROTTLED
-            and items.is_elsewhere(self._live.source, one)
-            and not items.is_late(one, now)
+            and items.is_on_other_host(self._live.source, item)
+            and not items.is_late(item, now)
         ):
-            await self._done((), kept, items.rested(following, one, now, max(failure.hold, 1.0)))
-        elif failure.blame in (Blame.THROTTLED, Blame.LOCAL) and not items.is_late(one, now):
+            await self._commit_queue((), memory, items.hold_host(queue, item, now, max(failure.hold, 1.0)))
+        elif failure.blame in (Blame.THROTTLED, Blame.LOCAL) and not items.is_late(item, now):
             self.at = self._in(max(failure.hold, 1.0))
-        elif one.file or not items.gives_up(one, now, for_good=for_good):
-            await self._done((), kept, items.tried(following, one, now))
+        elif item.file or not items.gives_up(item, now, is_permanent=is_permanent):
+            await self._commit_queue((), memory, items.retry_later(queue, item, now))
         else:
-            assert one.draft is not None, "else it is a file"
-            draft = replace(one.draft, unread=why)
+            assert item.draft is not None, "else it is a file"
+            draft = replace(item.draft, unread=reason)
             part = Part(draft.title or draft.url, "reported without the text of its page", draft.url, told=True)
-            said = Note(now, "told", f"{why}. The item was reported as in its list.", parts=(part,))
-            await self._done((draft,), kept, items.without(following, one), said)
+            note = Note(now, "told", f"{reason}. The item was reported as in its list.", parts=(part,))
+            await self._commit_queue((draft,), memory, items.remove(queue, item), note)
 
-    async def _done(
-        self, drafts: tuple[Draft, ...], kept: StoredMemory, after: FollowQueue, said: Note | None = None
+    async def _commit_queue(
+        self, drafts: tuple[Draft, ...], memory: StoredMemory, queue: FollowQueue, note: Note | None = None
     ) -> None:
-        await self._send(drafts, trail.after(kept, kept.tier, said, items.packed(after)), 0)
+        await self._send(drafts, trail.after(memory, memory.tier, note, items.encode(queue)), 0)
 
-    async def _send(self, drafts: tuple[Draft, ...], base: bytes | None, found: int) -> None:
+    async def _send(self, drafts: tuple[Draft, ...], base: bytes | None, count: int) -> None:
         assert base is not None, "a hop always changes what waits"
-        self.know(base)
-        await self._commit(drafts, base, found)
+        self.update(base)
+        await self._commit(drafts, base, count)
 
-    def _due(self, following: FollowQueue) -> Millis | None:
-        return items.due_at(following, self._ports.settings.follow_per_hour)
+    def _due(self, queue: FollowQueue) -> Millis | None:
+        return items.due_at(queue, self._ports.settings.follow_per_hour)
 
     def _in(self, seconds: float) -> Millis:
         return Millis(self._ports.world.now() + round(1000 * seconds))
 
 
-_PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
-_FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
+_ACCEPT_PAGE = "text/html, application/xhtml+xml, */*;q=0.5"
+_ACCEPT_FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
 
 
-async def page_of(ports: Ports, live: LiveSource, one: WaitingItem, steps: CheckSteps) -> Draft:
+async def page_of(ports: Ports, live: LiveSource, item: WaitingItem, steps: CheckSteps) -> Draft:
     """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
-    assert one.draft is not None
-    fetched = await _fetched(ports, live, one, _PAGE, steps)
+    assert item.draft is not None
+    fetched = await _fetch(ports, live, item, _ACCEPT_PAGE, steps)
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
     with steps.step("read"):
         page = await in_jail(ports.world.jail, "read_item", request, ItemPage, deadline=deadline)
     if page.trouble is not None:
         raise LookFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
-    return _told(one.draft, page, ports)
+    return _completed(item.draft, page, ports)
 
 
-async def _read_file(ports: Ports, one: WaitingItem, memory: bytes, body: bytes) -> ListLook:
-    request = ListRequest(body, "", one.file, memory=memory, file=one.file)
+async def _read_sitemap(ports: Ports, item: WaitingItem, memory: bytes, body: bytes) -> ListLook:
+    request = ListRequest(body, "", item.file, memory=memory, file=item.file)
     deadline = feed_deadline(ports.settings.parse_deadline, body)
     return await in_jail(ports.world.jail, "look_list", request, ListLook, deadline=deadline)
 
 
-async def _fetched(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
+async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, steps: CheckSteps) -> FetchedResponse:
     """Fetch a page in the host's turn, with the user's access to its own origin; never posts."""
     claim = TurnRequest(live.source.id, live.hot.last_look_at or 0, steps=steps, own=True)
-    seen = ports.lenders.resolve(live)
-    renewal = renewal_of(ports, seen)
-    access = access_of(seen.source, renewal.current)._replace(body=None)
+    resolved = ports.lenders.resolve(live)
+    renewal = renewal_of(ports, resolved)
+    access = access_of(resolved.source, renewal.current)._replace(body=None)
     try:
         fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal)
     except LookFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:
             renewal.reject()
         raise
-    if access.headers and not seen.source.detection.asks_password and asks_password(fetched.body):
+    if access.headers and not resolved.source.detection.asks_password and asks_password(fetched.body):
         renewal.reject()
     else:
         renewal.confirm()
     return fetched
 
 
-def _told(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
+def _completed(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
     """Return a draft completed from its page. Longer text and other details from the list or feed win."""
     title = draft.title or page.title
-    after = replace(
+    completed = replace(
         draft,
         title=title,
         author=draft.author or page.author,
@@ -228,9 +228,9 @@ def _told(draft: Draft, page: ItemPage, ports: Ports) -> Draft:
         fetched_at=ports.world.now(),
     )
     if len(page.content) <= len(draft.content):
-        return after
+        return completed
     return replace(
-        after,
+        completed,
         content=page.content,
         content_truncated=page.truncated,
         content_hash=page.content_hash,

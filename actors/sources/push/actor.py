@@ -33,8 +33,8 @@ from actors.sources.checks.access import SIGNED_OUT_STATUSES, RequestAccess, acc
 from actors.sources.checks.fetch import host_of, refusal
 from actors.sources.checks.source_fetch import REJECTED_HEADERS
 from actors.sources.detection import pending
-from actors.sources.detection.classify import Classification, found_by_handshake, found_stream
-from actors.sources.detection.handshake import join
+from actors.sources.detection.classify import Classification, stream_detection, websocket_detection
+from actors.sources.detection.handshake import open_session
 from actors.sources.health.notices import FailureTimer
 from actors.sources.lending import ResolvedSource
 from actors.sources.ports import LiveSource, Ports, limits_of
@@ -173,7 +173,7 @@ class PushSource:
         last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.place
         began = trio.current_time()
         try:
-            frames = await join(ports, stack, claim, opened, source.subprotocols, last_id)
+            frames = await open_session(ports, stack, claim, opened, source.subprotocols, last_id)
         except HostOpen:
             raise
         except LookFailed as error:
@@ -186,10 +186,10 @@ class PushSource:
         now, ms = ports.world.now(), round(1000 * (self._began - began))
         if source.detection.pending:
             if isinstance(frames, EventStream):
-                chosen = found_stream(url.text, frames.says)
+                chosen = stream_detection(url.text, frames.says)
             else:
-                chosen = found_by_handshake(url.text, source.subprotocols, frames.subprotocol)
-            await pending.answered(ports, self._live, Classification("push", chosen, url.text, None, now))
+                chosen = websocket_detection(url.text, source.subprotocols, frames.subprotocol)
+            await pending.store_classification(ports, self._live, Classification("push", chosen, url.text, None, now))
         self._live.count(now, Verdict.UNCHANGED)
         private = seen.source.headers is not None or ports.egress.hosts.is_internal(url.host)
         self._live.hot = connection.opened(self._live.hot, now, ms, self._status, private=private)
@@ -299,7 +299,7 @@ class PushSource:
             draw = self._chance.random()
             hot = connection.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
         if source.detection.pending:
-            hot = pending.waiting(hot, now)
+            hot = pending.with_pending_health(hot, now)
         await self._keeper.settle(hot)
         ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
         if isinstance(self._frames, EventStream) and self._frames.lines.retry is not None:

@@ -52,7 +52,7 @@ from actors.sources.registry.explainer import Explainer
 from actors.sources.registry.practice import PracticeService
 from actors.sources.registry.previewer import Previewer
 from actors.sources.registry.service import SourceService
-from actors.sources.registry.tag_defaults import Inheriting
+from actors.sources.registry.tag_defaults import TagDefaultsService
 from actors.sources.schedule.budgets import RENDERED, BudgetMonitor, adjusted_price
 from actors.sources.schedule.overdue import EVERY, OverdueMonitor
 from storage.errors import STANDSTILL, StorageError
@@ -177,7 +177,7 @@ class Registry:
         self._previewer = Previewer(ports, self.table)
         self._inquiry = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
-        self._inheriting = Inheriting(ports, self.table)
+        self._inheriting = TagDefaultsService(ports, self.table)
         self._others = ports.storage.ownership.follower(ports, self.table, self._service.locks, self._inheriting)
         self.network = Lane("requests that fetch a URL (adding, detecting, previewing)", TO_NETWORK)
         self.storage = Lane("changes and other questions about sources", TO_STORAGE)

@@ -47,20 +47,20 @@ class Explainer:
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self._ports, self._table = ports, table
 
-    async def explain(self, asked: ExplainSource) -> SourceExplanation:
+    async def explain(self, question: ExplainSource) -> SourceExplanation:
         """Return the explanation. Raises NotFound."""
-        live, view = self._table.get(asked.source), self._table.describe(asked.source)
-        stored = await self._ports.storage.sources.get(asked.source)
-        kept = trail.opened(stored.base if stored is not None else b"")
-        notes = trail.read_notes(kept.notes)
-        wanted = folded(asked.text)
-        if not wanted:
-            reasons = sentences.looks(notes)
+        live, view = self._table.get(question.source), self._table.describe(question.source)
+        stored = await self._ports.storage.sources.get(question.source)
+        memory = trail.opened(stored.base if stored is not None else b"")
+        notes = trail.read_notes(memory.notes)
+        text = folded(question.text)
+        if not text:
+            reasons = sentences.check_reasons(notes)
         else:
-            reasons = [*await self._told(asked.source, wanted), *sentences.noted(notes, wanted)]
+            reasons = [*await self._reported(question.source, text), *sentences.note_reasons(notes, text)]
             if live.source.tier.polled or not reasons:  # the log and notes are all there is on frames
-                reasons += await self._in_memory(live, kept, asked)
-        state = sentences.state(self._table.describe(asked.source), self._ports.world.now())
+                reasons += await self._in_memory(live, memory, question)
+        state = sentences.state_text(self._table.describe(question.source), self._ports.world.now())
         return SourceExplanation(view, sentences.best_first(reasons), state)
 
     async def reported_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
@@ -72,12 +72,12 @@ class Explainer:
         stored = await self._ports.storage.sources.get(source)
         base = trail.opened(stored.base).tier if stored is not None and stored.base else b""
         is_page = live.source.tier.has_diff and live.source.follow == "none"
-        told = reported_page(base) if base and is_page else None
-        if told is None or not values:
-            return told
-        return told._replace(standing=await standing_values(self._ports.world.jail, live.source, base))
+        page = reported_page(base) if base and is_page else None
+        if page is None or not values:
+            return page
+        return page._replace(standing=await standing_values(self._ports.world.jail, live.source, base))
 
-    async def _told(self, source: SourceId, wanted: str) -> list[Reason]:
+    async def _reported(self, source: SourceId, text: str) -> list[Reason]:
         """Return the newest event that reports the text, among the searched ones."""
         log = self._ports.storage.log
         at = seq_at(Millis(self._ports.world.now() + _DAY))
@@ -86,26 +86,26 @@ class Explainer:
             for stored in page.events:
                 await trio.lowlevel.checkpoint()
                 event = _event.decode(stored.body)
-                if _reports(event, wanted):
-                    return [sentences.told(event, millis_of(stored.seq))]
+                if _reports(event, text):
+                    return [sentences.reported_reason(event, millis_of(stored.seq))]
             if not page.scanned or page.scanned == at:
                 break
             at = page.scanned
         return []
 
-    async def _in_memory(self, live: LiveSource, kept: trail.StoredMemory, asked: ExplainSource) -> list[Reason]:
+    async def _in_memory(self, live: LiveSource, memory: trail.StoredMemory, question: ExplainSource) -> list[Reason]:
         """Return reasons from the tier's memory, and from a check if requested."""
-        view = self._table.describe(asked.source)
-        today, reasons = await self._today(live, asked)
+        view = self._table.describe(question.source)
+        fetched, reasons = await self._checked(live, question)
         try:
-            reasons += await BEHAVIOURS[view.source.type].search(self._ports, view, kept, asked, today)
+            reasons += await BEHAVIOURS[view.source.type].search(self._ports, view, memory, question, fetched)
         except LookFailed as failure:
             reasons.append(Reason("failed", message("It could not be read: %(reason)s.", reason=failure.reason)))
         return reasons
 
-    async def _today(self, live: LiveSource, asked: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
+    async def _checked(self, live: LiveSource, question: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
         """Check now if requested, and if neither politeness nor the host's queue forbids it."""
-        if not (asked.look and live.source.tier.polled):
+        if not (question.look and live.source.tier.polled):
             return None, []
         now = self._ports.world.now()
 
@@ -120,30 +120,30 @@ class Explainer:
             with trio.fail_after(PATIENCE):
                 return (await fetch_for_user(self._ports, live, INTERACTIVE, reader, begin)).fetched, []
         except _NotNow as error:
-            return None, [Reason("failed", error.says)]
+            return None, [Reason("failed", error.reason)]
         except trio.TooSlowError:
-            says = message("It could not be checked now: its host has a queue, or is slow.")
-            return None, [Reason("failed", says)]
+            reason = message("It could not be checked now: its host has a queue, or is slow.")
+            return None, [Reason("failed", reason)]
         except (LookFailed, UrlRefused) as error:
             failure = error if isinstance(error, LookFailed) else refusal(error)
-            says = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
-            return None, [Reason("failed", says, now)]
+            reason = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
+            return None, [Reason("failed", reason, now)]
 
 
 class _NotNow(Exception):
     """Politeness forbids a check, or the source is paused."""
 
-    def __init__(self, says: Message) -> None:
-        super().__init__(says)
-        self.says = says
+    def __init__(self, reason: Message) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
-def _reports(event: Event, wanted: str) -> bool:
+def _reports(event: Event, wanted_text: str) -> bool:
     """Return whether an event reports a text: for a page, in its difference; for an item or a frame, anywhere."""
     if event.source_type not in WITH_DIFF or (event.diff is UNSET and NEW in event.tags):
-        return holds(event.title, wanted) or wanted in folded(event.content)
+        return holds(event.title, wanted_text) or wanted_text in folded(event.content)
     if event.diff is UNSET:
         return False
     diff = event.diff
     texts = (*diff.added, *diff.removed, *(text for pair in diff.changed for text in (pair.before, pair.after)))
-    return any(holds(text, wanted) for text in texts)
+    return any(holds(text, wanted_text) for text in texts)

@@ -20,7 +20,7 @@ from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
 from actors.practice import DOCUMENTS, WHATS, What, address, named
 from actors.sources.checks.fetch import NO_VALIDATORS, practice_response
-from actors.sources.detection.classify import Classification, detection_of, found_in, refused
+from actors.sources.detection.classify import Classification, detect_body, detection_of, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.service import SourceService
@@ -84,24 +84,26 @@ class PracticeService:
             if named(live.source.url) == what:
                 await self._drop(live)  # of another address
         async with self._service.locks.hold(url):
-            there = await self._ports.storage.sources.by_url(url)
-            if there is None:
+            existing = await self._ports.storage.sources.by_url(url)
+            if existing is None:
                 return await self._make(url)
-            if there.practice is None:
+            if existing.practice is None:
                 raise Conflict(f"{url} is watched as an ordinary source: delete that first")
-            return self._table.get(there.id)
+            return self._table.get(existing.id)
 
     async def _make(self, url: str) -> LiveSource:
         now, fetched = self._ports.world.now(), practice_response(url, 0, NO_VALIDATORS)
         try:
-            finding = await found_in(self._ports, fetched)
+            finding = await detect_body(self._ports, fetched)
         except LookFailed as failure:
-            raise refused(failure, url) from None
-        kind: SourceType = "feed" if finding.type == "feed" else "html"
-        found = Classification(kind, detection_of(kind, None, finding, fetched), url, fetched, now, feed=finding.feed)
-        live = self._service.make(url, NewSource(url, tags=(f"practice:{named(url)}",), schedule="7d"), found)
+            raise domain_error(failure, url) from None
+        type: SourceType = "feed" if finding.type == "feed" else "html"
+        classification = Classification(
+            type, detection_of(type, None, finding, fetched), url, fetched, now, feed=finding.feed
+        )
+        live = self._service.make(url, NewSource(url, tags=(f"practice:{named(url)}",), schedule="7d"), classification)
         live.source = replace(live.source, practice=0)
-        await self._service.begin(live, found)
+        await self._service.begin(live, classification)
         self._table.put(live)
         return live
 

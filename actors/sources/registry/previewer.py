@@ -18,56 +18,58 @@ from actors.messages.sources import DetectUrl, PreviewSource
 from actors.ordering import KeyedLocks
 from actors.sources.checks.access import Renewal, cache_key
 from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
-from actors.sources.detection.classify import Classification, ClassifyRequest, classify, refused
+from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
 from actors.sources.page.preview import Narrowing, check_selectors, preview_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.preview import LISTEN
-from actors.sources.registry.validation import blaming_tags, check_filter, check_headers, check_rendering
+from actors.sources.registry.validation import check_filter, check_headers, check_rendering, naming_tags
 from actors.sources.tiers import BEHAVIOURS
 from storage.records.identity import Millis, SourceId
 from storage.records.source import Source
 from storage.records.tiers import SOCKETS, WITH_DIFF
 
 
-class Opening(NamedTuple):
+class UrlAccess(NamedTuple):
     """The headers and cookies for an unwatched URL, if any; lent: by another source."""
 
     headers: str | None
     renewal: Renewal
-    lent: bool = False
+    is_lent: bool = False
 
-    def judge(self, found: Classification) -> None:
+    def judge_cookies(self, classification: Classification) -> None:
         """Judge the cookies by the classification. A password field rejects only lent ones: it may be on the page that
         the user wants to watch.
         """
-        if not found.detection.asks_password:
-            self.renewal.confirm(at_once=self.lent)
-        elif self.lent:
+        if not classification.detection.asks_password:
+            self.renewal.confirm(at_once=self.is_lent)
+        elif self.is_lent:
             self.renewal.reject()
 
 
-async def opening(ports: Ports, url: Url, headers: str | None, *, reads: bool, stays: bool = False) -> Opening:
+async def access_for(
+    ports: Ports, url: Url, headers: str | None, *, may_read: bool, is_adding: bool = False
+) -> UrlAccess:
     """Return the access for a URL: its own headers, else those that a source lends.
 
-    They are lent only to callers that may read sources (`reads`), since the answer shows the page behind them; for a
-    mere preview (not `stays`), only at the lender's own origin. Adding a previewed URL continues with its renewed
+    They are lent only to callers that may read sources (`may_read`), since the answer shows the page behind them; for a
+    mere preview (not `is_adding`), only at the lender's own origin. Adding a previewed URL continues with its renewed
     cookies.
     """
     if headers is not None:
-        return Opening(headers, Renewal(ports, headers, ports.preview_cookies.get(tried_as(url, headers))))
-    lender = ports.lenders.at(url) if reads else None
-    if lender is None or not (stays or is_own(lender.source, url)):
-        return Opening(None, Renewal(ports, None, None))
-    kept = cookies_at(lender, url)
-    if kept is not None and not ports.storage.ownership.watches(lender.source):  # another node may have renewed them
+        return UrlAccess(headers, Renewal(ports, headers, ports.preview_cookies.get(cookie_key(url, headers))))
+    lender = ports.lenders.at(url) if may_read else None
+    if lender is None or not (is_adding or is_own(lender.source, url)):
+        return UrlAccess(None, Renewal(ports, None, None))
+    cookies = cookies_at(lender, url)
+    if cookies is not None and not ports.storage.ownership.watches(lender.source):  # another node may have renewed them
         stored = await ports.storage.sources.get(lender.source.id)
-        kept = kept if stored is None else kept.merge(stored.hot.cookies)
-    return Opening(lender.source.headers, Renewal(ports, lender.source.headers, kept), lent=True)
+        cookies = cookies if stored is None else cookies.merge(stored.hot.cookies)
+    return UrlAccess(lender.source.headers, Renewal(ports, lender.source.headers, cookies), is_lent=True)
 
 
-def tried_as(url: Url, headers: str) -> str:
+def cookie_key(url: Url, headers: str) -> str:
     return cache_key(f"{url.authority} {url.secure}", headers)
 
 
@@ -76,30 +78,38 @@ class Previewer:
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
         self.ports, self._table = ports, table
-        self._showing = KeyedLocks()
+        self._page_locks = KeyedLocks()
 
     async def detect(self, message: DetectUrl) -> Previewed:
         request = message.request
-        found = await self.classified(request, reads=message.reads)
-        watched = self.as_watched(found, request)
-        wish = replace(request, selector=watched.selector, ignore=watched.ignore)
-        with blaming_tags(watched):
-            shown = await BEHAVIOURS[found.type].preview(self.ports, found, wish)
-        if found.type in WITH_DIFF:
-            shown = replace(shown, part=part_shown(watched))
-        known = await self.ports.storage.sources.by_url(parse_url(request.url).text)
-        return Previewed(found.detection, shown, None if known is None else known.id)
+        classification = await self.classify_url(request, reads=message.reads)
+        effective = self.as_watched(classification, request)
+        request_shown = replace(request, selector=effective.selector, ignore=effective.ignore)
+        with naming_tags(effective):
+            preview = await BEHAVIOURS[classification.type].preview(self.ports, classification, request_shown)
+        if classification.type in WITH_DIFF:
+            preview = replace(preview, part=part_shown(effective))
+        existing = await self.ports.storage.sources.by_url(parse_url(request.url).text)
+        return Previewed(classification.detection, preview, None if existing is None else existing.id)
 
     def known(self, source: SourceId) -> Source:
         """Return a source's stored record. Raises NotFound."""
         return self._table.get(source).source
 
-    def as_watched(self, found: Classification, request: DetectRequest) -> Source:
-        made = Source(SourceId(""), request.url, found.watch_url, found.type, found.detection, found.at, found.at)
-        wished = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
-        return self.ports.tag_table.of(replace(made, **wished))
+    def as_watched(self, classification: Classification, request: DetectRequest) -> Source:
+        source = Source(
+            SourceId(""),
+            request.url,
+            classification.watch_url,
+            classification.type,
+            classification.detection,
+            classification.at,
+            classification.at,
+        )
+        settings = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
+        return self.ports.tag_table.of(replace(source, **settings))
 
-    async def classified(self, request: DetectRequest, *, reads: bool) -> Classification:
+    async def classify_url(self, request: DetectRequest, *, reads: bool) -> Classification:
         """Classify a URL for a user; a body of the last minute will do."""
         url = parse_url(request.url)
         part = Narrowing(request.selector, request.ignore)
@@ -107,27 +117,27 @@ class Previewer:
         await check_selectors(self.ports, part)
         check_headers(request.headers, socket=url.scheme in SOCKETS)
         await check_rendering(self.ports, request)
-        opens = await opening(self.ports, url, request.headers, reads=reads)
-        wanted = ClassifyRequest(
+        access = await access_for(self.ports, url, request.headers, may_read=reads)
+        classify_request = ClassifyRequest(
             request.type,
             narrowed=bool(part),
             recent=True,
             listen=LISTEN,
-            headers=opens.headers,
+            headers=access.headers,
             render=request.render,
             wait_for=request.wait_for,
         )
-        found = await classify(self.ports, url, wanted, opens.renewal)
-        opens.judge(found)
-        return found
+        classification = await classify(self.ports, url, classify_request, access.renewal)
+        access.judge_cookies(classification)
+        return classification
 
-    async def preview(self, wish: PreviewSource) -> Preview:
-        fetched, at = await self.body_of(wish.source, Narrowing(wish.selector, wish.ignore))
-        own = replace(self._table.get(wish.source).source, selector=wish.selector, ignore=wish.ignore)
-        shown = self.ports.tag_table.of(own)
-        with blaming_tags(shown):
-            page = await preview_page(self.ports, fetched, Narrowing(shown.selector, shown.ignore))
-        return Preview(at, page=page, part=part_shown(shown))
+    async def preview(self, message: PreviewSource) -> Preview:
+        fetched, at = await self.body_of(message.source, Narrowing(message.selector, message.ignore))
+        own = replace(self._table.get(message.source).source, selector=message.selector, ignore=message.ignore)
+        effective = self.ports.tag_table.of(own)
+        with naming_tags(effective):
+            page = await preview_page(self.ports, fetched, Narrowing(effective.selector, effective.ignore))
+        return Preview(at, page=page, part=part_shown(effective))
 
     async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
         """Return a source's page to show parts of. Raises Unprocessable: no page, invalid selectors; TooSoon."""
@@ -135,20 +145,20 @@ class Previewer:
         if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
         await check_selectors(self.ports, part)
-        async with self._showing.hold(live.source.url):  # a separate lock: it blocks no edit
+        async with self._page_locks.hold(live.source.url):  # a separate lock: it blocks no edit
             return await self._body(live)
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
         """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
-        claim, shelf = TurnRequest(live.source.id, interactive=True), self.ports.body_cache
+        claim, cache = TurnRequest(live.source.id, interactive=True), self.ports.body_cache
         reader = self._table.readers["html"]
         try:
-            kept = await fetch_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))
+            cached = await fetch_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))
         except TooSoon:
-            seen = self.ports.lenders.resolve(live).source
-            if (old := shelf.find(body_cache_key(seen, rendered=live.hot.rendered))) is None:
+            resolved = self.ports.lenders.resolve(live).source
+            if (expired := cache.find(body_cache_key(resolved, rendered=live.hot.rendered))) is None:
                 raise
-            kept = old
+            cached = expired
         except LookFailed as failure:
-            raise refused(failure, live.source.watch_url) from None
-        return kept.fetched, kept.at
+            raise domain_error(failure, live.source.watch_url) from None
+        return cached.fetched, cached.at

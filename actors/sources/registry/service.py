@@ -24,13 +24,13 @@ from actors.sources.checks.body_reader import BodyCheck, in_jail
 from actors.sources.checks.fetch import host_of
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.detection import pending
-from actors.sources.detection.classify import Classification, ClassifyRequest, classify, named, refused
+from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error, with_title
 from actors.sources.index import SourceIndex, as_stored, renewed
 from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, new_version
-from actors.sources.registry.previewer import opening, tried_as
-from actors.sources.registry.validation import blaming_tags, check_hours, check_rendering, check_settings, requested
+from actors.sources.registry.previewer import access_for, cookie_key
+from actors.sources.registry.validation import check_hours, check_rendering, check_settings, naming_tags, settings_from
 from actors.sources.schedule.cadence import START_INTERVAL
 from storage.errors import Duplicate, StateMoved, StorageError
 from storage.records import trail
@@ -77,7 +77,7 @@ class SourceService:
         part = Narrowing(new.selector, new.ignore)
         check_settings(new, polled=new.type in (None, *POLLED) and url.scheme not in SOCKETS)
         check_hours(new.hours)
-        requested(new)
+        settings_from(new)
         await check_rendering(self._ports, new)
         await check_selectors(self._ports, part)
         async with self.locks.hold(url.text):
@@ -86,7 +86,7 @@ class SourceService:
                 await message.reply.commit()
                 return await self._existing(existing, message)
             self._check_room()
-            opens = await opening(self._ports, url, new.headers, reads=message.reads, stays=True)
+            opens = await access_for(self._ports, url, new.headers, may_read=message.reads, is_adding=True)
             try:
                 found = await classify(
                     self._ports,
@@ -106,7 +106,7 @@ class SourceService:
                 if not (new.verify == "later" and error.may_pass):
                     raise
                 return await self._keep(url, message, error)
-            opens.judge(found)
+            opens.judge_cookies(found)
             check_settings(new, polled=found.type in POLLED)
             live = self.make(url.text, new, found, message.mark, message.by)
             live.source = await self._checked_part(live, found)
@@ -135,7 +135,7 @@ class SourceService:
         part = Narrowing(effective.selector, effective.ignore)
         if not part or found.fetched is None or found.type not in WITH_DIFF:
             return source
-        with blaming_tags(effective):
+        with naming_tags(effective):
             page = await preview_page(self._ports, found.fetched, part)
         if not (says := nothing_chosen(page, part.selector)):
             return source
@@ -145,7 +145,7 @@ class SourceService:
         """Add an unreachable URL; its actor classifies it when it answers."""
         await pending.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
-        found = pending.guess(url, message.new.type, error)
+        found = pending.provisional_detection(url, message.new.type, error)
         kept = Classification(found.type, found, url.text, None, self._ports.world.now())
         live = self.make(url.text, message.new, kept, message.mark, message.by)
         live.hot = pending.first_state(self._ports, live.effective, error)
@@ -191,7 +191,7 @@ class SourceService:
                 if not is_expected(live.source, expected):
                     raise Stale
                 try:
-                    return await self._edit(live, requested(patch), by)
+                    return await self._edit(live, settings_from(patch), by)
                 except StateMoved:  # another node has edited it
                     await self._read_back(source)
 
@@ -344,7 +344,7 @@ class SourceService:
         self, url: str, new: NewSource, found: Classification, mark: Sequence[str] = (), by: str = ""
     ) -> LiveSource:
         """Return a source that is not stored yet. mark, by: as in AddSource."""
-        now, given = self._ports.world.now(), requested(new)
+        now, given = self._ports.world.now(), settings_from(new)
         given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*new.tags, *mark))), "updated_by": by}
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
@@ -360,7 +360,7 @@ class SourceService:
         live.tags = self._ports.tag_table
         live.inherit()
         if source.headers is not None:
-            live.cookies = self._ports.preview_cookies.assign(tried_as(parse_url(url), source.headers), source.id)
+            live.cookies = self._ports.preview_cookies.assign(cookie_key(parse_url(url), source.headers), source.id)
         return live
 
     async def begin(self, live: LiveSource, found: Classification, known: int | None = None) -> None:
@@ -375,8 +375,8 @@ class SourceService:
             try:
                 reading = await reader.first(self._ports.world.jail, check, found.feed)
             except LookFailed as failure:
-                raise refused(failure, source.url) from None
-            live.source = source = named(source, reading.title)
+                raise domain_error(failure, source.url) from None
+            live.source = source = with_title(source, reading.title)
             state, drafts = first_state(found.fetched, reading, now, self._ports, live), reading.drafts
             picture = screenshot_to_store(source, found.fetched, reading, drafts, now)
         if drafts or picture is not None:

@@ -17,7 +17,7 @@ from storage.records.revision import NOTHING, is_expected
 from storage.records.source import MOST_TAGGED, TagDefaults
 
 
-class Inheriting:
+class TagDefaultsService:
     """Keeps the table of tags (`Ports.tags`) equal to storage, and applies it to the sources."""
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
@@ -25,21 +25,21 @@ class Inheriting:
         self._revision = -1
         self._reading = trio.Lock()
 
-    async def set(self, wish: SetTagDefaults) -> TagDefaults | None:
+    async def set(self, message: SetTagDefaults) -> TagDefaults | None:
         """Store a tag's defaults and apply them to its sources. Raises as SetTagDefaults does, StorageError.
 
         Retrying after a failure applies them again, even if there is nothing left to store.
         """
-        asked, store = wish.settings, self._ports.storage.tag_defaults
-        if asked is not None:
-            check_hours(asked.hours)
-            await check_selectors(self._ports, Narrowing(asked.selector, asked.ignore))
-            if len(await store.all()) >= MOST_TAGGED and await store.get(wish.tag) is None:
+        settings, store = message.settings, self._ports.storage.tag_defaults
+        if settings is not None:
+            check_hours(settings.hours)
+            await check_selectors(self._ports, Narrowing(settings.selector, settings.ignore))
+            if len(await store.all()) >= MOST_TAGGED and await store.get(message.tag) is None:
                 raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
         now = self._ports.world.now()
-        made = await store.edit(wish.tag, lambda old: changed(old, wish, now))
+        defaults = await store.edit(message.tag, lambda old: changed(old, message, now))
         await self.read()
-        return made
+        return defaults
 
     async def follow(self, revision: int) -> None:
         """Read them again if any node has changed one since `revision`. Raises StorageError."""
@@ -51,26 +51,26 @@ class Inheriting:
         async with self._reading:
             stored = self._ports.storage.tag_defaults
             revision = await stored.revision()  # first, so that a change during the reading is read again
-            found = await stored.all()
-            if not self._ports.tag_table.take(found):
+            defaults = await stored.all()
+            if not self._ports.tag_table.take(defaults):
                 changed = 0
             else:
                 changed = await self._table.reapply_defaults()
-                self._ports.world.log("registry.inherits_anew", tags=len(found), sources=changed)
+                self._ports.world.log("registry.inherits_anew", tags=len(defaults), sources=changed)
             self._revision = revision
             return changed
 
 
-def changed(old: TagDefaults | None, wish: SetTagDefaults, now: Millis) -> TagDefaults | None:
+def changed(old: TagDefaults | None, message: SetTagDefaults, now: Millis) -> TagDefaults | None:
     """Return a tag's new defaults; without a difference the old ones, with their time. Raises Stale, NotFound."""
-    fits = wish.expected in (None, NOTHING) if old is None else is_expected(old, wish.expected)
-    if not fits:
+    is_expected_version = message.expected in (None, NOTHING) if old is None else is_expected(old, message.expected)
+    if not is_expected_version:
         raise Stale
-    if wish.settings is None:
+    if message.settings is None:
         if old is None:
-            raise NotFound(f"the tag {wish.tag} has no defaults")
+            raise NotFound(f"the tag {message.tag} has no defaults")
         return None
-    kept = {} if old is None else {"managed": old.managed}
-    made = TagDefaults(wish.tag, now, updated_by=wish.by, **kept | defaults_of(wish.settings))
-    same = old is not None and replace(made, updated_at=old.updated_at, updated_by=old.updated_by) == old
-    return old if same else made
+    managed = {} if old is None else {"managed": old.managed}
+    defaults = TagDefaults(message.tag, now, updated_by=message.by, **managed | defaults_of(message.settings))
+    is_same = old is not None and replace(defaults, updated_at=old.updated_at, updated_by=old.updated_by) == old
+    return old if is_same else defaults

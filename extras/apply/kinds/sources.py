@@ -12,7 +12,7 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.messages.declaring import patch_of, record_of
 from actors.messages.requests import SECRETS, NewSource, Url, as_typed
-from actors.sources.following import read_hosts
+from actors.sources.following import parse_hosts
 from actors.sources.lending import parse_places
 from api.fields.sources import SourceRecord
 from extras.apply.kinds.kind import Kind, Names, Reference, ServiceRecord, Values
@@ -89,7 +89,7 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     with suppress(UrlRefused):  # the service reports the fault
         values["headers_for"] = parse_places(values["headers_for"])
     with suppress(UrlRefused):
-        values["follow_hosts"] = read_hosts(values["follow_hosts"])
+        values["follow_hosts"] = parse_hosts(values["follow_hosts"])
     if values["schedule"] is not None:
         values["schedule"] = interval_text(seconds_of(values["schedule"]))
     return values

@@ -19,7 +19,7 @@ from actors.messages.workers import SaveStates
 from actors.ordering import KeyedLocks
 from actors.sources.index import SourceIndex, as_stored
 from actors.sources.ports import LiveSource, Ports, new_version
-from actors.sources.registry.tag_defaults import Inheriting
+from actors.sources.registry.tag_defaults import TagDefaultsService
 from actors.world import World
 from storage.errors import STANDSTILL, StateMoved
 from storage.ownership import NOBODY
@@ -87,7 +87,7 @@ class OtherNodes:
     """The follower of changes. `locks` are those that edits here hold."""
 
     def __init__(
-        self, sharing: Sharing, ports: Ports, table: SourceIndex, locks: KeyedLocks, inheriting: Inheriting
+        self, sharing: Sharing, ports: Ports, table: SourceIndex, locks: KeyedLocks, inheriting: TagDefaultsService
     ) -> None:
         self._ports, self._sharing, self._table, self._locks = ports, sharing, table, locks
         self._inheriting = inheriting

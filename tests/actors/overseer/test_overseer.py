@@ -80,7 +80,7 @@ async def test_a_source_in_quarantine_is_the_worst_says_why_and_can_be_released(
         async with town.running() as client:
             source = await asked(client, "/v1/sources", url=FEED)
             path = f"sources/{source['id']}"
-            monkeypatch.setattr(PolledSource, "_look", broken)
+            monkeypatch.setattr(PolledSource, "_check", broken)
             await trio.sleep(2 * HOUR)
             (worst, row), *_ = (await rows(client)).items()
             assert (worst, row["state"], row["error"]) == (path, "quarantined", "ValueError: a bug")

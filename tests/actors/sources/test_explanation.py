@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from actors.egress.failures import Blame
 from actors.messages.views import PushView, SourceView
-from actors.sources.explanation import examined, next_look, parts
+from actors.sources.explanation import examine, health_parts, next_check_reason
 from actors.sources.health.score import after_failure
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
@@ -28,11 +28,11 @@ def a_view(**hot: Any) -> SourceView:
 
 
 def says(view: SourceView, *, hints: Hints = Hints(), gap: float | None = 7200.0, limits: Limits = LIMITS) -> str:  # noqa: B008
-    return str(next_look(view, limits, hints, gap, NOW))
+    return str(next_check_reason(view, limits, hints, gap, NOW))
 
 
 def test_a_new_source_loses_nothing_and_each_part_says_so() -> None:
-    found = parts(SourceRuntime())
+    found = health_parts(SourceRuntime())
     assert [part.cause for part in found] == ["reach", "yield", "partial", "stuck"]
     assert {part.left for part in found} == {1.0} and str(found[0].says) == "It answers."
     assert str(found[1].says) == "Too little is known of its usual pace to judge a silence."
@@ -40,7 +40,7 @@ def test_a_new_source_loses_nothing_and_each_part_says_so() -> None:
 
 def test_the_parts_of_a_failing_source_multiply_to_its_score() -> None:
     hot = after_failures(8)
-    found = parts(hot)
+    found = health_parts(hot)
     whole = min(part.left for part in found if part.cause != "partial")
     assert round(whole * found[2].left, 4) == hot.health.score < 1.0
     assert found[0].says == hot.health.said and "8 checks in a row have failed" in hot.health.reason
@@ -52,7 +52,7 @@ def test_unreadable_content_costs_health_under_its_own_name() -> None:
     for number in range(1, 5):
         beat = pulse.after_watching(beat, 0.0, defect=True)
         health, beat = after_failure(health, beat, Blame.CONTENT, number, NOW, "too large")
-    found = parts(replace(hot, pulse=pulse.encode(beat), health=health, last_error="too large"))
+    found = health_parts(replace(hot, pulse=pulse.encode(beat), health=health, last_error="too large"))
     assert found[2].left == health.score < 1.0
     assert str(found[2].says) == "4 of the last 20 answers could not be read: too large"
     assert found[0].left == 1.0
@@ -99,9 +99,9 @@ def test_the_mean_gap_is_reported_once_two_changes_are_known() -> None:
     for events, gap in ((1.0, None), (4.0, 900.0)):
         rhythm = Rhythm(events=events, seconds=3600.0)
         view = a_view(pace=pace.encode(Pace(rhythm)))
-        assert examined(view, LIMITS, NOW).gap == gap
+        assert examine(view, LIMITS, NOW).gap == gap
 
 
 def test_a_failure_by_throttling_costs_nothing() -> None:
     hot = after_failures(3, Blame.THROTTLED)
-    assert {part.left for part in parts(hot)} == {1.0}
+    assert {part.left for part in health_parts(hot)} == {1.0}

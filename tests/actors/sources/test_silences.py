@@ -13,7 +13,7 @@ from actors.egress.failures import LookFailed
 from actors.egress.http import FetchedResponse
 from actors.messages.views import SourceView
 from actors.sources.checks.body_reader import BodyCheck
-from actors.sources.explanation import best_first, noted
+from actors.sources.explanation import best_first, note_reasons
 from actors.sources.feed.preview import in_a_feed
 from actors.sources.feed.reader import FeedReader, mark_of
 from actors.sources.feed.seen import compare
@@ -73,7 +73,7 @@ def _has_reason(source: Source, base: bytes, notes: bytes, text: str, body: byte
     view = SourceView(source, SourceRuntime())
     spots = find_text(FindRequest(text, base, body, content_type, source.selector))
     reasons = [
-        *noted(trail.read_notes(notes), folded(text)),
+        *note_reasons(trail.read_notes(notes), folded(text)),
         *on_a_page(view, spots, Past(Millis(NOW), is_whole=True), looked=True),
     ]
     return best_first(reasons)[0].kind in REASONS
@@ -96,7 +96,7 @@ async def feeds(bodies: Sequence[bytes]) -> list[str]:
         again = compare(base, [mark_of(entry) for entry in feed.entries], number=number + 1)
         for i, entry in enumerate(feed.entries):
             known = "new" if i in again.new else "edited" if i in again.updated else "seen"
-            reason = next(noted(trail.read_notes(notes), folded(entry.title)), in_a_feed(entry, known))
+            reason = next(note_reasons(trail.read_notes(notes), folded(entry.title)), in_a_feed(entry, known))
             if entry.content not in told and reason.kind not in REASONS and not feed.cut:
                 found.append(f"{number}: {entry.content}")
     return found

@@ -106,7 +106,7 @@ def unanswered_not_read_back() -> AbstractContextManager[Any]:
         soon = Millis(self._ports.world.now() + 60_000)
         self._live.hot = replace(self._live.hot, next_look_at=soon)
 
-    return patch.object(PolledSource, "_recover", wrong)
+    return patch.object(PolledSource, "_reload", wrong)
 
 
 def recorder_crashes_at_a_lock() -> AbstractContextManager[Any]:

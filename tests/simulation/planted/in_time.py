@@ -36,9 +36,9 @@ def held_entries_vanish() -> AbstractContextManager[Any]:
     """Held entries are remembered, but never reach the log."""
     right = PolledSource._send
 
-    async def wrong(self: PolledSource, harvest: Harvest, *, looked: bool = False) -> None:
+    async def wrong(self: PolledSource, harvest: Harvest, *, checked: bool = False) -> None:
         drafts = tuple(draft for draft in harvest.drafts if "change:reset" not in draft.tags)
-        await right(self, replace(harvest, drafts=drafts), looked=looked)
+        await right(self, replace(harvest, drafts=drafts), checked=checked)
 
     return patch.object(PolledSource, "_send", wrong)
 
@@ -63,7 +63,7 @@ def alerts_read_now_and_then() -> AbstractContextManager[Any]:
 
 def reported_at_checks_only() -> AbstractContextManager[Any]:
     """Notices of a trouble come only with checks."""
-    return patch.object(FailureTimer, "_next", lambda self: math.inf)
+    return patch.object(FailureTimer, "_next_due", lambda self: math.inf)
 
 
 def reported_and_forgotten() -> AbstractContextManager[Any]:

@@ -84,13 +84,13 @@ def pending_starts_over() -> AbstractContextManager[Any]:
 
 def doubts_not_read_again() -> AbstractContextManager[Any]:
     """A page that stays doubtful is not read: it has not changed."""
-    right = actor._looked
+    right = actor._check_result
 
     def wrong(before: Any, fetched: Any, reading: Any, at: Any) -> Any:
         looked = right(before, fetched, reading, at)
         return looked if reading is None else replace(looked, validators=actor.validators_of(fetched))
 
-    return patch.object(actor, "_looked", wrong)
+    return patch.object(actor, "_check_result", wrong)
 
 
 def removals_weigh_nothing() -> AbstractContextManager[Any]:

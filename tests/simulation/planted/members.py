@@ -34,18 +34,18 @@ Plant = AbstractContextManager[Any]
 
 def reported_and_waiting() -> Plant:
     """A reported item keeps waiting for its page."""
-    return patch.object(items, "without", lambda following, done: following)
+    return patch.object(items, "remove", lambda queue, item: queue)
 
 
 def text_of_the_item_before() -> Plant:
     """An item is reported with the page fetched before its own."""
-    right, pages = item_pages._told, list[ItemPage]()
+    right, pages = item_pages._completed, list[ItemPage]()
 
     def wrong(draft: Draft, page: ItemPage, ports: Any) -> Draft:
         pages.append(page)
         return right(draft, pages[-2:][0], ports)
 
-    return patch.object(item_pages, "_told", wrong)
+    return patch.object(item_pages, "_completed", wrong)
 
 
 def hops_not_counted() -> Plant:
@@ -54,7 +54,7 @@ def hops_not_counted() -> Plant:
     def wrong(following: FollowQueue, now: Millis) -> FollowQueue:
         return following
 
-    return patch.object(items, "spent", wrong)
+    return patch.object(items, "count_fetch", wrong)
 
 
 def cookies_go_along() -> Plant:
@@ -126,7 +126,7 @@ def doubts_for_ever() -> Plant:
     def wrong(self: Renewal, *, at_once: bool = False) -> None:
         self._set(cookies.turned(self.current))
 
-    return patch.object(Renewal, "works", wrong)
+    return patch.object(Renewal, "confirm", wrong)
 
 
 def pictures_of_the_side_before() -> Plant:

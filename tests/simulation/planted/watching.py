@@ -41,13 +41,13 @@ _LATER = 24 * 3600 * 1000
 
 def validators_lost_at_a_304() -> AbstractContextManager[Any]:
     """A 304 without validators clears the known ones."""
-    right = actor._looked
+    right = actor._check_result
 
     def wrong(before: SourceRuntime, fetched: Any, reading: Any, at: Millis) -> Any:
         looked = right(before, fetched, reading, at)
         return replace(looked, validators=Validators()) if fetched.status == 304 else looked
 
-    return patch.object(actor, "_looked", wrong)
+    return patch.object(actor, "_check_result", wrong)
 
 
 def validators_sent_everywhere() -> AbstractContextManager[Any]:
@@ -161,10 +161,10 @@ def state_without_its_base() -> AbstractContextManager[Any]:
     """With events only the small part of a source's memory is committed."""
     right = PolledSource._send
 
-    async def wrong(self: PolledSource, harvest: Harvest, *, looked: bool = False) -> None:
+    async def wrong(self: PolledSource, harvest: Harvest, *, checked: bool = False) -> None:
         if harvest.drafts and harvest.state is not None:
             harvest = replace(harvest, state=replace(harvest.state, base=None))
-        await right(self, harvest, looked=looked)
+        await right(self, harvest, checked=checked)
 
     return patch.object(PolledSource, "_send", wrong)
 

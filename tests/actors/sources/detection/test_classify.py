@@ -9,7 +9,7 @@ from actors.errors import Overloaded, UrlRefused
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
 from actors.sources.checks.fetch import refusal
-from actors.sources.detection.classify import refused
+from actors.sources.detection.classify import domain_error
 from storage.records.tiers import SourceType
 from tests.actors.sources.harness import SITE, page, rss, watching
 
@@ -24,7 +24,7 @@ from tests.actors.sources.harness import SITE, page, rss, watching
 def test_a_throttled_request_reports_the_site_and_the_wait(
     status: int, wish: float | None, says: str, after: int
 ) -> None:
-    error = refused(LookFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")
+    error = domain_error(LookFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")
     assert isinstance(error, Overloaded)
     assert (str(error), error.retry_after) == (says, after)
 

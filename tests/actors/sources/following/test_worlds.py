@@ -132,22 +132,22 @@ async def test_each_item_is_reported_once_with_its_text_or_the_reason(seed: int,
 
 def _waiting_not_stored() -> AbstractContextManager[Any]:
     """The check marks items as seen but stores no waiting items, so a crash loses them."""
-    return patch.object(items, "packed", lambda following: b"")
+    return patch.object(items, "encode", lambda following: b"")
 
 
 def _told_and_waiting() -> AbstractContextManager[Any]:
     """A reported item keeps waiting."""
-    return patch.object(items, "without", lambda following, done: following)
+    return patch.object(items, "remove", lambda queue, item: queue)
 
 
 def _tried_for_ever() -> AbstractContextManager[Any]:
     """A missing page is fetched for ever, and its item is never reported."""
-    return patch.object(items, "gives_up", lambda one, now, *, for_good: False)
+    return patch.object(items, "gives_up", lambda item, now, *, is_permanent: False)
 
 
 def _given_up_at_once() -> AbstractContextManager[Any]:
     """A page that fails once is not tried again."""
-    return patch.object(items, "gives_up", lambda one, now, *, for_good: True)
+    return patch.object(items, "gives_up", lambda item, now, *, is_permanent: True)
 
 
 def _resets_told() -> AbstractContextManager[Any]:

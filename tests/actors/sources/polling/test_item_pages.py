@@ -11,7 +11,7 @@ from actors.errors import TooSoon, Unprocessable
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.sources import following as items
-from actors.sources.following import MOST_ELSEWHERE, MOST_OF_HOST, in_words
+from actors.sources.following import MOST_ELSEWHERE, MOST_OF_HOST, other_hosts_text
 from storage.records import trail
 from tests.actors.sources.harness import SITE, Origin, Watching, rss, watching
 from tests.storage.contract.builders import a_draft, a_source
@@ -53,7 +53,7 @@ def an_origin(*names: str) -> Origin:
 
 
 def waiting_of(disk: Disk, source: Any) -> items.FollowQueue:
-    return items.unpacked(trail.opened(disk.sources()[source].base).waiting)
+    return items.decode(trail.opened(disk.sources()[source].base).waiting)
 
 
 async def grown(run: Watching, origin: Origin, source: Any, *names: str) -> None:
@@ -247,13 +247,13 @@ async def test_a_host_that_rests_keeps_no_page_of_another_waiting_and_nothing_is
 def test_pages_of_other_hosts_wait_within_their_shares() -> None:
     source = a_source(1, url=URL, watch_url=URL, follow="new_links", follow_hosts=("*",))
     drafts = [a_draft("x", ("change:new",), url=f"{OTHER}/{n}", content="") for n in range(MOST_OF_HOST + 5)]
-    found = items.found(items.FollowQueue(), source, drafts, NOW)
-    assert len(found.following.waiting) == MOST_OF_HOST and len(found.elsewhere) == MOST_OF_HOST
-    assert {draft.unread for draft in found.told} == {"Too many new items on other.example wait already."}
+    found = items.enqueue(items.FollowQueue(), source, drafts, NOW)
+    assert len(found.queue.waiting) == MOST_OF_HOST and len(found.other_hosts) == MOST_OF_HOST
+    assert {draft.unread for draft in found.drafts} == {"Too many new items on other.example wait already."}
     many = [a_draft("x", ("change:new",), url=f"https://h{n}.example/x", content="") for n in range(MOST_ELSEWHERE + 5)]
-    found = items.found(items.FollowQueue(), source, many, NOW)
-    assert len(found.following.waiting) == MOST_ELSEWHERE and len(found.left) == 5
-    assert in_words(found.elsewhere[:1], found.left) == (
+    found = items.enqueue(items.FollowQueue(), source, many, NOW)
+    assert len(found.queue.waiting) == MOST_ELSEWHERE and len(found.skipped_hosts) == 5
+    assert other_hosts_text(found.other_hosts[:1], found.skipped_hosts) == (
         " 1 of them is on another host (h0.example): fetched, too."
         " 5 of them are on other hosts (h50.example, h51.example, h52.example and 2 more): not fetched."
     )

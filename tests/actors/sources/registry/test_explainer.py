@@ -12,7 +12,7 @@ from actors.errors import NotFound
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource, ExplainSource
 from actors.messages.views import SourceExplanation
-from actors.sources.explanation import noted
+from actors.sources.explanation import note_reasons
 from storage.records.identity import Millis, SourceId
 from storage.records.trail import Note, Part
 from tests.actors.sources.harness import Watching, page, rss, watching
@@ -82,7 +82,7 @@ def test_the_frequency_is_of_the_checks_that_found_a_difference() -> None:
 
     part, other = Part("Offer of the day", "a label", "k", score=0.2), Part("Else", "too little", "e")
     notes = [Note(Millis(NOW + n), "churn", "", None, 0.2, 0.5, (other, *([part] if n % 2 else []))) for n in range(10)]
-    (only,) = noted(notes, "offer of the day")
+    (only,) = note_reasons(notes, "offer of the day")
     assert str(only.says) == (
         "Seen on 28 May 2026 20:26 UTC and not reported: a label (score 0.20; the threshold is 0.50); "
         "it was added or removed in 5 of the last 10 checks with a difference."

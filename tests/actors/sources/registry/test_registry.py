@@ -508,7 +508,7 @@ async def test_the_price_of_a_check_moves_while_too_many_are_planned(autojump_cl
         return 1.0
 
     market = SimpleNamespace(price=Price(10.0))
-    ports = SimpleNamespace(market=market, settings=SimpleNamespace(looks_per_second=1.0))
+    ports = SimpleNamespace(pricing=market, settings=SimpleNamespace(looks_per_second=1.0))
     registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned, share=share))
     seen = list[float]()
     async with trio.open_nursery() as nursery:
