@@ -36,9 +36,9 @@ class DedupWindow:
         self._marks = dict.fromkeys(marks)
         self._notes = notes
         self.last_id = last_id
-        self.place = place
+        self.position = place
         """The event id after which a stream over HTTP resumes: the last one read, admitted or not."""
-        self.is_saved = self.is_place_saved = True
+        self.is_saved = self.is_position_saved = True
         """Whether the last `encode` was complete."""
 
     def __len__(self) -> int:
@@ -54,12 +54,12 @@ class DedupWindow:
         if len(self._marks) > SPAN:
             del self._marks[next(iter(self._marks))]
 
-    def move(self, place: str | None) -> None:
+    def move_to(self, position: str | None) -> None:
         """Resume after this event from now on; None: unknown."""
-        if place is not None and place != self.place:
-            self.place, self.is_saved, self.is_place_saved = place, False, False
+        if position is not None and position != self.position:
+            self.position, self.is_saved, self.is_position_saved = position, False, False
 
-    def note(self, stretch: Note) -> None:
+    def add_note(self, stretch: Note) -> None:
         self._notes = noted(self._notes, stretch)
         self.is_saved = False
 
@@ -67,17 +67,19 @@ class DedupWindow:
         """Return the bytes to save with a harvest of `fresh` frames: the newest marks."""
         most = min(SPAN, max(LEAST_SAVED, SAVED_A_FRAME * fresh))
         self.is_saved = most >= len(self._marks)
-        self.is_place_saved = True
+        self.is_position_saved = True
         marks = b"".join(list(self._marks)[-most:])
-        return sealed(StoredMemory(msgspec.msgpack.encode(_StoredWindow(marks, self.last_id, self.place)), self._notes))
+        return sealed(
+            StoredMemory(msgspec.msgpack.encode(_StoredWindow(marks, self.last_id, self.position)), self._notes)
+        )
 
 
 def decode(saved: bytes) -> DedupWindow:
     """Return the window from the bytes of `encode`; an empty one for any other bytes."""
-    kept = opened(saved)
+    stored = opened(saved)
     try:
-        found = msgspec.msgpack.decode(kept.tier, type=_StoredWindow)
+        window = msgspec.msgpack.decode(stored.tier, type=_StoredWindow)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return DedupWindow(notes=kept.notes)
-    marks = (found.marks[at : at + MARK] for at in range(0, len(found.marks) - len(found.marks) % MARK, MARK))
-    return DedupWindow(marks, found.last_id, kept.notes, found.place)
+        return DedupWindow(notes=stored.notes)
+    marks = (window.marks[at : at + MARK] for at in range(0, len(window.marks) - len(window.marks) % MARK, MARK))
+    return DedupWindow(marks, window.last_id, stored.notes, window.place)

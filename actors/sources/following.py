@@ -227,8 +227,8 @@ def next_item(queue: FollowQueue, now: Millis) -> WaitingItem | None:
 
 def count_fetch(queue: FollowQueue, now: Millis) -> FollowQueue:
     if not queue.hour <= now < queue.hour + HOUR:
-        return replace(queue, hour=now, made=1)
-    return replace(queue, made=queue.fetched + 1)
+        return replace(queue, hour=now, fetched=1)
+    return replace(queue, fetched=queue.fetched + 1)
 
 
 def remove(queue: FollowQueue, item: WaitingItem) -> FollowQueue:
@@ -237,7 +237,7 @@ def remove(queue: FollowQueue, item: WaitingItem) -> FollowQueue:
 
 def retry_later(queue: FollowQueue, item: WaitingItem, now: Millis) -> FollowQueue:
     wait = FILE_DELAY if item.file else RETRIES[min(item.attempts, len(RETRIES) - 1)]
-    later = replace(item, tries=item.attempts + 1, due=Millis(now + round(1000 * wait)))
+    later = replace(item, attempts=item.attempts + 1, due=Millis(now + round(1000 * wait)))
     return replace(queue, waiting=tuple(later if each == item else each for each in queue.waiting))
 
 

@@ -14,7 +14,7 @@ from actors.messages.requests import DetectRequest
 from actors.messages.sources import SourceQuestion, UrlQuestion
 from actors.sources.checks.body_reader import in_jail, page_deadline
 from actors.sources.detection.classify import domain_error
-from actors.sources.page.preview import Narrowing, check_selectors
+from actors.sources.page.preview import PagePart, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.previewer import Previewer
 from api.nouns import sources
@@ -44,7 +44,7 @@ class PickFromUrl(UrlQuestion):
 
     async def answer(self, previewer: Previewer) -> Picked:
         wish = self.wish
-        await check_selectors(previewer.ports, Narrowing(wish.selector, wish.ignore))
+        await check_selectors(previewer.ports, PagePart(wish.selector, wish.ignore))
         # Picking means the page, not its feed. The current choice may no longer match.
         asked = replace(self.request, type=self.request.type or "html", selector=None, ignore=())
         found = await previewer.classify_url(asked, reads=self.reads)
@@ -66,7 +66,7 @@ class PickFromSource(SourceQuestion):
 
     async def answer(self, previewer: Previewer) -> Picked:
         wish = self.wish
-        fetched, at = await previewer.body_of(self.source, Narrowing(wish.selector, wish.ignore))
+        fetched, at = await previewer.body_of(self.source, PagePart(wish.selector, wish.ignore))
         would_be = replace(previewer.known(self.source), selector=wish.selector, ignore=wish.ignore)
         return await _picked(previewer.ports, at, fetched, would_be, wish)
 

@@ -33,31 +33,31 @@ _FORMERS = 3 * _HEAD
 class EditHistory(Struct, frozen=True, array_like=True):
     """The history of an entry's text. at: the check of the last change. formers: prints reported before.
 
-    brief: consecutive replacements of one line. turns: how often a former text returned. waiting: the print of a held
-    text, there since the check `since`.
+    brief_replacements: consecutive ones of one line. returns: how often a former text returned. held_text: its print,
+    there since the check `since`.
     """
 
     at: int
     formers: bytes = b""
-    brief: int = 0
-    turns: int = 0
-    waiting: bytes = b""
+    brief_replacements: int = 0
+    returns: int = 0
+    held_text: bytes = b""
     since: int = 0
 
 
 class Edit(NamedTuple):
-    """A known entry with another text. was: the prints of its reported title and text; lines: of its lines, or b""."""
+    """A known entry with another text. reported: the prints of its title and text; lines: of its lines, or b""."""
 
-    was: bytes
+    reported: bytes
     lines: bytes
     prints: bytes
-    turns: EditHistory | None
+    history: EditHistory | None
 
     def difference(self) -> frozenset[bytes]:
         return _lines(self.lines) ^ _lines(self.prints[_HEAD:])
 
     def is_retitled(self) -> bool:
-        return self.was[:4] != self.prints[:4]
+        return self.reported[:4] != self.prints[:4]
 
     def replaces_one_line(self) -> bool:
         """Return whether exactly one line was replaced, among others that stay."""
@@ -66,36 +66,38 @@ class Edit(NamedTuple):
 
 
 class EditVerdict(NamedTuple):
-    """Whether to report an edit. waits: report it if it stays."""
+    """Whether to report an edit. is_held: report it if it stays."""
 
-    told: bool
-    waits: bool
-    turns: EditHistory | None
+    is_reported: bool
+    is_held: bool
+    history: EditHistory | None
 
 
 def judge(
-    edits: Mapping[int, Edit], compared: int, back: int, number: int, furniture: bytes
+    edits: Mapping[int, Edit], compared: int, reverted: int, number: int, furniture: bytes
 ) -> tuple[dict[int, EditVerdict], bytes]:
     """Return the verdicts on one document's edits, and the furniture's lines, updated.
 
-    compared: the known entries in it. back: held entries that returned to the reported text. number: of the check.
+    compared: the known entries in it. reverted: held entries that returned to the reported text. number: of the check.
     """
     rows = {at: edit.difference() for at, edit in edits.items() if edit.lines and not edit.is_retitled()}
     rows = {at: lines for at, lines in rows.items() if lines or len(edits[at].lines) < _MOST_LINES}
     furniture += b"".join(_in_most(rows, compared) - _lines(furniture))
-    quiet = {at for at, lines in rows.items() if lines <= _lines(furniture)}
-    at_once = back + sum(bool(edit.lines) for at, edit in edits.items() if at not in quiet)
-    doubted = at_once >= max(_FEWEST_AT_ONCE, _NEARLY_ALL * compared)
+    furniture_only = {at for at, lines in rows.items() if lines <= _lines(furniture)}
+    at_once = reverted + sum(bool(edit.lines) for at, edit in edits.items() if at not in furniture_only)
+    is_doubtful = at_once >= max(_FEWEST_AT_ONCE, _NEARLY_ALL * compared)
     verdicts = {
-        at: EditVerdict(False, False, edit.turns) if at in quiet else _judged(edit, number, doubted=doubted)
+        at: EditVerdict(False, False, edit.history)
+        if at in furniture_only
+        else _verdict(edit, number, is_doubtful=is_doubtful)
         for at, edit in edits.items()
     }
     return verdicts, furniture[-_MOST_FURNITURE:]
 
 
-def settled(turns: EditHistory, number: int) -> EditHistory:
-    """Return the turns of an entry that returned to its reported text."""
-    return replace(turns, at=number, waiting=b"") if turns.waiting else turns
+def settle(history: EditHistory, number: int) -> EditHistory:
+    """Return the history of an entry that returned to its reported text."""
+    return replace(history, at=number, held_text=b"") if history.held_text else history
 
 
 def _in_most(rows: Mapping[int, frozenset[bytes]], compared: int) -> frozenset[bytes]:
@@ -106,23 +108,23 @@ def _in_most(rows: Mapping[int, frozenset[bytes]], compared: int) -> frozenset[b
     return frozenset.union(*common) if is_most else frozenset()
 
 
-def _judged(edit: Edit, number: int, *, doubted: bool) -> EditVerdict:
+def _verdict(edit: Edit, number: int, *, is_doubtful: bool) -> EditVerdict:
     print_ = edit.prints[:_HEAD]
-    last = edit.turns or EditHistory(at=-BRIEF - 1)
-    is_change = print_ != last.waiting
+    last = edit.history or EditHistory(at=-BRIEF - 1)
+    is_change = print_ != last.held_text
     brief = number - last.at <= BRIEF
     formers = [last.formers[at : at + _HEAD] for at in range(0, len(last.formers), _HEAD)]
-    is_back = print_ in formers and (brief or last.turns > 0)
-    turns = min(last.turns + (is_change and is_back), _MOST_TURNS)
-    in_a_row = last.brief
+    is_return = print_ in formers and (brief or last.returns > 0)
+    returns = min(last.returns + (is_change and is_return), _MOST_TURNS)
+    in_a_row = last.brief_replacements
     if is_change:
-        in_a_row = last.brief + 1 if brief and edit.replaces_one_line() else 0
-    now = EditHistory(number if is_change else last.at, last.formers, in_a_row, turns)
+        in_a_row = last.brief_replacements + 1 if brief and edit.replaces_one_line() else 0
+    history = EditHistory(number if is_change else last.at, last.formers, in_a_row, returns)
     since = number if is_change else last.since
-    waits = doubted or is_back or in_a_row > MOST_BRIEF or not is_change
-    if waits and number - since < _LASTS << max(0, turns - 1):
-        return EditVerdict(False, True, replace(now, waiting=print_, since=since))
-    return EditVerdict(True, False, replace(now, formers=(last.formers + edit.was)[-_FORMERS:]))
+    is_held = is_doubtful or is_return or in_a_row > MOST_BRIEF or not is_change
+    if is_held and number - since < _LASTS << max(0, returns - 1):
+        return EditVerdict(False, True, replace(history, held_text=print_, since=since))
+    return EditVerdict(True, False, replace(history, formers=(last.formers + edit.reported)[-_FORMERS:]))
 
 
 def _lines(prints: bytes) -> frozenset[bytes]:

@@ -17,7 +17,7 @@ from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.sources.checks.source_fetch import pace_preview
 from actors.sources.detection.classify import Classification, domain_error
-from actors.sources.feed.reader import FeedReader, hints_of, mark_of, oldest_first, times_of, without_reports
+from actors.sources.feed.reader import FeedReader, fingerprint_of, hints_of, oldest_first, times_of, without_reports
 from actors.sources.feed.seen import compare
 from actors.sources.ports import Ports
 from storage.records import trail
@@ -28,14 +28,16 @@ NEWEST: Final = 10
 MOST_BACKFILL: Final = 50
 
 
-async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
+async def preview(ports: Ports, classification: Classification, request: DetectRequest) -> Preview:
     """Return the preview of a classified feed. Raises Unprocessable, Overloaded."""
-    assert found.fetched is not None and found.feed is not None, "a feed was read when it was found out"
+    assert classification.fetched is not None and classification.feed is not None, (
+        "a feed was read when it was found out"
+    )
     try:
-        feed = without_reports(found.feed, found.fetched)
+        feed = without_reports(classification.feed, classification.fetched)
     except LookFailed as failure:
-        raise domain_error(failure, found.watch_url) from None
-    pace = pace_preview(ports, found.at, hints_of(feed, found.fetched), times_of(feed.entries))
+        raise domain_error(failure, classification.watch_url) from None
+    pace = pace_preview(ports, classification.at, hints_of(feed, classification.fetched), times_of(feed.entries))
     different = list({entry.key: entry for entry in reversed(feed.entries)}.values())[::-1]
     newest = [entry for entry, _ in oldest_first([(entry, NEW) for entry in different])][::-1]
     shown = FeedPreview(
@@ -48,7 +50,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
         newest=tuple(
             DraftEvent(
                 title=entry.title,
-                url=entry.url or found.watch_url,
+                url=entry.url or classification.watch_url,
                 author=entry.author,
                 content=entry.content[:EXCERPT],
                 published_at=entry.published_at,
@@ -62,7 +64,7 @@ async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> 
         hubs=feed.hubs,
         paging=dict(feed.paging),
     )
-    return Preview(found.at, feed=shown, pace=pace)
+    return Preview(classification.at, feed=shown, pace=pace)
 
 
 NOT_IN_MEMORY = joined(
@@ -75,37 +77,39 @@ Known: TypeAlias = Literal["new", "edited", "seen"]
 
 
 async def search(
-    ports: Ports, view: SourceView, kept: trail.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
+    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
     """Return reasons that explain a text in a feed. Raises LookFailed."""
-    wanted = folded(asked.text)
-    if today is None or not kept.tier:
+    text = folded(question.text)
+    if fetched is None or not memory.tier:
         return [Reason("absent", NOT_IN_MEMORY)]
-    feed = await FeedReader(ports.settings.parse_deadline).document(ports.world.jail, today)
-    found = compare(kept.tier, [mark_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
+    feed = await FeedReader(ports.settings.parse_deadline).document(ports.world.jail, fetched)
+    comparison = compare(memory.tier, [fingerprint_of(entry) for entry in feed.entries], number=view.hot.looks + 1)
     for position, entry in enumerate(feed.entries):
         await trio.lowlevel.checkpoint()
-        if holds(entry.title, wanted) or wanted in folded(entry.content):
-            known: Known = "new" if position in found.new else "edited" if position in found.updated else "seen"
-            return [in_a_feed(entry, known)]
-    return [in_a_feed(None, "seen")]
+        if holds(entry.title, text) or text in folded(entry.content):
+            state: Known = (
+                "new" if position in comparison.new else "edited" if position in comparison.updated else "seen"
+            )
+            return [feed_reason(entry, state)]
+    return [feed_reason(None, "seen")]
 
 
-def in_a_feed(entry: Entry | None, known: Known) -> Reason:
+def feed_reason(entry: Entry | None, state: Known) -> Reason:
     if entry is None:
         return Reason("absent", message("Checked now: no entry of the feed contains it."))
     text = entry.title or entry.content
     title = text[:80]
-    if known == "seen":
-        says = message(
+    if state == "seen":
+        reason = message(
             "The entry “%(title)s” is in the feed now, and an earlier check saw it with this identity (“%(key)s”) and "
             "this text. Without an event, it was there at the first check or was held.",
             title=title,
             key=entry.key[:80],
         )
-        return Reason("there", says, text=text)
-    why = message("its text has changed since the last check")
-    if known == "new":
-        why = message("its identity is new")
-    due = "The entry “%(title)s” is in the feed now, and %(reason)s: the next check reports it."
-    return Reason("due", message(due, title=title, reason=why), text=text)
+        return Reason("there", reason, text=text)
+    change = message("its text has changed since the last check")
+    if state == "new":
+        change = message("its identity is new")
+    text_due = "The entry “%(title)s” is in the feed now, and %(reason)s: the next check reports it."
+    return Reason("due", message(text_due, title=title, reason=change), text=text)

@@ -49,32 +49,37 @@ HELD = "held (in the log as change:reset, for no alert): the feed has moved, or 
 QUIET = "not reported: its lines changed as in most entries, or take turns (an edit that stays is reported)"
 
 
-def baseline_note(feed: FeedReading, told: Sequence[Entry], at: Millis) -> Note:
-    """Return the note on the first check; `told` is the requested backfill."""
-    entries, known = feed.entries, frozenset(entry.key for entry in told)
-    rows = [*_parts(told, NEW, told=True), *_parts([e for e in entries if e.key not in known], IN_BASELINE)]
-    reason = f"First check: {len(entries)} entries were there.{_less(feed)}"
-    return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(told)))
+def baseline_note(feed: FeedReading, backfill: Sequence[Entry], at: Millis) -> Note:
+    """Return the note on the first check; `backfill`: the newest ones, as requested."""
+    entries, backfilled = feed.entries, frozenset(entry.key for entry in backfill)
+    rows = [*_parts(backfill, NEW, told=True), *_parts([e for e in entries if e.key not in backfilled], IN_BASELINE)]
+    reason = f"First check: {len(entries)} entries were there.{_omissions(feed)}"
+    return Note(at, "baseline", reason, parts=tuple(rows[:MOST_PARTS]), counts=_counts(entries, told=len(backfill)))
 
 
-def turn_note(
+def check_note(
     check: BodyCheck,
     feed: FeedReading,
-    turn: NewEntriesDecision,
+    decision: NewEntriesDecision,
     *,
     new: int,
     edited: Sequence[Entry],
     quiet: Sequence[Entry],
 ) -> Note:
     """Return the note on a later check. new: entries that were unknown. quiet: edited ones that are not reported."""
-    rows = [*_parts(turn.told, NEW, told=True), *_parts(edited, EDITED, told=True)]
-    rows += [*_parts(turn.held, HELD), *_parts(quiet, QUIET)]
-    told, held = len(turn.told) + len(edited), len(turn.held)
-    counts = _counts(feed.entries, new=new, told=told, edited=len(edited), held=held)
+    rows = [*_parts(decision.reported, NEW, told=True), *_parts(edited, EDITED, told=True)]
+    rows += [*_parts(decision.held, HELD), *_parts(quiet, QUIET)]
+    reported, held = len(decision.reported) + len(edited), len(decision.held)
+    counts = _counts(feed.entries, new=new, told=reported, edited=len(edited), held=held)
     counts |= {"quiet": len(quiet)} if quiet else {}
-    came: Came = "told" if told else "held" if held else "churn"
+    outcome: Came = "told" if reported else "held" if held else "churn"
     return Note(
-        check.at, came, _reason(counts) + _less(feed), check.since, parts=tuple(rows[:MOST_PARTS]), counts=counts
+        check.at,
+        outcome,
+        _reason(counts) + _omissions(feed),
+        check.since,
+        parts=tuple(rows[:MOST_PARTS]),
+        counts=counts,
     )
 
 
@@ -88,9 +93,9 @@ def _reason(counts: dict[str, int]) -> str:
     return f"Of {counts['entries']} entries: {', '.join(words)}."
 
 
-def _less(feed: FeedReading) -> str:
-    less = " The document ends early, so missing entries do not count as removed." if feed.cut else ""
-    return f"{less} {feed.left_out:,} more entries were left out." if feed.left_out else less
+def _omissions(feed: FeedReading) -> str:
+    text = " The document ends early, so missing entries do not count as removed." if feed.cut else ""
+    return f"{text} {feed.left_out:,} more entries were left out." if feed.left_out else text
 
 
 def _counts(entries: Sequence[Entry], **more: int) -> dict[str, int]:
@@ -113,14 +118,14 @@ _MOST_REPORTS = 3
 
 
 class NewEntriesDecision(Struct, frozen=True):
-    """The decision on unknown and renamed entries: `told` are reported; `held` are not, and a notice names them."""
+    """The decision on unknown and renamed entries: `reported` go out; `held` do not, and a notice names them."""
 
-    told: tuple[Entry, ...]
+    reported: tuple[Entry, ...]
     held: tuple[Entry, ...]
     manner: Manner
 
 
-def turn_of(
+def decide(
     count: int,
     new: Sequence[Entry],
     before: Manner,
@@ -131,16 +136,16 @@ def turn_of(
 ) -> NewEntriesDecision:
     """Decide on the new and the moved ones among `count` entries of a known feed. newest: the latest date seen."""
     if moved and 2 * len(moved) >= count - len(new):
-        held = () if before is Manner.RENAMED else tuple(moved)
-        return NewEntriesDecision(tuple(new), held, Manner.RENAMED)
+        held_entries = () if before is Manner.RENAMED else tuple(moved)
+        return NewEntriesDecision(tuple(new), held_entries, Manner.RENAMED)
     if count < FEWEST_ENTRIES or len(new) < count or was_empty:
         return NewEntriesDecision(tuple(new), (), before if before is Manner.TURNS_OVER else Manner.PLAIN)
-    later = tuple(entry for entry in new if is_later(entry, newest))
-    if len(later) >= len(new) / 2:
+    newer = tuple(entry for entry in new if is_newer(entry, newest))
+    if len(newer) >= len(new) / 2:
         return NewEntriesDecision(tuple(new), (), before)
     if before in (Manner.HELD, Manner.TURNS_OVER):
         return NewEntriesDecision(tuple(new), (), Manner.TURNS_OVER)
-    return NewEntriesDecision(later, tuple(entry for entry in new if not is_later(entry, newest)), Manner.HELD)
+    return NewEntriesDecision(newer, tuple(entry for entry in new if not is_newer(entry, newest)), Manner.HELD)
 
 
 def error_report(feed: FeedReading) -> str | None:
@@ -153,7 +158,7 @@ def error_report(feed: FeedReading) -> str | None:
     return None
 
 
-def is_later(entry: Entry, newest: Millis | None) -> bool:
+def is_newer(entry: Entry, newest: Millis | None) -> bool:
     return newest is not None and entry.published_at is not None and entry.published_at > newest
 
 
@@ -178,13 +183,13 @@ class FeedReader:
 
         Raises LookFailed, also for a bridge's error report.
         """
-        return reading_of(check, await self.document(jail, check.fetched))
+        return read_document(check, await self.document(jail, check.fetched))
 
     async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
         """Return the first reading, reusing the classification's if there is one."""
         if known is None:
             return await self.read(jail, check)
-        return reading_of(check, without_reports(known, check.fetched))
+        return read_document(check, without_reports(known, check.fetched))
 
     def forget(self, source: SourceId) -> None:
         """Do nothing: feeds share no state."""
@@ -195,7 +200,7 @@ class FeedReader:
         try:
             feed = await in_jail(jail, "look_feed", request, FeedReading, deadline=deadline)
         except LookFailed as failure:
-            raise await _lost(jail, fetched, failure) from None
+            raise await _better_failure(jail, fetched, failure) from None
         return without_reports(feed, fetched)
 
 
@@ -208,50 +213,52 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
     return replace(feed, entries=tuple(e for e in feed.entries if not _REPORT.fullmatch(e.title.strip())))
 
 
-def reading_of(check: BodyCheck, feed: FeedReading) -> BodyReading:
+def read_document(check: BodyCheck, feed: FeedReading) -> BodyReading:
     """Return the reading of a feed, compared with the memory of the last check (see `FeedReader.read`)."""
-    marks = [mark_of(entry) for entry in feed.entries]
-    found = compare(check.base, marks, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry)
-    reading = _compared(check, feed, found)
+    fingerprints = [fingerprint_of(entry) for entry in feed.entries]
+    comparison = compare(
+        check.base, fingerprints, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry
+    )
+    reading = _reading(check, feed, comparison)
     left_out = f"The feed has more entries than are read: {feed.left_out:,} were left out." if feed.left_out else ""
-    unsettled = found.unsettled or feed.cut  # the same cut document counts as whole the next time
+    unsettled = comparison.unsettled or feed.cut  # the same cut document counts as whole the next time
     return replace(reading, title=feed.title, hints=hints_of(feed, check.fetched), unsettled=unsettled, remark=left_out)
 
 
-def _compared(check: BodyCheck, feed: FeedReading, found: Comparison) -> BodyReading:
+def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> BodyReading:
     source, base, _, at, since, _ = check
-    new = [feed.entries[i] for i in found.new]
+    new = [feed.entries[i] for i in comparison.new]
     if not base:
         chosen = oldest_first([(entry, NEW_ENTRY) for entry in new])[max(0, len(new) - source.backfill) :]
         told = tuple(draft_of(source, entry, NEW_ENTRY, at) for entry, _ in chosen)
         note = baseline_note(feed, [entry for entry, _ in reversed(chosen)], at)
-        return BodyReading(told, found.memory, False, Hints(), times=times_of(new), note=note)
-    moved = [feed.entries[i] for i in found.moved]
-    count = len({entry.key for i, entry in enumerate(feed.entries) if i != found.left_out})
-    turn = turn_of(count, new, manner_of(base), found.newest or since, moved=moved, was_empty=was_empty(base))
-    held = frozenset(entry.key for entry in turn.held)
-    edited = [entry for i in found.updated if (entry := feed.entries[i]).key not in held]
-    pieces = ((turn.held, RESET), (turn.told, NEW_ENTRY), (edited, UPDATED))
+        return BodyReading(told, comparison.memory, False, Hints(), times=times_of(new), note=note)
+    moved = [feed.entries[i] for i in comparison.moved]
+    count = len({entry.key for i, entry in enumerate(feed.entries) if i != comparison.left_out})
+    decision = decide(count, new, manner_of(base), comparison.newest or since, moved=moved, was_empty=was_empty(base))
+    held = frozenset(entry.key for entry in decision.held)
+    edited = [entry for i in comparison.updated if (entry := feed.entries[i]).key not in held]
+    pieces = ((decision.held, RESET), (decision.reported, NEW_ENTRY), (edited, UPDATED))
     chosen = oldest_first([(entry, change) for entries, change in pieces for entry in entries])
     drafts = tuple(draft_of(source, entry, change, at) for entry, change in chosen)
-    if turn.held:
-        drafts = (_reset(source, turn, len(moved), at), *drafts)
-    quiet = [feed.entries[i] for i in found.quiet]
-    note = turn_note(check, feed, turn, new=len(new), edited=edited, quiet=quiet)
-    memory = with_emptiness(base if found.memory is None else found.memory, empty=not feed.entries)
-    memory = memory if found.memory is None else with_manner(memory, turn.manner)
-    changed, kept = bool(turn.told or edited), None if memory == base else memory
-    return BodyReading(drafts, kept, changed, Hints(), times=times_of(turn.told), note=note)
+    if decision.held:
+        drafts = (_reset_notice(source, decision, len(moved), at), *drafts)
+    quiet = [feed.entries[i] for i in comparison.quiet]
+    note = check_note(check, feed, decision, new=len(new), edited=edited, quiet=quiet)
+    memory = with_emptiness(base if comparison.memory is None else comparison.memory, empty=not feed.entries)
+    memory = memory if comparison.memory is None else with_manner(memory, decision.manner)
+    changed, stored = bool(decision.reported or edited), None if memory == base else memory
+    return BodyReading(drafts, stored, changed, Hints(), times=times_of(decision.reported), note=note)
 
 
-async def _lost(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
+async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
     """Return the better explanation of an unreadable body; the original failure if reading took too long."""
     if isinstance(failure, ReadingStopped):
         return failure
     return await lost_type(jail, fetched, "feed") or failure
 
 
-def mark_of(entry: Entry) -> EntryFingerprint:
+def fingerprint_of(entry: Entry) -> EntryFingerprint:
     return EntryFingerprint(
         entry.key,
         entry.fingerprint,
@@ -267,21 +274,21 @@ def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:
     return tuple(entry.published_at for entry in entries if entry.published_at is not None)
 
 
-def _reset(source: Source, turn: NewEntriesDecision, moved: int, at: Millis) -> Draft:
-    held = len(turn.held)
+def _reset_notice(source: Source, decision: NewEntriesDecision, moved: int, at: Millis) -> Draft:
+    held = len(decision.held)
     if moved:
-        says = f"{held} entries of {source.watch_url} have other ids and links: the feed has moved. "
+        text = f"{held} entries of {source.watch_url} have other ids and links: the feed has moved. "
     else:
-        says = f"{held} entries of {source.watch_url} are new at once, and nothing else is left. "
-    says += f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is reported as always."
+        text = f"{held} entries of {source.watch_url} are new at once, and nothing else is left. "
+    text += f"Each is in the log with the tag {RESET}, for no alert; whatever comes next is reported as always."
     if not moved:
-        titles = "; ".join(entry.title[:_TITLE] or entry.url for entry in turn.held[:_NAMED])
-        says += f" No alert has seen: {titles}{'; and others' if held > _NAMED else ''}."
+        titles = "; ".join(entry.title[:_TITLE] or entry.url for entry in decision.held[:_NAMED])
+        text += f" No alert has seen: {titles}{'; and others' if held > _NAMED else ''}."
     return draft(
         "source_reset",
         source.url,
         f"A feed has moved: {source.called}" if moved else f"Most of a feed is new at once: {source.called}",
-        says,
+        text,
         at,
         source_type="feed",
         of_source=source.tags,
@@ -300,10 +307,10 @@ def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
 
 
 def hints_of(feed: FeedReading, fetched: FetchedResponse) -> Hints:
-    said = feed.hints
+    hints = feed.hints
     return Hints(
         max_age=fetched.max_age or 0.0,
-        ttl=float(max(said.ttl_s or 0, said.period_s or 0)),
-        skip_hours=said.skip_hours,
-        skip_days=said.skip_days,
+        ttl=float(max(hints.ttl_s or 0, hints.period_s or 0)),
+        skip_hours=hints.skip_hours,
+        skip_days=hints.skip_days,
     )

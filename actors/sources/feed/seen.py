@@ -9,7 +9,7 @@ byte has the version, the feed's manner of changing and whether it was empty at 
 
 An entry with an unknown key may still be known: keys depend on neighbours, some feeds change an entry's guid or the
 session in its link in every response, and a move renames all. An unknown entry is matched with one that has left the
-document (see `_Finder`) if title, text and date are equal; else by an alias or its link; else if two of the three are
+document (see `_Matcher`) if title, text and date are equal; else by an alias or its link; else if two of the three are
 equal and unique. Title and text alone do not match entries with different dates.
 """
 
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from actors.sources.feed.edits import Edit, EditHistory, judge, settled
+from actors.sources.feed.edits import Edit, EditHistory, judge, settle
 from storage.records.identity import Millis
 
 KEPT = 1_000
@@ -113,7 +113,7 @@ class _Row(NamedTuple):
     mark: EntryFingerprint
     prints: bytes
 
-    def says(self, known: _KnownEntry) -> bool:
+    def has_same_text(self, known: _KnownEntry) -> bool:
         """Return whether the entry has the same title and text as a known one."""
         if known.date == _OLD:
             return known.title + known.text == bytes.fromhex(self.mark.fingerprint)
@@ -128,7 +128,7 @@ class _Memory(Struct, array_like=True):
 
     records: bytes = b""
     lines: dict[bytes, bytes] = {}
-    turns: dict[bytes, EditHistory] = {}
+    histories: dict[bytes, EditHistory] = {}
     cut: bytes = b""
     is_part: bool = False
     furniture: bytes = b""
@@ -151,70 +151,87 @@ def compare(
 
     Raises ValueError for a memory of another version.
     """
-    kept, seen = _unpack(memory)
+    stored, known_entries = _unpack(memory)
     digest = _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries)) if cut else b""
-    partial = len(entries) - 1 if cut_entry and entries and digest != kept.cut else None
-    document, newest = _Document(entries, partial), _newest(seen, now)
-    found = _Finder(seen, document, newest).found if memory else {}
-    known = {row.position: key for row in document.rows if (key := found.get(row.position) or row.key) in seen}
-    edits = {
-        row.position: Edit(seen[key][2] + seen[key][3], kept.lines.get(key, b""), row.prints, kept.turns.get(key))
-        for row in document.rows
-        if (key := known.get(row.position, b"")) in seen and not row.says(seen[key])
+    partial = len(entries) - 1 if cut_entry and entries and digest != stored.cut else None
+    document, newest = _Document(entries, partial), _newest(known_entries, now)
+    matches = _Matcher(known_entries, document, newest).matches if memory else {}
+    known_keys = {
+        row.position: key for row in document.rows if (key := matches.get(row.position) or row.key) in known_entries
     }
-    waiting = {key for key, turns in kept.turns.items() if turns.waiting}
-    back = sum(name in waiting for at, name in known.items() if at not in edits)
-    verdicts, furniture = judge(edits, sum(key in kept.lines for key in known.values()), back, number, kept.furniture)
+    edits = {
+        row.position: Edit(
+            known_entries[key][2] + known_entries[key][3],
+            stored.lines.get(key, b""),
+            row.prints,
+            stored.histories.get(key),
+        )
+        for row in document.rows
+        if (key := known_keys.get(row.position, b"")) in known_entries and not row.has_same_text(known_entries[key])
+    }
+    held = {key for key, turns in stored.histories.items() if turns.held_text}
+    reverted = sum(name in held for at, name in known_keys.items() if at not in edits)
+    verdicts, furniture = judge(
+        edits, sum(key in stored.lines for key in known_keys.values()), reverted, number, stored.furniture
+    )
     after = Comparison(
-        new=tuple(_new(document, known, seen, kept)),
-        updated=tuple(at for at, verdict in verdicts.items() if verdict.told),
+        new=tuple(_new(document, known_keys, known_entries, stored)),
+        updated=tuple(at for at, verdict in verdicts.items() if verdict.is_reported),
         memory=None,
-        moved=tuple(row.position for row in document.rows if _is_moved(row, found, seen)),
-        quiet=tuple(at for at, verdict in verdicts.items() if not verdict.told),
-        unsettled=any(verdict.waits for verdict in verdicts.values()),
+        moved=tuple(row.position for row in document.rows if _is_moved(row, matches, known_entries)),
+        quiet=tuple(at for at, verdict in verdicts.items() if not verdict.is_reported),
+        unsettled=any(verdict.is_held for verdict in verdicts.values()),
         newest=newest,
         left_out=partial,
     )
-    if memory and not (after.new or edits or found or back or kept.is_old or kept.is_part or digest != kept.cut):
+    if memory and not (
+        after.new or edits or matches or reverted or stored.is_old or stored.is_part or digest != stored.cut
+    ):
         return after
-    then = _Memory(cut=digest, furniture=furniture, is_part=cut and (not memory or kept.is_part))
+    new_memory = _Memory(cut=digest, furniture=furniture, is_part=cut and (not memory or stored.is_part))
     for row in document.rows:
-        was, verdict = known.get(row.position, row.key), verdicts.get(row.position)
-        turns = kept.turns.get(was) if verdict is None else verdict.turns
+        known_key, verdict = known_keys.get(row.position, row.key), verdicts.get(row.position)
+        turns = stored.histories.get(known_key) if verdict is None else verdict.history
         if turns is not None:
-            then.turns[row.key] = turns if verdict else settled(turns, number)
-        waits = verdict is not None and verdict.waits
-        if waits:
-            document.present[row.key] = row.now._replace(title=seen[was].title, text=seen[was].text)
-        then.lines[row.key] = kept.lines[was] if waits else row.prints[_HEAD:]
-    then.records = _pack(seen, document, frozenset(known.values()), None if partial is None else entries[partial])
-    then.lines = dict(islice((then.lines | (kept.lines | then.lines)).items(), _LINES_KEPT))
-    return after._replace(memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(then))
+            new_memory.histories[row.key] = turns if verdict else settle(turns, number)
+        is_held = verdict is not None and verdict.is_held
+        if is_held:
+            document.present[row.key] = row.now._replace(
+                title=known_entries[known_key].title, text=known_entries[known_key].text
+            )
+        new_memory.lines[row.key] = stored.lines[known_key] if is_held else row.prints[_HEAD:]
+    new_memory.records = _pack(
+        known_entries, document, frozenset(known_keys.values()), None if partial is None else entries[partial]
+    )
+    new_memory.lines = dict(islice((new_memory.lines | (stored.lines | new_memory.lines)).items(), _LINES_KEPT))
+    return after._replace(
+        memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(new_memory)
+    )
 
 
 def _new(
-    document: _Document, known: Mapping[int, bytes], seen: Mapping[bytes, _KnownEntry], kept: _Memory
+    document: _Document, known_keys: Mapping[int, bytes], known_entries: Mapping[bytes, _KnownEntry], stored: _Memory
 ) -> Iterator[int]:
     """Yield the places of new entries, except those that an older memory, or one of a cut document, can't know."""
-    last = max(known, default=-1) if kept.is_part else math.inf
+    last = max(known_keys, default=-1) if stored.is_part else math.inf
     for row in document.rows:
         # An older memory has one name for entries that share id, link and title.
-        shared = kept.is_old and any(_key(alias) in seen for alias in row.mark.aliases)
-        if row.position not in known and not shared and row.position < last:
+        shared = stored.is_old and any(_key(alias) in known_entries for alias in row.mark.aliases)
+        if row.position not in known_keys and not shared and row.position < last:
             yield row.position
 
 
-def _is_moved(row: _Row, found: Mapping[int, bytes], seen: Mapping[bytes, _KnownEntry]) -> bool:
+def _is_moved(row: _Row, matches: Mapping[int, bytes], known_entries: Mapping[bytes, _KnownEntry]) -> bool:
     """Return whether an entry has another id and another link; without an id, whether its link is elsewhere."""
-    if row.position not in found:
+    if row.position not in matches:
         return False
-    known = seen[found[row.position]]
-    return known.link != row.now.link if row.mark.has_id else known.place != row.now.place
+    entry = known_entries[matches[row.position]]
+    return entry.link != row.now.link if row.mark.has_id else entry.place != row.now.place
 
 
-def _newest(seen: Mapping[bytes, _KnownEntry], now: Millis | None) -> Millis | None:
+def _newest(known_entries: Mapping[bytes, _KnownEntry], now: Millis | None) -> Millis | None:
     latest = _OLD if now is None else now // _MINUTE + _DAY
-    newest = max((known.date for known in seen.values() if known.date < latest), default=0)
+    newest = max((known.date for known in known_entries.values() if known.date < latest), default=0)
     return Millis(newest * _MINUTE) if newest else None
 
 
@@ -236,45 +253,45 @@ class _Document:
         links = Counter(known.link for known in self.present.values())
         self._links = links
         named = len(links) - (_NONE in links)
-        self.told_apart = len(self.rows) >= FEWEST and named >= DISTINCT * len(self.rows)
+        self.has_distinct_links = len(self.rows) >= FEWEST and named >= DISTINCT * len(self.rows)
 
     def is_sole(self, link: bytes) -> bool:
         """Return whether exactly one entry of the document has this link."""
         return link != _NONE and self._links[link] == 1
 
 
-class _Finder:
-    """Matches unknown entries with known ones. found: the known key, by the position of the unknown entry.
+class _Matcher:
+    """Matches unknown entries with known ones. matches: the known key, by the position of the unknown entry.
 
     Only entries that have left the document are candidates, each once; the most reliable rule goes first.
     """
 
-    def __init__(self, seen: Mapping[bytes, _KnownEntry], document: _Document, newest: Millis | None) -> None:
-        self._seen = seen
+    def __init__(self, known: Mapping[bytes, _KnownEntry], document: _Document, newest: Millis | None) -> None:
+        self._known = known
         self._document = document
-        self._free = dict.fromkeys(key for key in seen if key not in document.present)
+        self._unmatched = dict.fromkeys(key for key in known if key not in document.present)
         self._newest = newest or 0
-        self.found: dict[int, bytes] = {}
+        self.matches: dict[int, bytes] = {}
         self._indexed: dict[tuple[object, ...], list[bytes]] = defaultdict(list)
-        self._find([row for row in document.rows if row.key not in seen])
+        self._match([row for row in document.rows if row.key not in known])
 
-    def _find(self, unknown: Sequence[_Row]) -> None:
-        if not unknown or not self._free:
+    def _match(self, unknown: Sequence[_Row]) -> None:
+        if not unknown or not self._unmatched:
             return
-        asked = frozenset(part for row in unknown for part in row.now[:4]) - {_NONE}
-        for key, known in self._seen.items():
-            if not asked.isdisjoint(known[:4]):
+        wanted_parts = frozenset(part for row in unknown for part in row.now[:4]) - {_NONE}
+        for key, known in self._known.items():
+            if not wanted_parts.isdisjoint(known[:4]):
                 for name in _names(known):
                     self._indexed[name].append(key)
-        today = (known for known in self._document.present.values() if not asked.isdisjoint(known[:4]))
+        present = (known for known in self._document.present.values() if not wanted_parts.isdisjoint(known[:4]))
         self._counts = Counter({name: len(keys) for name, keys in self._indexed.items()})
-        self._today = Counter(name for known in today for name in _names(known))
+        self._present_counts = Counter(name for known in present for name in _names(known))
         for rule in (self._same, self._by_name, self._likely):
             for row in unknown:
-                before = None if row.position in self.found else rule(row)
+                before = None if row.position in self.matches else rule(row)
                 if before is not None:
-                    self.found[row.position] = before
-                    del self._free[before]
+                    self.matches[row.position] = before
+                    del self._unmatched[before]
 
     def _same(self, row: _Row) -> bytes | None:
         """Find an entry with the same title, text and date; without dates, with both title and text, or the place."""
@@ -286,24 +303,28 @@ class _Finder:
             undated = ("whole", now.title, now.text, 0) if now.date else ("words", now.title, now.text)
             if (key := self._first(undated)) is not None:
                 return key
-        placed = self._free_with(("place", now.place)) if now.place != _NONE else ()
-        return next((key for key in placed if row.says(self._seen[key]) and not self._is_later(row, key)), None)
+        placed = self._unmatched_with(("place", now.place)) if now.place != _NONE else ()
+        return next(
+            (key for key in placed if row.has_same_text(self._known[key]) and not self._is_later(row, key)), None
+        )
 
     def _by_name(self, row: _Row) -> bytes | None:
         """Find an entry by another of its names, or by a link that only it has."""
         is_sole = self._document.is_sole(row.now.link)
         for alias in map(_key, row.mark.aliases):
-            if alias in self._free:
-                if row.says(self._seen[alias]) and not self._is_later(row, alias):
+            if alias in self._unmatched:
+                if row.has_same_text(self._known[alias]) and not self._is_later(row, alias):
                     return alias
-                if is_sole and self._seen[alias].link == row.now.link:
+                if is_sole and self._known[alias].link == row.now.link:
                     return alias
         if not is_sole:
             return None
-        linked = self._free_with(("link", row.now.link))
-        if self._document.told_apart and len(linked) == 1:
+        linked = self._unmatched_with(("link", row.now.link))
+        if self._document.has_distinct_links and len(linked) == 1:
             return linked[0]
-        return next((key for key in linked if row.says(self._seen[key]) and not self._is_later(row, key)), None)
+        return next(
+            (key for key in linked if row.has_same_text(self._known[key]) and not self._is_later(row, key)), None
+        )
 
     def _likely(self, row: _Row) -> bytes | None:
         """Find an edited entry: by date and title, date and text, or place and title."""
@@ -317,22 +338,22 @@ class _Finder:
         return next((key for name in names if self._is_rare(name) and (key := self._first(name))), None)
 
     def _is_rare(self, name: tuple[object, ...]) -> bool:
-        return self._counts[name] <= 1 and self._today[name] <= 1
+        return self._counts[name] <= 1 and self._present_counts[name] <= 1
 
     def _is_later(self, row: _Row, key: bytes) -> bool:
         """Return whether an entry is dated after a known one, and after all seen dates."""
-        known = self._seen[key]
+        known = self._known[key]
         later = known.date not in (0, _OLD) and row.now.date > known.date + 1
         return later and row.now.date * _MINUTE > self._newest
 
     def _first(self, name: tuple[object, ...]) -> bytes | None:
-        return next(iter(self._free_with(name)), None)
+        return next(iter(self._unmatched_with(name)), None)
 
-    def _free_with(self, name: tuple[object, ...]) -> list[bytes]:
+    def _unmatched_with(self, name: tuple[object, ...]) -> list[bytes]:
         keys = self._indexed.get(name)
         if not keys:
             return []
-        self._indexed[name] = free = [key for key in keys if key in self._free]
+        self._indexed[name] = free = [key for key in keys if key in self._unmatched]
         return free
 
 
@@ -395,20 +416,23 @@ def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _KnownEntry]]:
         return _Memory(is_old=True), {
             key: _KnownEntry(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old
         }
-    kept = msgspec.msgpack.decode(memory[1:], type=_Memory)
-    return kept, {key: _KnownEntry(*rest) for key, *rest in _RECORD.iter_unpack(kept.records)}
+    stored = msgspec.msgpack.decode(memory[1:], type=_Memory)
+    return stored, {key: _KnownEntry(*rest) for key, *rest in _RECORD.iter_unpack(stored.records)}
 
 
 def _pack(
-    seen: Mapping[bytes, _KnownEntry], document: _Document, known: Container[bytes], half: EntryFingerprint | None
+    known_entries: Mapping[bytes, _KnownEntry],
+    document: _Document,
+    known_keys: Container[bytes],
+    half: EntryFingerprint | None,
 ) -> bytes:
     """Return the records of a document and of the entries that left it. half: its cut entry, which has not left."""
     present = document.present
-    absent = {key: one for key, one in seen.items() if key not in present and key not in known}
+    absent = {key: one for key, one in known_entries.items() if key not in present and key not in known_keys}
     if half is not None and (key := _key(half.key)) in absent:
         present[key] = absent.pop(key)
     room = max(KEPT, 2 * len(present)) - len(present)
-    kept = list(absent.items())[-room:] if room else []
+    absent_kept = list(absent.items())[-room:] if room else []
     # Documents list the newest first, and the oldest will leave first.
-    rows = (*kept, *reversed(present.items()))
+    rows = (*absent_kept, *reversed(present.items()))
     return b"".join(_RECORD.pack(key, *one) for key, one in rows)

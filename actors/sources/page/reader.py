@@ -1,6 +1,6 @@
 """Pages without a feed: reported only when the content really changed; lists, one draft for each new item.
 
-`Neighbours` remembers the content of each host's watched pages, and shows a check the blocks that other pages share. It
+`SharedBlocks` remembers the content of each host's watched pages, and shows a check the blocks that other pages share. It
 is fed from memories that checks read and write anyway, so an unchanged page costs nothing, and it refills after a
 restart.
 """
@@ -53,7 +53,7 @@ class PageReader:
     robots = True
 
     def __init__(self, deadline: float) -> None:
-        self._neighbours, self._deadline = Neighbours(), deadline
+        self._shared_blocks, self._deadline = SharedBlocks(), deadline
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
         """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
@@ -72,97 +72,97 @@ class PageReader:
             source.ignore,
             base or None,
             noise=source.noise,
-            bar=_bar(source),
+            bar=_threshold(source),
             shared=self._shared(source, base),
             at=at,
             number=number,
-            was=_was(source) if base else "",
+            was=_original_format(source) if base else "",
         )
         if base and may_be_no_page(fetched.body):
-            await _fail_if_lost(jail, source, fetched)
+            await _raise_if_type_lost(jail, source, fetched)
         try:
             deadline = page_deadline(self._deadline, fetched.body)
-            look = await in_jail(jail, "look_page", request, PageLook, deadline=deadline)
+            result = await in_jail(jail, "look_page", request, PageLook, deadline=deadline)
         except LookFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
-                await _fail_if_lost(jail, source, fetched)
+                await _raise_if_type_lost(jail, source, fetched)
             raise
-        if look.trouble is not None:
-            raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
-        memory = None if look.memory == base else look.memory
-        changed = look.kind in {"changed", "moved"}
-        drafts = (_draft(source, look, fetched, at),) if changed else ()
+        if result.trouble is not None:
+            raise LookFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
+        memory = None if result.memory == base else result.memory
+        changed = result.kind in {"changed", "moved"}
+        drafts = (_draft(source, result, fetched, at),) if changed else ()
         if memory is not None and source.selector is None:
-            self._neighbours.learn(_host(source), source.id, memory)
-        note = None if look.kind == "unchanged" else _note(source, look, at, since)
+            self._shared_blocks.learn(_host(source), source.id, memory)
+        note = None if result.kind == "unchanged" else _note(source, result, at, since)
         return BodyReading(
             drafts,
             memory,
             changed,
             hints_of_response(fetched),
-            again_soon=look.soon,
-            unsettled=look.unsettled,
-            times=_times(fetched, at) if changed else (),
+            again_soon=result.soon,
+            unsettled=result.unsettled,
+            times=_dates(fetched, at) if changed else (),
             note=note,
-            title=look.title if look.kind != "held" else "",  # a page's temporary replacement may disappear
-            remark=look.remark,
-            watched_since=began_at(look.memory) if changed else 0,
+            title=result.title if result.kind != "held" else "",  # a page's temporary replacement may disappear
+            remark=result.remark,
+            watched_since=began_at(result.memory) if changed else 0,
         )
 
     async def _read_list(self, jail: Jail, check: BodyCheck) -> BodyReading:
         source, base, fetched, at, since, _ = check
-        part, was = (source.selector, source.ignore), _was(source) if base else ""
-        request = ListRequest(fetched.body, fetched.content_type, fetched.url, *part, base or None, was=was)
+        part, original = (source.selector, source.ignore), _original_format(source) if base else ""
+        request = ListRequest(fetched.body, fetched.content_type, fetched.url, *part, base or None, was=original)
         try:
             deadline = feed_deadline(self._deadline, fetched.body)  # large sitemaps get more
-            look = await in_jail(jail, "look_list", request, ListLook, deadline=deadline)
-            if look.trouble is not None:
-                raise LookFailed(Blame.CONTENT, f"not the page itself: {look.trouble}", status=fetched.status)
+            result = await in_jail(jail, "look_list", request, ListLook, deadline=deadline)
+            if result.trouble is not None:
+                raise LookFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
         except LookFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
-                await _fail_if_lost(jail, source, fetched)
+                await _raise_if_type_lost(jail, source, fetched)
             raise
         return BodyReading(
-            drafts_of(source, look, at),
-            look.memory,
-            changed=bool(look.new or look.bulk),
+            drafts_of(source, result, at),
+            result.memory,
+            changed=bool(result.new or result.bulk),
             hints=hints_of_response(fetched),
-            note=note_of(look, at, since) if look.memory is not None or look.new else None,
-            title=look.title,
-            remark=look.remark,
-            files=look.files,
+            note=note_of(result, at, since) if result.memory is not None or result.new else None,
+            title=result.title,
+            remark=result.remark,
+            files=result.files,
         )
 
-    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
+    async def first(self, jail: Jail, check: BodyCheck, feed: FeedReading | None) -> BodyReading:
         return await self.read(jail, check._replace(number=1))
 
     def forget(self, source: SourceId) -> None:
-        self._neighbours.forget(source)
+        self._shared_blocks.drop(source)
 
     def _shared(self, source: Source, base: bytes) -> tuple[str, ...]:
         """Return the blocks that the host's other pages share; none for a selected part of a page."""
         if not base or source.selector is not None:
             return ()
-        self._neighbours.learn(_host(source), source.id, base)
-        return self._neighbours.shared(_host(source), source.id)
+        self._shared_blocks.learn(_host(source), source.id, base)
+        return self._shared_blocks.shared(_host(source), source.id)
 
 
-async def _fail_if_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
+async def _raise_if_type_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
     """Raise LookFailed if a page has become something else, unless its type was forced."""
-    was = _was(source)
-    failure = await lost_type(jail, fetched, "html", was) if was else None
+    original = _original_format(source)
+    failure = await lost_type(jail, fetched, "html", original) if original else None
     if failure is not None:
         raise failure
 
 
-def _was(source: Source) -> str:
+def _original_format(source: Source) -> str:
     """Return the original format of a page; "" if its type was forced."""
     if source.detection.forced or source.type != source.detection.type:
         return ""
     return source.detection.format or "html"
 
 
-def _times(fetched: FetchedResponse, at: Millis) -> tuple[Millis, ...]:
+def _dates(fetched: FetchedResponse, at: Millis) -> tuple[Millis, ...]:
     """Return the page's own date of the change. Only the content decides whether it changed."""
     moment = modified(fetched.headers, at / 1000)
     return () if moment is None else (Millis(round(1000 * moment)),)
@@ -172,48 +172,48 @@ def _host(source: Source) -> str:
     return (urlsplit(source.watch_url).hostname or "").removeprefix("www.")
 
 
-def _bar(source: Source) -> float:
+def _threshold(source: Source) -> float:
     return EMIT if source.bar is None else source.bar
 
 
-def _note(source: Source, look: PageLook, at: Millis, since: Millis | None) -> Note:
-    told = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in look.weighed[:_TOLD]]
-    held = [Part(part.text, part.rule, part.key, part.came, part.score) for part in look.withheld]
-    parts = tuple(told + held)
-    is_told = look.kind in {"changed", "moved"}
-    came: Came = "told" if is_told else look.kind  # type: ignore[assignment]  # all but "unchanged"
-    if came == "baseline":
-        return Note(at, came, look.reason)
-    return Note(at, came, look.reason, since, look.score, _bar(source), parts)
+def _note(source: Source, result: PageLook, at: Millis, since: Millis | None) -> Note:
+    reported = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in result.weighed[:_TOLD]]
+    withheld = [Part(part.text, part.rule, part.key, part.came, part.score) for part in result.withheld]
+    parts = tuple(reported + withheld)
+    is_reported = result.kind in {"changed", "moved"}
+    outcome: Came = "told" if is_reported else result.kind  # type: ignore[assignment]  # all but "unchanged"
+    if outcome == "baseline":
+        return Note(at, outcome, result.reason)
+    return Note(at, outcome, result.reason, since, result.score, _threshold(source), parts)
 
 
-def _draft(source: Source, look: PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
-    if look.kind == "moved":
-        where = look.moved_to or "a login"
-        says = f"The page now leads to {where}, which is another page: {look.title}"
+def _draft(source: Source, result: PageLook, fetched: FetchedResponse, at: Millis) -> Draft:
+    if result.kind == "moved":
+        target = result.moved_to or "a login"
+        text = f"The page now leads to {target}, which is another page: {result.title}"
         title = f"A page now leads elsewhere: {source.called}"
-        told = notices.draft("source_moved", source.url, title, says, at, of_source=source.tags)
+        notice = notices.draft("source_moved", source.url, title, text, at, of_source=source.tags)
         # Readers that apply all differences continue from here.
-        return replace(told, diff=look.diff, delta=look.delta, summary=of_text(f"→ {where}"))
-    assert look.delta is not None and look.delta.ops, "a change always says what changed"
+        return replace(notice, diff=result.diff, delta=result.delta, summary=of_text(f"→ {target}"))
+    assert result.delta is not None and result.delta.ops, "a change always says what changed"
     return Draft(
         source_type="html",
         source_url=source.url,
         url=fetched.url,
-        title=look.title,
-        author=look.author,
-        content=look.content,
-        content_truncated=look.truncated,
-        content_hash=look.content_hash,
-        simhash=look.simhash,
-        tags=tuple(dict.fromkeys((*source.tags, UPDATED, *((REVERTED,) if look.reverted else ())))),
-        published_at=look.published_at,
+        title=result.title,
+        author=result.author,
+        content=result.content,
+        content_truncated=result.truncated,
+        content_hash=result.content_hash,
+        simhash=result.simhash,
+        tags=tuple(dict.fromkeys((*source.tags, UPDATED, *((REVERTED,) if result.reverted else ())))),
+        published_at=result.published_at,
         fetched_at=at,
         practice=source.practice is not None,
-        diff=look.diff,
-        delta=look.delta,
-        summary=look.summary,
-        changes=look.changes,
+        diff=result.diff,
+        delta=result.delta,
+        summary=result.summary,
+        changes=result.changes,
     )
 
 
@@ -256,7 +256,7 @@ class _Host:
     answers: dict[SourceId, tuple[str, ...]] = field(default_factory=dict)
 
 
-class Neighbours:
+class SharedBlocks:
     """The register. Deterministic: the same memories in the same order give the same answers."""
 
     def __init__(self) -> None:
@@ -264,7 +264,7 @@ class Neighbours:
         self._pages = 0
 
     def __repr__(self) -> str:
-        return f"<Neighbours {self._pages} pages of {len(self._hosts)} hosts>"
+        return f"<SharedBlocks {self._pages} pages of {len(self._hosts)} hosts>"
 
     def learn(self, host: str, source: SourceId, memory: bytes) -> None:
         """Record a page's memory, unless it is known, or the host has enough pages."""
@@ -292,7 +292,7 @@ class Neighbours:
             known.answers[source] = shared_keys(_unpacked(known.pages[other][1]) for other in others)
         return known.answers[source]
 
-    def forget(self, source: SourceId) -> None:
+    def drop(self, source: SourceId) -> None:
         for host in [host for host, known in self._hosts.items() if source in known.pages]:
             known = self._hosts[host]
             del known.pages[source]

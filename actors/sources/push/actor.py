@@ -58,13 +58,13 @@ STOPPED: Final = 86_400.0
 """Seconds before reconnecting to a stream that asked us to stop (204)."""
 
 
-def _told(seen: ResolvedSource, error: LookFailed) -> LookFailed:
+def _with_header_reason(resolved: ResolvedSource, error: LookFailed) -> LookFailed:
     """Return a failed handshake with its reason; for rejected headers the reason says only that."""
-    if seen.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
+    if resolved.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
         return error
-    whose = f"; they are those of {seen.lender}" if seen.lender else ""
-    says = f"{error.reason}: {REJECTED_HEADERS}{whose}"
-    return LookFailed(error.blame, says, status=error.status, retry_after=error.retry_after)
+    owner = f"; they are those of {resolved.lender}" if resolved.lender else ""
+    reason = f"{error.reason}: {REJECTED_HEADERS}{owner}"
+    return LookFailed(error.blame, reason, status=error.status, retry_after=error.retry_after)
 
 
 class PushSource:
@@ -73,14 +73,14 @@ class PushSource:
     def __init__(self, ports: Ports, live: LiveSource) -> None:
         self._ports = ports
         self._live = live
-        self._intake = FramePipeline(ports, live)
-        self._bell = FailureTimer(ports, live)
-        self._keeper = Committer(ports, live, self._intake, self._bell)
+        self._pipeline = FramePipeline(ports, live)
+        self._failure_timer = FailureTimer(ports, live)
+        self._committer = Committer(ports, live, self._pipeline, self._failure_timer)
         self._chance: random.Random = ports.world.chance(f"source/{live.source.id}")
         self._streak = 0
         self._frames: Frames | EventStream | None = None
-        self._began = self._beat_at = 0.0
-        self._proved = False
+        self._began_at = self._minute_end = 0.0
+        self._is_proven = False
         self._hello: deque[str] = deque()
         self._retry = 0.0
         """Seconds before the next connection, as the server wishes."""
@@ -90,7 +90,7 @@ class PushSource:
     async def run(self, child: Child) -> None:
         """Stay connected until cancelled; then commit pending admitted frames within 2 seconds."""
         try:
-            await self._stay(child)
+            await self._keep_connected(child)
         finally:
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
                 # The server would not send again what it sent before the close. Slow storage must not cost a frame:
@@ -99,46 +99,48 @@ class PushSource:
                     await self._take(self._frames, texts, within=FLUSH_WITHIN / 2)
             self._disconnected()
             with trio.move_on_after(FLUSH_WITHIN, shield=True):
-                await self._keeper.flush()
-            self._keeper.leave()
+                await self._committer.flush()
+            self._committer.stop()
 
     async def _take(self, frames: Frames | EventStream, texts: Sequence[str], *, within: float = math.inf) -> None:
         """Read frames, and move the resume position after them."""
         counts = frames.statistics()
-        await self._intake.take(texts, counts.skipped, counts.why, within=within)
+        await self._pipeline.take(texts, counts.skipped, counts.why, within=within)
         if isinstance(frames, EventStream):
-            self._intake.window.move(frames.resume_id)
+            self._pipeline.window.move_to(frames.place)
 
-    async def _stay(self, child: Child) -> None:
+    async def _keep_connected(self, child: Child) -> None:
         if self._live.uncertain_frames:
-            await self._keeper.take_over()
+            await self._committer.take_over()
         elif self._live.window is None:
-            await self._intake.recall()
+            await self._pipeline.load_window()
         now = self._ports.world.now()
         self._live.hot = progress.cap_waits(self._live.hot, now, limits_of(self._live.source, self._ports.settings))
-        await self._rest(((self._live.hot.next_look_at or now) - now) / 1000)
+        await self._wait(((self._live.hot.next_look_at or now) - now) / 1000)
         while True:
             line, gate = self._ports.egress.uplink, self._ports.pause_switch
             if gate.is_closed:
                 child.note("on hold: the service is drained", on_hold=True)
                 self._live.unconfirmed = True
-                await self._rest(await gate.wait_open(self._chance.random()))
+                await self._wait(await gate.wait_open(self._chance.random()))
             if line.down:
                 child.note("on hold: our own connection is down", on_hold=True)
                 wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
                 if wait:
-                    await self._rest(wait)
+                    await self._wait(wait)
             child.note("connecting")
             try:
-                await self._session(child)
-            except HostOpen as rest:  # no request was made, so none counts, unless the host is down
-                hot, now = replace(self._live.hot, last_error=rest.reason), self._ports.world.now()
-                if rest.failing:
-                    self._bell.on_check()
-                await self._keeper.settle(progress.host_unreachable(hot, now, rest.reason) if rest.failing else hot)
-                wait = (rest.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
+                await self._run_session(child)
+            except HostOpen as host_open:  # no request was made, so none counts, unless the host is down
+                hot, now = replace(self._live.hot, last_error=host_open.reason), self._ports.world.now()
+                if host_open.failing:
+                    self._failure_timer.on_check()
+                await self._committer.save(
+                    progress.host_unreachable(hot, now, host_open.reason) if host_open.failing else hot
+                )
+                wait = (host_open.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
             except (LookFailed, UrlRefused) as error:
-                wait = await self._over(error if isinstance(error, LookFailed) else refusal(error))
+                wait = await self._end_session(error if isinstance(error, LookFailed) else refusal(error))
             except (Unavailable, ExceptionGroup) as error:
                 if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
                     raise
@@ -147,14 +149,14 @@ class PushSource:
                 self._ports.world.log("push.parked", level="debug", source_id=self._live.source.id, error=str(error))
                 wait = self._ports.settings.cadence_floor * self._chance.uniform(0.5, 1.5)
             child.note("waiting to reconnect")
-            await self._rest(wait)
+            await self._wait(wait)
 
     # --- a connection ------------------------------------------------------------------------------------------------
 
-    async def _session(self, child: Child) -> None:
+    async def _run_session(self, child: Child) -> None:
         """Hold one connection until it ends, always with a LookFailed; process its frames."""
-        self._frames, self._proved, self._began = None, False, trio.current_time()
-        self._intake.begin()
+        self._frames, self._is_proven, self._began_at = None, False, trio.current_time()
+        self._pipeline.begin()
         url = parse_url(self._live.source.watch_url, schemes=self._live.source.tier.schemes)
         async with AsyncExitStack() as stack:
             frames = self._frames = await self._connect(stack, url)
@@ -162,37 +164,39 @@ class PushSource:
             self._hello = deque(PARTS.split(hello) if (hello := self._live.source.hello) is not None else ())
             await self._send_hello(frames)  # each further part waits for an answer
             while True:
-                await self._round(frames)
+                await self._collect(frames)
 
     async def _connect(self, stack: AsyncExitStack, url: Url) -> Frames | EventStream:
         """Shake hands. That takes one request's turn at the host; the open connection holds none."""
-        ports, source, seen = self._ports, self._live.source, self._ports.lenders.resolve(self._live)
-        renewal = renewal_of(ports, seen)
-        opened = RequestAccess(ports, url, access_of(seen.source, renewal.current), renewal)
-        window, claim = self._intake.window, TurnRequest(source.id, self._live.hot.last_look_at or 0)
-        last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.place
-        began = trio.current_time()
+        ports, source, resolved = self._ports, self._live.source, self._ports.lenders.resolve(self._live)
+        renewal = renewal_of(ports, resolved)
+        request_access = RequestAccess(ports, url, access_of(resolved.source, renewal.current), renewal)
+        window, claim = self._pipeline.window, TurnRequest(source.id, self._live.hot.last_look_at or 0)
+        last_id = window.last_id if kind_of(source.detection.content_type) == "lines" else window.position
+        started = trio.current_time()
         try:
-            frames = await open_session(ports, stack, claim, opened, source.subprotocols, last_id)
+            frames = await open_session(ports, stack, claim, request_access, source.subprotocols, last_id)
         except HostOpen:
             raise
         except LookFailed as error:
             if error.status in SIGNED_OUT_STATUSES:
                 renewal.reject()
-            raise _told(seen, error) from None
+            raise _with_header_reason(resolved, error) from None
         renewal.confirm()
-        self._began = trio.current_time()
-        self._beat_at = self._began + MINUTE
-        now, ms = ports.world.now(), round(1000 * (self._began - began))
+        self._began_at = trio.current_time()
+        self._minute_end = self._began_at + MINUTE
+        now, ms = ports.world.now(), round(1000 * (self._began_at - started))
         if source.detection.pending:
             if isinstance(frames, EventStream):
-                chosen = stream_detection(url.text, frames.says)
+                detection = stream_detection(url.text, frames.says)
             else:
-                chosen = websocket_detection(url.text, source.subprotocols, frames.subprotocol)
-            await pending.store_classification(ports, self._live, Classification("push", chosen, url.text, None, now))
+                detection = websocket_detection(url.text, source.subprotocols, frames.subprotocol)
+            await pending.store_classification(
+                ports, self._live, Classification("push", detection, url.text, None, now)
+            )
         self._live.count(now, Verdict.UNCHANGED)
-        private = seen.source.headers is not None or ports.egress.hosts.is_internal(url.host)
-        self._live.hot = connection.opened(self._live.hot, now, ms, self._status, private=private)
+        private = resolved.source.headers is not None or ports.egress.hosts.is_internal(url.host)
+        self._live.hot = connection.after_connect(self._live.hot, now, ms, self._status, private=private)
         self._live.unsaved = True
         before = self._live.push or PushView()
         self._live.push = replace(
@@ -203,66 +207,66 @@ class PushSource:
     async def _send_hello(self, frames: Frames | EventStream) -> None:
         """Send the next part of the hello, with the id of the last admitted frame."""
         if self._hello:
-            escaped = json.dumps(self._intake.window.last_id)[1:-1]
+            escaped = json.dumps(self._pipeline.window.last_id)[1:-1]
             await frames.send(self._hello.popleft().replace("{last_id}", escaped))
 
-    async def _answer(self, frames: Frames | EventStream, texts: Sequence[str]) -> Sequence[str]:
+    async def _reply(self, frames: Frames | EventStream, texts: Sequence[str]) -> Sequence[str]:
         """Answer the frames that match a reply rule; return the others. Each of these triggers a part of the hello."""
-        rest = []
+        others = []
         for text in texts:
             if (reply := reply_to(text, self._live.source.replies)) is not None:
                 await frames.send(reply)
                 continue
-            rest.append(text)
+            others.append(text)
             await self._send_hello(frames)
-        return rest
+        return others
 
-    async def _round(self, frames: Frames | EventStream) -> None:
+    async def _collect(self, frames: Frames | EventStream) -> None:
         """Take frames until a harvest is full or its first frame has waited long enough; commit it."""
         until = math.inf
-        while not self._intake.full:
+        while not self._pipeline.full:
             texts: Sequence[str] = ()
-            with trio.move_on_at(min(until, self._beat_at)) as waiting:
+            with trio.move_on_at(min(until, self._minute_end)) as waiting:
                 try:
                     texts = await frames.receive()
-                except SessionEnded:
-                    if not self._intake.pending:
+                except SessionOver:
+                    if not self._pipeline.pending:
                         raise
                     break  # the next receive raises it again
             try:
                 if self._hello or self._live.source.replies:
-                    texts = await self._answer(frames, texts)
+                    texts = await self._reply(frames, texts)
                 await self._take(frames, texts)
             except trio.Cancelled:
                 frames.push_back(texts)
                 raise
             if waiting.cancelled_caught:
                 break
-            if self._intake.pending and until == math.inf:
+            if self._pipeline.pending and until == math.inf:
                 until = trio.current_time() + LINGER
-        if self._intake.pending:
+        if self._pipeline.pending:
             self._live.count(self._ports.world.now(), Verdict.CHANGED)
-            await self._keeper.commit()
-            if not self._proved:
-                await self._prove()
-        if trio.current_time() >= self._beat_at:
-            await self._prove()
+            await self._committer.commit()
+            if not self._is_proven:
+                await self._count_minute()
+        if trio.current_time() >= self._minute_end:
+            await self._count_minute()
 
-    async def _prove(self) -> None:
+    async def _count_minute(self) -> None:
         """Count a minute of life, or the time until the first admitted frame."""
         now = trio.current_time()
-        self._proved, self._streak = True, 0
-        self._bell.on_check()
+        self._is_proven, self._streak = True, 0
+        self._failure_timer.on_check()
         minute, at = self._minute(now), self._ports.world.now()
         self._live.count(at, Verdict.NOTHING_TO_TELL if minute.frames else Verdict.UNCHANGED)
-        await self._keeper.settle(connection.lived(self._live.hot, minute, at))
-        self._keeper.keep_place()
-        self._beat_at = now + MINUTE
+        await self._committer.save(connection.after_minute(self._live.hot, minute, at))
+        self._committer.save_position()
+        self._minute_end = now + MINUTE
 
     def _minute(self, now: float) -> Minute:
         """Return the frames since the last counted minute, and begin the next."""
-        frames, unreadable, why = self._intake.counted()
-        return Minute(now - (self._beat_at - MINUTE), frames, unreadable, why)
+        frames, unreadable, why = self._pipeline.take_counts()
+        return Minute(now - (self._minute_end - MINUTE), frames, unreadable, why)
 
     # --- the end of a connection, and the way to the next ------------------------------------------------------------
 
@@ -270,11 +274,11 @@ class PushSource:
         with suppress(trio.WouldBlock):
             while True:
                 self._live.mailbox.receive_nowait()  # the connection served the requests for a check
-        self._intake.pause()
+        self._pipeline.pause()
         if self._live.push is not None:
             self._live.push = replace(self._live.push, connected_since=None, subprotocol=None)
 
-    async def _over(self, failure: LookFailed) -> float:
+    async def _end_session(self, failure: LookFailed) -> float:
         """Record how an attempt ended; return the seconds before the next."""
         self._disconnected()
         ports, source = self._ports, self._live.source
@@ -284,41 +288,41 @@ class PushSource:
                 ports.egress.uplink.answered(host)
             else:
                 failure = ports.egress.uplink.failed(host, failure)
-        self._bell.on_check(local=failure.blame is Blame.LOCAL)
+        self._failure_timer.on_check(local=failure.blame is Blame.LOCAL)
         session = self._session_counts()
-        hot, proved = self._live.hot, self._proved
-        if proved:
-            hot = connection.lived(hot, self._minute(trio.current_time()), now)
+        hot, is_proven = self._live.hot, self._is_proven
+        if is_proven:
+            hot = connection.after_minute(hot, self._minute(trio.current_time()), now)
         fault: Blame | None = failure.blame
-        orderly = proved and isinstance(failure, SessionEnded) and failure.orderly
+        orderly = is_proven and isinstance(failure, SessionOver) and failure.orderly
         self._live.count(now, Verdict.UNCHANGED if orderly else Verdict[failure.blame.name])
         if orderly:
-            hot, fault = connection.ended(hot, session, now, self._status), None
+            hot, fault = connection.after_close(hot, session, now, self._status), None
         else:
             self._streak += failure.blame is not Blame.LOCAL
             draw = self._chance.random()
-            hot = connection.failed(hot, failure, session, now, limits_of(source, ports.settings), draw)
+            hot = connection.after_failure(hot, failure, session, now, limits_of(source, ports.settings), draw)
         if source.detection.pending:
             hot = pending.with_pending_health(hot, now)
-        await self._keeper.settle(hot)
+        await self._committer.save(hot)
         ports.world.log("push.ended", source_id=source.id, blame=failure.blame.value, why=failure.reason)
         if isinstance(self._frames, EventStream) and self._frames.lines.retry is not None:
             self._retry = min(self._frames.lines.retry, connection.LONGEST_DELAY)
-        stops = STOPPED if failure.status == HTTPStatus.NO_CONTENT else 0.0
+        pause = STOPPED if failure.status == HTTPStatus.NO_CONTENT else 0.0
         return max(
-            stops, self._retry, connection.delay(self._live.hot, self._streak, fault, now, self._chance.random())
+            pause, self._retry, connection.delay(self._live.hot, self._streak, fault, now, self._chance.random())
         )
 
     def _session_counts(self) -> Session:
-        seconds = trio.current_time() - self._began
+        seconds = trio.current_time() - self._began_at
         if self._frames is None:
             return Session(0, 0, 0, seconds)
         counts = self._frames.statistics()
-        return Session(counts.received, self._intake.admitted, counts.size, seconds)
+        return Session(counts.received, self._pipeline.admitted, counts.size, seconds)
 
-    async def _rest(self, wait: float) -> None:
+    async def _wait(self, wait: float) -> None:
         """Wait this many seconds; a request for a check ends the wait."""
         if wait <= 0:
             return
-        self._live.hot = connection.waiting(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
-        await self._bell.sleep(wait, self._keeper.tell)
+        self._live.hot = connection.scheduled(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))
+        await self._failure_timer.sleep(wait, self._committer.send)

@@ -33,27 +33,27 @@ class Committer:
     unsure: the last harvest may or may not be committed. asking: the recorder has a harvest. taken: its frames.
     """
 
-    def __init__(self, ports: Ports, live: LiveSource, intake: FramePipeline, bell: FailureTimer) -> None:
+    def __init__(self, ports: Ports, live: LiveSource, pipeline: FramePipeline, failure_timer: FailureTimer) -> None:
         self._ports = ports
         self._live = live
-        self._intake = intake
-        self._bell = bell
-        self._unsure = self._asking = False
-        self._taken: Sequence[tuple[bytes, str, Draft]] = ()
+        self._pipeline = pipeline
+        self._failure_timer = failure_timer
+        self._is_uncertain = self._is_sending = False
+        self._sent_frames: Sequence[tuple[bytes, str, Draft]] = ()
 
-    async def settle(self, after: SourceRuntime) -> None:
+    async def save(self, after: SourceRuntime) -> None:
         """Keep a state, with its notice if there is one. An uncommitted notice is retried with the next state."""
-        health, said = self._bell.due_notices(self._live.hot.health, after.health, self._ports.world.now())
-        await self.tell(replace(after, health=health), said)
+        health, notices = self._failure_timer.due_notices(self._live.hot.health, after.health, self._ports.world.now())
+        await self.send(replace(after, health=health), notices)
 
-    async def tell(self, after: SourceRuntime, said: tuple[Draft, ...]) -> None:
+    async def send(self, after: SourceRuntime, notices: tuple[Draft, ...]) -> None:
         """Keep a state and commit its notices; without an answer, read from storage whether they were.
 
         Until then no other task may save the state, or a crash would lose the notice.
         """
-        if not said:
+        if not notices:
             self._live.hot, self._live.unsaved = after, True
-        elif await self._send(said, 0, after) or await self._is_told(after):
+        elif await self._send(notices, 0, after) or await self._is_committed(after):
             self._live.hot = after
         else:
             before = self._live.hot.health
@@ -61,51 +61,51 @@ class Committer:
             self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def take_over(self) -> None:
-        self._intake.restore(self._live.uncertain_frames)
-        self._live.uncertain_frames, self._unsure = (), True
+        self._pipeline.restore(self._live.uncertain_frames)
+        self._live.uncertain_frames, self._is_uncertain = (), True
         await self.commit()
 
     async def commit(self) -> None:
-        while self._intake.pending:
-            if self._unsure:
+        while self._pipeline.pending:
+            if self._is_uncertain:
                 await trio.sleep(AGAIN)
             await self.flush()
 
     async def flush(self) -> None:
         """Try once to commit the pending frames. If cancelled, they are still pending or with the recorder."""
-        if self._taken:  # cancelled before: pending frames must not be stored with a window that includes these
+        if self._sent_frames:  # cancelled before: pending frames must not be stored with a window that includes these
             return
-        if self._unsure:
+        if self._is_uncertain:
             try:
-                await self._intake.recall()
+                await self._pipeline.load_window()
             except StorageError:
                 return
-            self._unsure = False
-        taken = self._taken = self._intake.drop()
+            self._is_uncertain = False
+        taken = self._sent_frames = self._pipeline.take_pending()
         if taken and not await self._send(tuple(draft for _, _, draft in taken), len(taken)):
-            self._intake.restore(taken)
-            self._unsure = True
-        self._taken = ()
+            self._pipeline.restore(taken)
+            self._is_uncertain = True
+        self._sent_frames = ()
 
-    def leave(self) -> None:
+    def stop(self) -> None:
         """Save the whole window if the last harvest saved only a part; leave uncertain frames to the next run."""
         window = self._live.window
-        if self._unsure or self._asking:
-            self._live.uncertain_frames = (*self._taken, *self._intake.drop())
+        if self._is_uncertain or self._is_sending:
+            self._live.uncertain_frames = (*self._sent_frames, *self._pipeline.take_pending())
         elif window is not None and not window.is_saved:
             self._save(window.encode(len(window)))
 
-    def keep_place(self) -> None:
+    def save_position(self) -> None:
         """Save a resume position that advanced without a harvest."""
         window = self._live.window
-        if window is not None and not (window.is_place_saved or self._unsure or self._asking):
+        if window is not None and not (window.is_position_saved or self._is_uncertain or self._is_sending):
             self._save(window.encode(0))
 
     def _save(self, base: bytes) -> None:
         with suppress(MailboxFull):  # the place saved before holds, and later frames may come again
             self._ports.recorder.send_nowait(SaveStates((replace(self._live.state_to_save(), base=base),)))
 
-    async def _is_told(self, after: SourceRuntime) -> bool:
+    async def _is_committed(self, after: SourceRuntime) -> bool:
         try:
             stored = await self._ports.storage.sources.get(self._live.source.id)
         except StorageError:
@@ -116,18 +116,18 @@ class Committer:
 
     async def _send(self, drafts: tuple[Draft, ...], fresh: int, hot: SourceRuntime | None = None) -> bool:
         source = self._live.source.id
-        base = self._intake.window.encode(fresh) if fresh else None
+        base = self._pipeline.window.encode(fresh) if fresh else None
         since, version = self._live.version, new_version(self._ports.world)
         sent = replace(self._live.hot if hot is None else hot, tally=self._live.tally, cookies=self._live.cookies.text)
         state = SourceState(source, sent, base, since, version)
         self._live.unsaved = False  # else a sweep would save the older state after this one
-        self._asking = True
+        self._is_sending = True
         try:
             await self._ports.recorder.ask(lambda reply: Record(Harvest(source, drafts, state), reply))
         except (Unanswered, StorageError) as error:
             self._ports.world.log("harvest.unacknowledged", source_id=source, error=str(error))
-            self._asking, self._live.unsaved = False, True
+            self._is_sending, self._live.unsaved = False, True
             return False
-        self._asking, self._live.version = False, version
+        self._is_sending, self._live.version = False, version
         self._live.mark_stored(sent)
         return True

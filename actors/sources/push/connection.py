@@ -51,7 +51,9 @@ class Session(Struct, frozen=True):
     seconds: float
 
 
-def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, private: bool = False) -> SourceRuntime:
+def after_connect(
+    hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, private: bool = False
+) -> SourceRuntime:
     """Return the memory after a handshake that took so many milliseconds."""
     row = look(now, Verdict.UNCHANGED, status, ms=ms)
     return replace(
@@ -67,39 +69,39 @@ def opened(hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, priva
     )
 
 
-def lived(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
+def after_minute(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
     """Return the memory after a minute of a proved connection, or the last part of one."""
     defect = minute.unreadable > 0 and minute.unreadable >= minute.frames
-    beat = silence.after_watching(silence.decode(hot.pulse), minute.seconds, defect=defect)
+    silences = silence.after_watching(silence.decode(hot.pulse), minute.seconds, defect=defect)
     if minute.frames > minute.unreadable:
-        beat = silence.after_change(beat)
-    judged, beat = score.after_success(hot.health, beat, why=minute.why if defect else "")
+        silences = silence.after_change(silences)
+    health, silences = score.after_success(hot.health, silences, why=minute.why if defect else "")
     return replace(
         hot,
         breaker=BreakerState(),
-        health=judged,
-        scores=scored(hot.scores, day_of(now), judged.score),
+        health=health,
+        scores=scored(hot.scores, day_of(now), health.score),
         not_before=None,
         last_look_at=now,
         last_success_at=now,
-        pulse=silence.encode(beat),
+        pulse=silence.encode(silences),
     )
 
 
-def ended(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) -> SourceRuntime:
+def after_close(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) -> SourceRuntime:
     """Return the memory after a proved connection that its server ended properly."""
     verdict = Verdict.UNCHANGED
     if session.frames:
         verdict = Verdict.CHANGED if session.admitted else Verdict.NOTHING_TO_TELL
-    return _trailed(hot, verdict, status, session, now)
+    return _with_row(hot, verdict, status, session, now)
 
 
-def failed(  # noqa: PLR0917  # as progress.failed
+def after_failure(  # noqa: PLR0917  # as progress.failed
     hot: SourceRuntime, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float
 ) -> SourceRuntime:
     """Return the memory after a failed handshake, or an improper end."""
     after = progress.failed(hot, failure, now, limits, draw)
-    return _trailed(after, Verdict[failure.blame.name], failure.status, session, now)
+    return _with_row(after, Verdict[failure.blame.name], failure.status, session, now)
 
 
 def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, draw: float) -> float:
@@ -116,13 +118,13 @@ def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, dra
     return wait
 
 
-def waiting(hot: SourceRuntime, due: Millis) -> SourceRuntime:
+def scheduled(hot: SourceRuntime, due: Millis) -> SourceRuntime:
     """Return the memory of a source that retries at `due`, with the breaker showing the same time."""
     breaker = hot.breaker if hot.breaker.state == "closed" else replace(hot.breaker, retry_at=due)
     return replace(hot, next_look_at=due, breaker=breaker)
 
 
-def _trailed(hot: SourceRuntime, verdict: Verdict, status: int | None, session: Session, now: Millis) -> SourceRuntime:
+def _with_row(hot: SourceRuntime, verdict: Verdict, status: int | None, session: Session, now: Millis) -> SourceRuntime:
     row = look(now, verdict, status, size=session.size, ms=round(session.seconds * 1000))
     return replace(hot, trail=noted(hot.trail, row))
 
@@ -158,9 +160,9 @@ def reply_to(message: str, rules: Sequence[str]) -> str | None:
     """
     if not rules or len(message) > _LONGEST:
         return None
-    said = _SIGNS.sub(r"\1", message.strip())
+    normalized = _SIGNS.sub(r"\1", message.strip())
     for rule in rules:
         pattern, text = _rule(rule)
-        if found := pattern.fullmatch(said):
+        if found := pattern.fullmatch(normalized):
             return text.replace("*", found[1])
     return None

@@ -48,11 +48,11 @@ class FramePipeline:
         self._ports = ports
         self._live = live
         self._version = -1
-        self._wanted = ports.admission.wanted(live.source)
+        self._filter = ports.admission.wanted(live.source)
         self._skipped = self._frames = self._unreadable = self.admitted = 0
-        self._why = ""
+        self._unreadable_reason = ""
         self._since = self._noted_at = ports.world.now()
-        self._stretch: Counter[str] = Counter()
+        self._listening: Counter[str] = Counter()
         self.pending: list[tuple[bytes, str, Draft]] = []
         """(mark, own id, draft), in order of arrival."""
         self.size = 0
@@ -73,34 +73,34 @@ class FramePipeline:
 
     def pause(self) -> None:
         now = self._ports.world.now()
-        if self._stretch:
+        if self._listening:
             self._write_note(now)
-        self._stretch, self._since = Counter(), now
+        self._listening, self._since = Counter(), now
 
-    def counted(self) -> tuple[int, int, str]:
+    def take_counts(self) -> tuple[int, int, str]:
         """Return the frames since the last call or `begin`, the unreadable ones among them, and why."""
-        found = self._frames, self._unreadable, self._why
+        counts = self._frames, self._unreadable, self._unreadable_reason
         self._frames = self._unreadable = 0
-        return found
+        return counts
 
-    async def recall(self) -> None:
+    async def load_window(self) -> None:
         """Read the window back from storage; keep only pending frames that are not in it."""
         stored = await self._ports.storage.sources.get(self._live.source.id)
         window = self._live.window = decode(stored.base) if stored is not None else DedupWindow()
         if stored is not None:
             self._live.version = stored.version
-        kept = [each for each in self.pending if each[0] not in window]
-        self.drop()
-        for each in kept:
+        unsaved = [each for each in self.pending if each[0] not in window]
+        self.take_pending()
+        for each in unsaved:
             self._keep(*each)
 
-    def drop(self) -> Sequence[tuple[bytes, str, Draft]]:
+    def take_pending(self) -> Sequence[tuple[bytes, str, Draft]]:
         taken, self.pending, self.size = self.pending, [], 0
         return taken
 
-    def restore(self, taken: Sequence[tuple[bytes, str, Draft]]) -> None:
+    def restore(self, frames: Sequence[tuple[bytes, str, Draft]]) -> None:
         """Put back the result of `drop`."""
-        self.pending = [*taken, *self.pending]
+        self.pending = [*frames, *self.pending]
         self.size = sum(len(draft.content) for _, _, draft in self.pending)
 
     async def take(self, texts: Sequence[str], skipped: int, why: str = "", *, within: float = math.inf) -> None:
@@ -115,20 +115,20 @@ class FramePipeline:
         now, before, spent = self._ports.world.now(), len(self.pending), 0.0
         counts = {"duplicates": 0, "filtered": 0, "unreadable": skipped - self._skipped, "admitted": 0}
         if skipped > self._skipped:
-            self._skipped, self._why = skipped, why
-        if self._wanted.nothing:
+            self._skipped, self._unreadable_reason = skipped, why
+        if self._filter.nothing:
             counts["filtered"], texts = len(texts), ()
         for text in texts:
             try:
                 events = await self._read(text)
             except (ContentError, LookFailed) as error:
                 counts["unreadable"] += 1
-                self._why = error.reason
+                self._unreadable_reason = error.reason
                 continue
             spent += len(text) / _FRAME_SIZE
             for event in events:
                 counts[await self._judge(event, now)] += 1
-                spent += 1 + self._wanted.cost / _FRAME_QUERIES
+                spent += 1 + self._filter.cost / _FRAME_QUERIES
                 if spent > _STEP:
                     spent = 0.0
                     await trio.lowlevel.cancel_shielded_checkpoint()
@@ -147,15 +147,15 @@ class FramePipeline:
                 await trio.sleep(_AGAIN)
         if self._version != admission.version:
             self._version = admission.version
-            self._wanted = admission.wanted(self._live.source)
+            self._filter = admission.wanted(self._live.source)
 
     async def _judge(self, frame: Frame, now: Millis) -> str:
         """Return the counter of a frame; if admitted, it is also pending."""
         if frame.mark in self.window:
             return "duplicates"
         if len(frame.content) > MOST_SMALL:
-            await self._wanted.prepare(frame.content)
-        if not self._wanted.admits(frame.title, frame.content, frame.tags):
+            await self._filter.prepare(frame.content)
+        if not self._filter.admits(frame.title, frame.content, frame.tags):
             return "filtered"
         draft = draft_of(self._live.source, frame if frame.content_hash else told(frame), NEW, now)
         self._keep(frame.mark, frame.id, draft)
@@ -175,7 +175,7 @@ class FramePipeline:
 
     def _note(self, now: Millis, counts: Mapping[str, int]) -> None:
         """Add to the stretch of listening, and write its note from time to time."""
-        self._stretch.update(counts)
+        self._listening.update(counts)
         if now - self._since >= _LONGEST_STRETCH:
             self.pause()
         elif now - self._noted_at >= _NOTE_EVERY:
@@ -183,21 +183,21 @@ class FramePipeline:
 
     def _write_note(self, now: Millis) -> None:
         self._noted_at = now
-        self.window.note(Note(self._since, "stretch", "", counts=dict(self._stretch), until=now))
+        self.window.add_note(Note(self._since, "stretch", "", counts=dict(self._listening), until=now))
 
     def _count(self, now: Millis, frames: int, admitted: int, counts: dict[str, int]) -> None:
         self._frames += frames
         self._unreadable += counts["unreadable"]
         self.admitted += admitted
         self._note(now, {"frames": frames, **counts})
-        live, seen = self._live, self._live.push or PushView()
+        live, view = self._live, self._live.push or PushView()
         live.push = replace(
-            seen,
-            frames=seen.frames + frames,
-            admitted=seen.admitted + admitted,
-            duplicates=seen.duplicates + counts["duplicates"],
-            filtered=seen.filtered + counts["filtered"],
-            unreadable=seen.unreadable + counts["unreadable"],
+            view,
+            frames=view.frames + frames,
+            admitted=view.admitted + admitted,
+            duplicates=view.duplicates + counts["duplicates"],
+            filtered=view.filtered + counts["filtered"],
+            unreadable=view.unreadable + counts["unreadable"],
         )
         hot = live.hot
         live.hot = replace(

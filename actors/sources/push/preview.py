@@ -31,55 +31,57 @@ LISTEN: Final = 3.0
 _NOBODY: Final = SourceId("")
 
 
-async def preview(ports: Ports, found: Classification, asked: DetectRequest) -> Preview:
-    greeting, url = found.greeting, found.watch_url
+async def preview(ports: Ports, classification: Classification, asked: DetectRequest) -> Preview:
+    greeting, url = classification.greeting, classification.watch_url
     assert greeting is not None, "its first frames were waited for"
-    source = Source(_NOBODY, url, url, "push", found.detection, found.at, found.at, filter=asked.filter)
+    source = Source(
+        _NOBODY, url, url, "push", classification.detection, classification.at, classification.at, filter=asked.filter
+    )
     await ports.admission.refresh()
-    wanted = ports.admission.wanted(source)
-    shown: list[DraftEvent] = []
+    filter = ports.admission.wanted(source)
+    events: list[DraftEvent] = []
     for text in greeting.frames:
         request = FrameRequest(str(text), url, name_of(text))
         try:
             frames = await in_jail(ports.world.jail, "frame", request, list[Frame])
         except LookFailed:
             continue  # an unreadable frame becomes no event either
-        for frame in frames[: MOST_FRAMES - len(shown)]:
-            shown.append(_framed(frame, url, wanted.admits(frame.title, frame.content, frame.tags)))
-    push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(shown), greeting.ended)
-    return Preview(found.at, push=push)
+        for frame in frames[: MOST_FRAMES - len(events)]:
+            events.append(_draft_event(frame, url, filter.admits(frame.title, frame.content, frame.tags)))
+    push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(events), greeting.ended)
+    return Preview(classification.at, push=push)
 
 
-def _framed(frame: Frame, url: str, told: bool) -> DraftEvent:
+def _draft_event(frame: Frame, url: str, is_admitted: bool) -> DraftEvent:
     content = frame.content[:EXCERPT]
     tags = (NEW, *frame.tags)
-    return DraftEvent(frame.title, frame.url or url, frame.author, content, frame.published_at, tags, "id", told)
+    return DraftEvent(frame.title, frame.url or url, frame.author, content, frame.published_at, tags, "id", is_admitted)
 
 
 async def search(
-    ports: Ports, view: SourceView, kept: trail.StoredMemory, asked: ExplainSource, today: FetchedResponse | None
+    ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
     """Return the counts of received frames; nothing else is stored of a frame."""
-    return [on_a_link(view, trail.read_notes(kept.notes))]
+    return [frame_reason(view, trail.read_notes(memory.notes))]
 
 
-def on_a_link(view: SourceView, notes: Sequence[Note]) -> Reason:
+def frame_reason(view: SourceView, notes: Sequence[Note]) -> Reason:
     """Return the counts from the live view, or else from the last note on listening."""
-    says = message("A frame is reported if an alert matches it; others are not stored.")
+    reason = message("A frame is reported if an alert matches it; others are not stored.")
     if view.source.filter is not None:
-        says = message("A frame is reported if its source's filter or an alert matches; others are not stored.")
-    seen = view.push
-    if seen is not None and seen.frames:
+        reason = message("A frame is reported if its source's filter or an alert matches; others are not stored.")
+    push = view.push
+    if push is not None and push.frames:
         since = message(
             "Since the service started %(count)s frames have arrived: %(told)s reported, %(unasked)s that nothing "
             "matched, %(again)s repeated, %(bad)s unreadable.",
-            count=seen.frames,
-            told=seen.admitted,
-            unasked=seen.filtered,
-            again=seen.duplicates,
-            bad=seen.unreadable,
+            count=push.frames,
+            told=push.admitted,
+            unasked=push.filtered,
+            again=push.duplicates,
+            bad=push.unreadable,
         )
-        return Reason("unasked", joined([says, since]))
+        return Reason("unasked", joined([reason, since]))
     last = next((note for note in reversed(notes) if note.came == "stretch"), None)
-    known = None if last is None else message("From %(at)s: %(counts)s.", at=last.at, counts=counts_of(last))
-    return Reason("unasked", joined([says, known]))
+    counts = None if last is None else message("From %(at)s: %(counts)s.", at=last.at, counts=counts_of(last))
+    return Reason("unasked", joined([reason, counts]))

@@ -21,7 +21,7 @@ from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
-from actors.sources.page.preview import Narrowing, check_selectors, preview_page
+from actors.sources.page.preview import PagePart, check_selectors, preview_page
 from actors.sources.ports import LiveSource, Ports
 from actors.sources.push.preview import LISTEN
 from actors.sources.registry.validation import check_filter, check_headers, check_rendering, naming_tags
@@ -112,7 +112,7 @@ class Previewer:
     async def classify_url(self, request: DetectRequest, *, reads: bool) -> Classification:
         """Classify a URL for a user; a body of the last minute will do."""
         url = parse_url(request.url)
-        part = Narrowing(request.selector, request.ignore)
+        part = PagePart(request.selector, request.ignore)
         check_filter(request.filter)
         await check_selectors(self.ports, part)
         check_headers(request.headers, socket=url.scheme in SOCKETS)
@@ -132,14 +132,14 @@ class Previewer:
         return classification
 
     async def preview(self, message: PreviewSource) -> Preview:
-        fetched, at = await self.body_of(message.source, Narrowing(message.selector, message.ignore))
+        fetched, at = await self.body_of(message.source, PagePart(message.selector, message.ignore))
         own = replace(self._table.get(message.source).source, selector=message.selector, ignore=message.ignore)
         effective = self.ports.tag_table.of(own)
         with naming_tags(effective):
-            page = await preview_page(self.ports, fetched, Narrowing(effective.selector, effective.ignore))
+            page = await preview_page(self.ports, fetched, PagePart(effective.selector, effective.ignore))
         return Preview(at, page=page, part=part_shown(effective))
 
-    async def body_of(self, source: SourceId, part: Narrowing) -> tuple[FetchedResponse, Millis]:
+    async def body_of(self, source: SourceId, part: PagePart) -> tuple[FetchedResponse, Millis]:
         """Return a source's page to show parts of. Raises Unprocessable: no page, invalid selectors; TooSoon."""
         live = self._table.get(source)
         if "selector" not in live.source.tier.settings:

@@ -26,7 +26,7 @@ from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error, with_title
 from actors.sources.index import SourceIndex, as_stored, renewed
-from actors.sources.page.preview import Narrowing, check_selectors, nothing_chosen, preview_page
+from actors.sources.page.preview import PagePart, check_selectors, no_match_text, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.previewer import access_for, cookie_key
@@ -74,7 +74,7 @@ class SourceService:
     async def _add(self, message: AddSource) -> AddedSource:
         new = message.new
         url = parse_url(new.url)
-        part = Narrowing(new.selector, new.ignore)
+        part = PagePart(new.selector, new.ignore)
         check_settings(new, polled=new.type in (None, *POLLED) and url.scheme not in SOCKETS)
         check_hours(new.hours)
         settings_from(new)
@@ -132,12 +132,12 @@ class SourceService:
     async def _checked_part(self, live: LiveSource, found: Classification) -> Source:
         """Return a new source; its evidence notes a selector, its own or a tag's, that matches nothing now."""
         source, effective = live.source, live.effective
-        part = Narrowing(effective.selector, effective.ignore)
+        part = PagePart(effective.selector, effective.ignore)
         if not part or found.fetched is None or found.type not in WITH_DIFF:
             return source
         with naming_tags(effective):
             page = await preview_page(self._ports, found.fetched, part)
-        if not (says := nothing_chosen(page, part.selector)):
+        if not (says := no_match_text(page, part.selector)):
             return source
         return replace(source, detection=replace(source.detection, evidence=f"{source.detection.evidence}; {says}"))
 
@@ -204,7 +204,7 @@ class SourceService:
         if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
             await check_rendering(self._ports, after)
         selector, ignore = given.get("selector"), given.get("ignore", ())
-        await check_selectors(self._ports, Narrowing(selector, ignore))
+        await check_selectors(self._ports, PagePart(selector, ignore))
         format = before.detection.format if before.detection.format in FORMATS else "html"
         if says := not_chosen_by(format, filter(None, (selector, *(ignore or ())))):
             where = "body.selector" if selector else "body.ignore"

@@ -9,7 +9,7 @@ from actors.errors import Conflict, NotFound, Stale
 from actors.messages.requests import defaults_of
 from actors.messages.sources import SetTagDefaults
 from actors.sources.index import SourceIndex
-from actors.sources.page.preview import Narrowing, check_selectors
+from actors.sources.page.preview import PagePart, check_selectors
 from actors.sources.ports import Ports
 from actors.sources.registry.validation import check_hours
 from storage.records.identity import Millis
@@ -33,7 +33,7 @@ class TagDefaultsService:
         settings, store = message.settings, self._ports.storage.tag_defaults
         if settings is not None:
             check_hours(settings.hours)
-            await check_selectors(self._ports, Narrowing(settings.selector, settings.ignore))
+            await check_selectors(self._ports, PagePart(settings.selector, settings.ignore))
             if len(await store.all()) >= MOST_TAGGED and await store.get(message.tag) is None:
                 raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
         now = self._ports.world.now()

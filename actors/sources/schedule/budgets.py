@@ -120,8 +120,8 @@ def first_guess(sources: float, budget: float, ceiling: float) -> float:
 def adjusted_price(value: float, planned: float, budget: float, seconds: float) -> float:
     """Return the price after `seconds` during which all sources together planned `planned` checks a second.
 
-    >>> adjusted_price(4.0, 10.0, 10.0, 60.0), adjusted_price(4.0, 20.0, 10.0, 60.0) > 4.0, adjusted_price(4.0, 0.0,
-    10.0, 60.0) < 4.0 (4.0, True, True)
+    >>> [round(adjusted_price(4.0, planned, 10.0, 60.0), 2) for planned in (10.0, 20.0, 0.0)]
+    [4.0, 4.06, 3.91]
     """
     ratio = planned / budget  # 0 also when next to nothing is planned
     error = math.log(ratio) if ratio > 0 else -LARGEST_ERROR

@@ -49,7 +49,7 @@ def test_notes_of_listening_are_stored_with_the_marks() -> None:
     window = filled(3)
     window.encode(3)
     assert window.is_saved
-    window.note(Note(NOW, "stretch", "", counts={"frames": 9}, until=NOW))
+    window.add_note(Note(NOW, "stretch", "", counts={"frames": 9}, until=NOW))
     assert not window.is_saved
     again = decode(window.encode(3))
     assert (len(again), again.last_id, mark(2) in again) == (3, "id 2", True)

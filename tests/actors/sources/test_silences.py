@@ -14,10 +14,10 @@ from actors.egress.http import FetchedResponse
 from actors.messages.views import SourceView
 from actors.sources.checks.body_reader import BodyCheck
 from actors.sources.explanation import best_first, note_reasons
-from actors.sources.feed.preview import in_a_feed
-from actors.sources.feed.reader import FeedReader, mark_of
+from actors.sources.feed.preview import feed_reason
+from actors.sources.feed.reader import FeedReader, fingerprint_of
 from actors.sources.feed.seen import compare
-from actors.sources.page.preview import Past, on_a_page
+from actors.sources.page.preview import EventHistory, page_reasons
 from actors.sources.page.reader import PageReader
 from storage.records import trail
 from storage.records.identity import Millis
@@ -74,7 +74,7 @@ def _has_reason(source: Source, base: bytes, notes: bytes, text: str, body: byte
     spots = find_text(FindRequest(text, base, body, content_type, source.selector))
     reasons = [
         *note_reasons(trail.read_notes(notes), folded(text)),
-        *on_a_page(view, spots, Past(Millis(NOW), is_whole=True), looked=True),
+        *page_reasons(view, spots, EventHistory(Millis(NOW), is_whole=True), is_checked=True),
     ]
     return best_first(reasons)[0].kind in REASONS
 
@@ -93,10 +93,10 @@ async def feeds(bodies: Sequence[bytes]) -> list[str]:
         base = base if reading.base is None else reading.base
         notes = notes if reading.note is None else trail.add_note(notes, reading.note)
         told |= {draft.content for draft in reading.drafts}
-        again = compare(base, [mark_of(entry) for entry in feed.entries], number=number + 1)
+        again = compare(base, [fingerprint_of(entry) for entry in feed.entries], number=number + 1)
         for i, entry in enumerate(feed.entries):
             known = "new" if i in again.new else "edited" if i in again.updated else "seen"
-            reason = next(note_reasons(trail.read_notes(notes), folded(entry.title)), in_a_feed(entry, known))
+            reason = next(note_reasons(trail.read_notes(notes), folded(entry.title)), feed_reason(entry, known))
             if entry.content not in told and reason.kind not in REASONS and not feed.cut:
                 found.append(f"{number}: {entry.content}")
     return found

@@ -28,7 +28,7 @@ def frames_not_restored() -> AbstractContextManager[Any]:
     """The source forgets the frames of a harvest that the recorder did not answer."""
 
     async def wrong(self: Committer) -> None:
-        taken = self._intake.drop()
+        taken = self._pipeline.take_pending()
         if taken:
             await self._send(tuple(draft for _, _, draft in taken), len(taken))
 

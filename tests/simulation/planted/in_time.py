@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors.notices import recovery_tags
 from actors.sources.admission import Admission
-from actors.sources.feed.reader import NewEntriesDecision, turn_of
+from actors.sources.feed.reader import NewEntriesDecision, decide
 from actors.sources.health import notices as troubles
 from actors.sources.health.notices import FailureTimer
 from actors.sources.polling.actor import PolledSource
@@ -27,9 +27,9 @@ def batches_are_moves() -> AbstractContextManager[Any]:
     def wrong(count: int, new: Any, before: Any, newest: Any, **more: Any) -> NewEntriesDecision:
         dates = {entry.published_at for entry in new}
         undated = [replace(entry, published_at=None) for entry in new] if len(dates) <= len(new) / 2 else new
-        return turn_of(count, undated, before, newest, **more)
+        return decide(count, undated, before, newest, **more)
 
-    return patch("actors.sources.feed.reader.turn_of", wrong)
+    return patch("actors.sources.feed.reader.decide", wrong)
 
 
 def held_entries_vanish() -> AbstractContextManager[Any]:

@@ -48,7 +48,7 @@ def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
     """A stopped push source drops its uncommitted frames."""
 
     def wrong(self: Committer) -> None:
-        self._intake.drop()
+        self._pipeline.take_pending()
 
     return patch.object(Committer, "leave", wrong)
 

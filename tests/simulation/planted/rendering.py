@@ -34,7 +34,7 @@ def browsers_blamed_on_pages() -> Plant:
         failure = right(error)
         return LookFailed(Blame.REMOTE_TRANSIENT, failure.reason) if failure.blame is Blame.LOCAL else failure
 
-    return patch.object(rendering, "_blamed", wrong)
+    return patch.object(rendering, "_as_failure", wrong)
 
 
 def shells_stand_in_for_pages() -> Plant:
@@ -71,7 +71,7 @@ def robots_not_asked() -> Plant:
     async def wrong(*_: Any) -> None:
         return
 
-    return patch.object(rendering, "ask_robots", wrong)
+    return patch.object(rendering, "check_robots", wrong)
 
 
 def unmarked_memories() -> Plant:

@@ -139,7 +139,7 @@ def identity_by_title() -> Iterator[None]:
     def wrong(raw: entries.Raw) -> tuple[Any, list[str]]:
         return right(raw)[0], [raw.title]
 
-    with patch.object(entries, "_forms", wrong), patch.object(seen._Finder, "_find", lambda self, unknown: None):
+    with patch.object(entries, "_forms", wrong), patch.object(seen._Matcher, "_find", lambda self, unknown: None):
         yield
 
 
@@ -152,7 +152,7 @@ def absent_entries_forgotten() -> AbstractContextManager[Any]:
 def resets_reported() -> AbstractContextManager[Any]:
     """A wholly new feed is reported entry by entry."""
     return patch(
-        "actors.sources.feed.reader.turn_of",
+        "actors.sources.feed.reader.decide",
         lambda count, new, before, newest, moved, was_empty: NewEntriesDecision((*new, *moved), (), before),
     )
 

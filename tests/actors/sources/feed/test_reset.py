@@ -8,7 +8,7 @@ import trio
 
 from actors.content.messages.readings import Entry, FeedReading
 from actors.errors import Unprocessable
-from actors.sources.feed.reader import NewEntriesDecision, error_report, turn_of
+from actors.sources.feed.reader import NewEntriesDecision, decide, error_report
 from actors.sources.feed.seen import Manner
 from storage.records.identity import Millis
 from storage.records.tiers import Kind
@@ -27,10 +27,10 @@ def entries(count: int, start: int = 0, *, dated: int | None = None, step: int =
     ]
 
 
-def decide(
+def decision(
     count: int, new: list[Entry], before: Manner = Manner.PLAIN, *, newest: int = NOW - DAY, moved: Sequence[Entry] = ()
 ) -> NewEntriesDecision:
-    return turn_of(count, new, before, Millis(newest), moved=moved)
+    return decide(count, new, before, Millis(newest), moved=moved)
 
 
 @pytest.mark.parametrize(
@@ -39,56 +39,56 @@ def decide(
 )
 @pytest.mark.parametrize("dated", [None, NOW - 400 * DAY], ids=["undated", "old"])
 def test_only_all_of_a_feed_that_is_not_small_is_held(count: int, new: int, held: int, dated: int | None) -> None:
-    turn = decide(count, entries(new, dated=dated))
-    assert (len(turn.held), len(turn.told)) == (held, new - held)
+    turn = decision(count, entries(new, dated=dated))
+    assert (len(turn.held), len(turn.reported)) == (held, new - held)
 
 
 def test_entries_newer_than_all_seen_are_reported_in_any_number_and_of_any_age() -> None:
-    turn = decide(30, entries(30, dated=NOW - 30 * DAY), newest=NOW - 31 * DAY)
-    assert (len(turn.told), turn.held, turn.manner) == (30, (), Manner.PLAIN)
+    turn = decision(30, entries(30, dated=NOW - 30 * DAY), newest=NOW - 31 * DAY)
+    assert (len(turn.reported), turn.held, turn.manner) == (30, (), Manner.PLAIN)
 
 
 @pytest.mark.parametrize("step", [0, 1], ids=["one date", "a moment apart"])
 def test_a_batch_with_one_date_is_reported_when_the_date_is_new(step: int) -> None:
-    turn = decide(12, entries(12, dated=NOW + 1000, step=step))
-    assert (len(turn.told), turn.held) == (12, ())
+    turn = decision(12, entries(12, dated=NOW + 1000, step=step))
+    assert (len(turn.reported), turn.held) == (12, ())
 
 
 def test_new_entries_of_a_moved_feed_are_reported() -> None:
-    turn = decide(12, [*entries(10, dated=NOW - 90 * DAY), *entries(2, 50, dated=NOW)])
-    assert ([entry.key for entry in turn.told], len(turn.held)) == (["k50", "k51"], 10)
+    turn = decision(12, [*entries(10, dated=NOW - 90 * DAY), *entries(2, 50, dated=NOW)])
+    assert ([entry.key for entry in turn.reported], len(turn.held)) == (["k50", "k51"], 10)
 
 
 @pytest.mark.parametrize(("moved", "new", "kept"), [(12, 0, 0), (12, 5, 0), (1, 0, 0), (3, 9, 0), (6, 2, 6)])
 def test_any_number_of_known_entries_with_new_ids_is_a_move(moved: int, new: int, kept: int) -> None:
-    turn = decide(moved + new + kept, entries(new), moved=entries(moved, 50))
-    assert (len(turn.held), len(turn.told), turn.manner) == (moved, new, Manner.RENAMED)
-    again = decide(moved + new + kept, entries(new), turn.manner, moved=entries(moved, 50))
-    assert (again.held, len(again.told)) == ((), new)
+    turn = decision(moved + new + kept, entries(new), moved=entries(moved, 50))
+    assert (len(turn.held), len(turn.reported), turn.manner) == (moved, new, Manner.RENAMED)
+    again = decision(moved + new + kept, entries(new), turn.manner, moved=entries(moved, 50))
+    assert (again.held, len(again.reported)) == ((), new)
 
 
 def test_a_few_renamed_entries_among_others_are_no_move() -> None:
-    assert decide(12, entries(2), moved=entries(3, 50)).held == ()
+    assert decision(12, entries(2), moved=entries(3, 50)).held == ()
 
 
 def test_one_old_date_for_all_entries_is_no_date() -> None:
-    first = decide(12, entries(12, dated=NOW - DAY, step=0))
-    second = decide(12, entries(12, 12, dated=NOW - DAY, step=0), first.manner)
+    first = decision(12, entries(12, dated=NOW - DAY, step=0))
+    second = decision(12, entries(12, 12, dated=NOW - DAY, step=0), first.manner)
     assert (len(first.held), len(second.held)) == (12, 0)
 
 
 def test_a_feed_that_was_empty_has_not_moved() -> None:
-    turn = turn_of(10, entries(10, dated=NOW - 400 * DAY), Manner.PLAIN, NOW, was_empty=True)
-    assert (len(turn.told), turn.held) == (10, ())
+    turn = decide(10, entries(10, dated=NOW - 400 * DAY), Manner.PLAIN, NOW, was_empty=True)
+    assert (len(turn.reported), turn.held) == (10, ())
 
 
 @pytest.mark.parametrize("dated", [None, NOW - 90 * DAY], ids=["undated", "old"])
 def test_a_feed_that_turns_over_again_and_again_is_fast_and_is_reported(dated: int | None) -> None:
-    first = decide(10, entries(10, dated=dated))
-    second = decide(10, entries(10, 10, dated=dated), first.manner)
-    third = decide(10, entries(10, 20, dated=dated), second.manner)
+    first = decision(10, entries(10, dated=dated))
+    second = decision(10, entries(10, 10, dated=dated), first.manner)
+    third = decision(10, entries(10, 20, dated=dated), second.manner)
     assert [len(turn.held) for turn in (first, second, third)] == [10, 0, 0]
-    ordinary = decide(10, entries(2, 30), first.manner)
+    ordinary = decision(10, entries(2, 30), first.manner)
     assert ordinary.manner is Manner.PLAIN
 
 

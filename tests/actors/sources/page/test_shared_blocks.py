@@ -8,7 +8,7 @@ import trio
 from actors.content.changes.churn import judge
 from actors.content.changes.memory import encode
 from actors.sources.page import reader as neighbours
-from actors.sources.page.reader import MOST_OF_A_HOST, Neighbours
+from actors.sources.page.reader import MOST_OF_A_HOST, SharedBlocks
 from storage.records.identity import SourceId
 from tests.actors.content.written_pages import PROSE, html, reading
 from tests.actors.sources.harness import page, watching
@@ -27,7 +27,7 @@ def names(count: int) -> list[SourceId]:
 
 
 def test_three_pages_are_enough_to_learn_shared_blocks() -> None:
-    register, (first, *others) = Neighbours(), names(4)
+    register, (first, *others) = SharedBlocks(), names(4)
     register.learn(HOST, first, memory("first"))
     for n, other in enumerate(others):
         assert register.shared(HOST, first) == ()
@@ -38,14 +38,14 @@ def test_three_pages_are_enough_to_learn_shared_blocks() -> None:
 
 
 def test_an_answer_follows_the_memories_and_a_forgotten_page_counts_no_more() -> None:
-    register, (first, *others) = Neighbours(), names(4)
+    register, (first, *others) = SharedBlocks(), names(4)
     for n, other in enumerate(others):
         register.learn(HOST, other, memory(str(n), BANNER))
     assert len(register.shared(HOST, first)) == 1
     register.learn(HOST, others[0], memory("0"))
     assert register.shared(HOST, first) == ()
     register.learn(HOST, others[0], memory("0", BANNER))
-    register.forget(others[1])
+    register.drop(others[1])
     assert register.shared(HOST, first) == ()
 
 
@@ -53,16 +53,16 @@ def test_the_register_is_bounded_and_drops_the_hosts_idle_longest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(neighbours, "MOST_PAGES", 10)
-    register = Neighbours()
+    register = SharedBlocks()
     for name in names(MOST_OF_A_HOST + 3):
         register.learn(HOST, name, memory(name))
-    assert repr(register) == f"<Neighbours {MOST_OF_A_HOST} pages of 1 hosts>"
+    assert repr(register) == f"<SharedBlocks {MOST_OF_A_HOST} pages of 1 hosts>"
     register.learn("first.example", SourceId("a"), b"")
     register.learn("second.example", SourceId("b"), b"")
     register.learn("first.example", SourceId("a"), b"")
     register.learn(HOST, names(1)[0], b"")
     register.learn("third.example", SourceId("c"), b"")
-    assert repr(register) == "<Neighbours 10 pages of 3 hosts>"
+    assert repr(register) == "<SharedBlocks 10 pages of 3 hosts>"
 
 
 async def test_a_banner_that_reaches_the_last_of_four_pages_is_no_change_there(autojump_clock: object) -> None:

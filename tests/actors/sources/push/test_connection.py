@@ -3,7 +3,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from actors.egress.failures import Blame, LookFailed
-from actors.sources.push.connection import Minute, Session, delay, ended, failed, lived, opened, waiting
+from actors.sources.push.connection import (
+    Minute,
+    Session,
+    after_close,
+    after_connect,
+    after_failure,
+    after_minute,
+    delay,
+    scheduled,
+)
 from actors.sources.schedule.cadence import Limits
 from storage.records.identity import Millis
 from storage.records.source import SourceRuntime
@@ -22,18 +31,18 @@ def later(minutes: float) -> Millis:
 
 def after_minutes(hot: SourceRuntime, count: int, frames: int = 0, start: int = 0) -> SourceRuntime:
     for number in range(start, start + count):
-        hot = lived(hot, Minute(60.0, frames, 0), later(number))
+        hot = after_minute(hot, Minute(60.0, frames, 0), later(number))
     return hot
 
 
 def test_a_handshake_alone_proves_nothing() -> None:
     hot = SourceRuntime()
     for number in range(4):
-        hot = opened(hot, later(number), 30)
-        hot = failed(hot, LookFailed(Blame.REMOTE_TRANSIENT, "dropped"), NOTHING, later(number), LIMITS, 0.5)
-    hot = opened(hot, later(60), 30)
+        hot = after_connect(hot, later(number), 30)
+        hot = after_failure(hot, LookFailed(Blame.REMOTE_TRANSIENT, "dropped"), NOTHING, later(number), LIMITS, 0.5)
+    hot = after_connect(hot, later(60), 30)
     assert (hot.breaker.failures, hot.last_status, hot.health.score < 1.0) == (4, 101, True)
-    proved = lived(hot, Minute(60.0, 0, 0), later(61))
+    proved = after_minute(hot, Minute(60.0, 0, 0), later(61))
     assert (proved.breaker, proved.health.score) == (BreakerState(), 1.0)
 
 
@@ -55,22 +64,22 @@ def test_a_source_that_falls_silent_is_judged_by_the_frames_it_used_to_send() ->
 
 
 def test_a_burst_of_a_second_or_of_a_minute_counts_once_in_the_health() -> None:
-    once, often = (lived(SourceRuntime(), Minute(60.0, frames, 0), later(1)) for frames in (1, 100_000))
+    once, often = (after_minute(SourceRuntime(), Minute(60.0, frames, 0), later(1)) for frames in (1, 100_000))
     assert once == often
 
 
 def test_minutes_with_unreadable_frames_count_as_defects() -> None:
     hot = SourceRuntime()
     for number in range(20):
-        hot = lived(hot, Minute(60.0, 5, 5), later(number))
+        hot = after_minute(hot, Minute(60.0, 5, 5), later(number))
     assert (hot.health.score, hot.health.cause) == (0.5, "partial")
 
 
 def test_the_trail_has_connections_with_their_frames() -> None:
-    hot = opened(SourceRuntime(), later(0), 30)
-    hot = ended(hot, Session(9, 2, 1_234, 3.5), later(1))
-    hot = ended(opened(hot, later(2), 30), Session(9, 0, 50, 70.0), later(3))
-    hot = failed(hot, GONE, NOTHING, later(4), LIMITS, 0.5)
+    hot = after_connect(SourceRuntime(), later(0), 30)
+    hot = after_close(hot, Session(9, 2, 1_234, 3.5), later(1))
+    hot = after_close(after_connect(hot, later(2), 30), Session(9, 0, 50, 70.0), later(3))
+    hot = after_failure(hot, GONE, NOTHING, later(4), LIMITS, 0.5)
     assert [(row.status, row.verdict.name, row.size, row.ms) for row in read(hot.trail)] == [
         (101, "UNCHANGED", 0, 30),
         (101, "CHANGED", 1_234, 3_500),
@@ -83,21 +92,21 @@ def test_the_trail_has_connections_with_their_frames() -> None:
 def test_permanent_failures_wait_by_the_breaker_others_five_minutes_at_most() -> None:
     hot = SourceRuntime()
     for number in range(12):
-        hot = failed(hot, GONE, NOTHING, later(number), LIMITS, 0.5)
+        hot = after_failure(hot, GONE, NOTHING, later(number), LIMITS, 0.5)
     assert delay(hot, 12, Blame.REMOTE_PERMANENT, later(11), 1.0) > 1_500
     assert delay(hot, 12, Blame.REMOTE_TRANSIENT, later(11), 1.0) == 300
 
 
 def test_a_wait_requested_by_the_server_is_obeyed() -> None:
     busy = LookFailed(Blame.THROTTLED, "answered 429", status=429, retry_after=900.0)
-    hot = failed(SourceRuntime(), busy, NOTHING, NOW, LIMITS, 0.5)
+    hot = after_failure(SourceRuntime(), busy, NOTHING, NOW, LIMITS, 0.5)
     assert delay(hot, 1, Blame.THROTTLED, NOW, 0.0) == 900
 
 
 def test_the_breaker_shows_when_it_really_is_tried_again() -> None:
-    hot = waiting(replace(SourceRuntime(), breaker=BreakerState("open", 4, 1, later(30))), later(5))
+    hot = scheduled(replace(SourceRuntime(), breaker=BreakerState("open", 4, 1, later(30))), later(5))
     assert (hot.next_look_at, hot.breaker.retry_at) == (later(5), later(5))
-    assert waiting(SourceRuntime(), later(5)).breaker == BreakerState()
+    assert scheduled(SourceRuntime(), later(5)).breaker == BreakerState()
 
 
 def test_b5_the_delay_is_full_jitter_from_a_second_to_five_minutes() -> None:
