@@ -30,18 +30,18 @@ def zone_of(name: str) -> tzinfo:
         return UTC
 
 
-def reading(at: Millis, zone: tzinfo) -> datetime:
+def local_time(at: Millis, zone: tzinfo) -> datetime:
     return datetime.fromtimestamp(at / 1000, zone)
 
 
-def moment(naive: datetime, zone: tzinfo, *, last: bool = False) -> Millis:
+def millis_of_local(naive: datetime, zone: tzinfo, *, last: bool = False) -> Millis:
     first, second = (Millis(round(naive.replace(tzinfo=zone, fold=fold).timestamp() * 1000)) for fold in (0, 1))
     if first <= second:
         return second if last else first
-    old = reading(second, zone).utcoffset()
+    old = local_time(second, zone).utcoffset()
     while first - second > 1:
         middle = Millis((second + first) // 2)
-        if reading(middle, zone).utcoffset() == old:
+        if local_time(middle, zone).utcoffset() == old:
             second = middle
         else:
             first = middle
@@ -65,8 +65,8 @@ def spans(hours: QuietHours, day: date) -> tuple[HourSpan, ...]:
     found = []
     for each in (day + days * _DAY for days in (-2, -1, 0, 1, 2)):
         if WEEKDAYS[each.weekday()] in hours.weekdays:
-            end = moment(datetime.combine(each if ends > begins else each + _DAY, ends), zone, last=True)
-            found.append(HourSpan(moment(datetime.combine(each, begins), zone), end))
+            end = millis_of_local(datetime.combine(each if ends > begins else each + _DAY, ends), zone, last=True)
+            found.append(HourSpan(millis_of_local(datetime.combine(each, begins), zone), end))
     return tuple(found)
 
 
@@ -128,7 +128,7 @@ def open_from(hours: QuietHours | None, at: Millis) -> Millis:
         return at
     zone, moment = zone_of(hours.timezone), at
     for _ in range(5):  # a week has at least one span, and each step covers the two days ahead
-        found = spans(hours, reading(moment, zone).date())
+        found = spans(hours, local_time(moment, zone).date())
         ahead = [max(span.start, at) for span in found if span.end > at]
         if ahead:
             return min(ahead)

@@ -40,7 +40,7 @@ class TagTable:
     def __init__(self) -> None:
         self._by_tag: Mapping[str, TagDefaults] = {}
 
-    def take(self, defaults: Sequence[TagDefaults]) -> bool:
+    def replace_all(self, defaults: Sequence[TagDefaults]) -> bool:
         """Replace the defaults; return whether they differ."""
         before, self._by_tag = self._by_tag, {one.tag: one for one in defaults}
         return self._by_tag != before
@@ -49,10 +49,10 @@ class TagTable:
         return effective(source, self._by_tag)
 
 
-def above(tag: str) -> Iterator[str]:
+def with_parents(tag: str) -> Iterator[str]:
     """Yield a tag and its parents, nearest first.
 
-    >>> list(above("label:news/se/skåne")), list(above("topic:ai"))
+    >>> list(with_parents("label:news/se/skåne")), list(with_parents("topic:ai"))
     (['label:news/se/skåne', 'label:news/se', 'label:news'], ['topic:ai'])
     """
     yield tag
@@ -63,7 +63,7 @@ def above(tag: str) -> Iterator[str]:
 
 def defaults_of(tags: Collection[str], by_tag: Mapping[str, TagDefaults]) -> list[TagDefaults]:
     """Return the defaults of these tags and their parents, highest precedence first."""
-    names = dict.fromkeys(name for tag in tags for name in above(tag))
+    names = dict.fromkeys(name for tag in tags for name in with_parents(tag))
     return [by_tag[name] for name in names if name in by_tag]
 
 
@@ -80,8 +80,8 @@ def effective(source: Source, by_tag: Mapping[str, TagDefaults]) -> Source:
                 continue
             if _fits(source, name, value):
                 values[name], origins[name] = value, (one.tag,)
-        theirs = () if "ignore" in source.own_only else one.ignore
-        if more := tuple(each for each in theirs if each not in ignore and _fits(source, "ignore", each)):
+        tag_ignore = () if "ignore" in source.own_only else one.ignore
+        if more := tuple(each for each in tag_ignore if each not in ignore and _fits(source, "ignore", each)):
             ignore, origins["ignore"] = (*ignore, *more), (*origins.get("ignore", ()), one.tag)
     if not origins:
         return source
@@ -105,7 +105,7 @@ def origins_of(source: Source) -> Origins:
     return source.origins if isinstance(source, EffectiveSource) else {}
 
 
-def part_of(source: Source) -> bytes:
+def part_mark(source: Source) -> bytes:
     """Return a mark of the watched part of a page if tags decide it; b"" when the record alone does.
 
     A page's memory is of one part. If tags choose another part, the page starts over and the difference is no change.
@@ -116,6 +116,6 @@ def part_of(source: Source) -> bytes:
     return blake2b(msgspec.json.encode((source.selector, sorted({*source.ignore}))), digest_size=6).digest()
 
 
-def part_shown(source: Source) -> ShownPart:
+def shown_part(source: Source) -> ShownPart:
     inherited = {str(name): tags for name, tags in origins_of(source).items() if name in ("selector", "ignore")}
     return ShownPart(source.selector, source.ignore, inherited)

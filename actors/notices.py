@@ -43,11 +43,11 @@ _DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {
 _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for that. {last}{end}"
 
 
-def of_damage(says: str, base_url: str, at: Millis) -> Draft:
-    return draft("storage_damaged", base_url, "The database is damaged", f"{says}. {RESTORE}", at)
+def damage_notice(says: str, base_url: str, at: Millis) -> Draft:
+    return notice_draft("storage_damaged", base_url, "The database is damaged", f"{says}. {RESTORE}", at)
 
 
-def draft(
+def notice_draft(
     alert_type: AlertType,
     source_url: str,
     title: str,
@@ -82,7 +82,7 @@ def draft(
     )
 
 
-def of_destination(destination: Destination, last: Attempt | None, base_url: str, at: Millis) -> Draft:
+def destination_notice(destination: Destination, last: Attempt | None, base_url: str, at: Millis) -> Draft:
     """Return the notice that a destination owes; `last` is its newest attempt.
 
     It shows only the URL's host: the rest is often a secret, and streams have other readers.
@@ -91,10 +91,10 @@ def of_destination(destination: Destination, last: Attempt | None, base_url: str
     failing = destination.owes == "destination_failing"
     gone = last is not None and last.status == 410
     since = destination.failing_since
-    says = (_FAILING if failing else _GONE if gone else _DISABLED).format(
+    text = (_FAILING if failing else _GONE if gone else _DISABLED).format(
         host=urlsplit(destination.url).hostname,
         since="a while" if since is None else spoken(since),
-        last=_last(last),
+        last=_last_attempt(last),
         end=(
             "After 120 hours of nothing but failures it is disabled."
             if failing
@@ -106,10 +106,10 @@ def of_destination(destination: Destination, last: Attempt | None, base_url: str
         f"{base_url}/v1/destinations/{destination.id}",
         (_DESTINATION + destination.id, _ALERT + destination.alert_id),
     )
-    return draft(destination.owes, url, f"A destination {verb}: {destination.label}", says, at, tags=tags)
+    return notice_draft(destination.owes, url, f"A destination {verb}: {destination.label}", text, at, tags=tags)
 
 
-def _last(line: Attempt | None) -> str:
+def _last_attempt(line: Attempt | None) -> str:
     if line is None:
         return ""
     return f"The last attempt ended with {f'HTTP {line.status}' if line.status else line.error or 'no answer'}. "
@@ -124,21 +124,23 @@ def wants_notice(alert: Alert, alert_type: str, event: Stored) -> bool:
     """
     if event.kind == Kind.HEARTBEAT or alert_type not in alert.notices:
         return alert_type in alert.notices
-    meant = _meant(event.body)
-    if not (meant.shortest <= alert.notice_after <= meant.longest and alert.created_at <= meant.told_at):
+    recipients = _recipients(event.body)
+    if not (recipients.shortest <= alert.notice_after <= recipients.longest and alert.created_at <= recipients.told_at):
         return False
-    return alert.scope.has(event.source, meant.tags) or (event.source == SERVICE and _ALERT + alert.id in meant.tags)
+    return alert.scope.has(event.source, recipients.tags) or (
+        event.source == SERVICE and _ALERT + alert.id in recipients.tags
+    )
 
 
-def failure_tags(known: int | None, due: int) -> tuple[str, ...]:
+def failure_tags(notified: int | None, due: int) -> tuple[str, ...]:
     """Return the tags of a notice for alerts that wait up to `due` seconds and are not yet notified.
 
-    known: alerts up to this `notice_after` are notified; None: none are.
+    notified: alerts up to this `notice_after` are notified; None: none are.
 
     >>> failure_tags(None, 60), failure_tags(60, 3600), failure_tags(None, EVERYBODY)
     (('notice_after:0-60',), ('notice_after:61-3600',), ('notice_after:0-',))
     """
-    return (f"{_WAITS}{0 if known is None else known + 1}-{due if due < EVERYBODY else ''}",)
+    return (f"{_WAITS}{0 if notified is None else notified + 1}-{due if due < EVERYBODY else ''}",)
 
 
 def recovery_tags(failing: int | None, at: Millis) -> tuple[str, ...]:
@@ -162,7 +164,7 @@ class _Audience(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _meant(body: bytes) -> _Audience:
+def _recipients(body: bytes) -> _Audience:
     """Parse the recipients from a notice's tags, once for all alerts."""
     tags = tags_in(body)
     found = _Audience(tags=frozenset(tags))
@@ -175,7 +177,7 @@ def _meant(body: bytes) -> _Audience:
     return found
 
 
-def about(event: Stored) -> str | None:
+def destination_of(event: Stored) -> str | None:
     """Return the destination that a notice is about. It does not receive the notice, which could only add failures."""
     if event.source != SERVICE:
         return None

@@ -124,8 +124,8 @@ class Parts:
             mailbox=self.matcher_box,
             nudge=self.deliveries.nudge,
             refresh=self.deliveries.refresh,
-            on_alerts_read=self.ports.take_alerts,
-            private_since=self.registry.table.was_private_since,
+            heard=self.ports.take_alerts,
+            private_since=self.registry.table.stored_private_since,
             world=self.world,
         )
 

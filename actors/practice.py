@@ -117,8 +117,8 @@ def _closing(step: int) -> str:
     return f"{minutes // 60}:{minutes % 60:02d}"
 
 
-What = Literal["page", "feed"]
-WHATS: tuple[What, ...] = get_args(What)
+PracticeKind = Literal["page", "feed"]
+PRACTICE_KINDS: tuple[PracticeKind, ...] = get_args(PracticeKind)
 PATH = "/practice/"
 
 
@@ -130,13 +130,13 @@ class Document(NamedTuple):
     says: Callable[[int], str]
 
 
-DOCUMENTS: dict[What, Document] = {
+DOCUMENTS: dict[PracticeKind, Document] = {
     "page": Document("text/html; charset=utf-8", page_at, page_change),
     "feed": Document("application/rss+xml; charset=utf-8", feed_at, feed_change),
 }
 
 
-def address(base_url: str, what: What) -> str:
+def address(base_url: str, what: PracticeKind) -> str:
     """Return the URL of a document of the service at `base_url`.
 
     >>> address("https://shore.example", "page")
@@ -145,5 +145,5 @@ def address(base_url: str, what: What) -> str:
     return base_url + PATH + what
 
 
-def named(url: str) -> What:
+def kind_of_url(url: str) -> PracticeKind:
     return "feed" if url.endswith(PATH + "feed") else "page"

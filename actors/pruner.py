@@ -60,17 +60,17 @@ def room_of_pictures(settings: Settings) -> int:
 class Pruner:
     """The actor that applies retention. `found`: the newest position when storage was opened."""
 
-    def __init__(self, world: World, settings: Settings, storage: Storage, found: Seq = START) -> None:
+    def __init__(self, world: World, settings: Settings, storage: Storage, newest: Seq = START) -> None:
         self._world = world
         self._storage = storage
         age = Millis(round(settings.retention_days * _DAY_MS))
         self._coverage_days = settings.coverage_days
         self._picture_age = Millis(round(settings.screenshot_days * _DAY_MS))
         self._picture_room = room_of_pictures(settings)
-        self._giving = False  # space back, in rounds; it stops at a lower share of free space than it starts at
-        self.doubt = ""
+        self._is_returning = False  # space back, in rounds; it stops at a lower share of free space than it starts at
+        self.clock_doubt = ""
         """Why the clock is doubted, as a sentence; empty while it is trusted."""
-        self._trust = Trust(millis_of(found) if found else None, trio.current_time())
+        self._trust = Trust(millis_of(newest) if newest else None, trio.current_time())
         self._keep = Keep(age, settings.retention_events, settings.retention_bytes or None)
 
     async def run(self, child: Child) -> None:
@@ -82,9 +82,9 @@ class Pruner:
                     self._world.log("log.pruned", events=deleted)
                 await self.sweep()
                 child.note("giving room back")
-                given = await self.give_back()
-                if given:
-                    self._world.log("log.gave_back", bytes=given)
+                returned = await self.give_back()
+                if returned:
+                    self._world.log("log.gave_back", bytes=returned)
             except STANDSTILL as error:
                 # The pruner comes before the front end in the tree: a crash would restart that too, and fix nothing.
                 self._world.log("log.round_failed", level="warning", error=str(error))
@@ -97,10 +97,10 @@ class Pruner:
 
         Nothing expires while the clock is doubted.
         """
-        if self._doubts():
+        if self._doubts_clock():
             return 0
         stored, now = self._storage, self._world.now()
-        floor, matched = (await stored.log.bounds()).floor, await self._matched(LAST)
+        floor, matched = (await stored.log.bounds()).floor, await self._deletion_limit(LAST)
         day, aged = now // _DAY_MS - self._coverage_days, Millis(now - self._picture_age)
         sweeps: Mapping[str, tuple[int, Callable[[int], Awaitable[int]]]] = {
             "bins": (BINS_AT_ONCE, lambda most: stored.bins.sweep(now, most)),
@@ -116,18 +116,18 @@ class Pruner:
             "retractions": (RETRACTIONS_AT_ONCE, lambda most: stored.publications.forget_retractions(floor, most)),
             "calls": (CALLS_AT_ONCE, lambda most: stored.calls.sweep(Millis(now - LIFE), MOST_CALLS, most)),
         }
-        return sum([await self._swept(what, sweep, at_once) for what, (at_once, sweep) in sweeps.items()])
+        return sum([await self._run_sweep(what, sweep, at_once) for what, (at_once, sweep) in sweeps.items()])
 
-    async def _swept(self, what: str, sweep: Callable[[int], Awaitable[int]], at_once: int) -> int:
+    async def _run_sweep(self, what: str, sweep: Callable[[int], Awaitable[int]], at_once: int) -> int:
         swept = 0
         while True:
             try:
-                gone = await sweep(at_once)
+                deleted = await sweep(at_once)
             except STANDSTILL as error:
                 self._world.log(f"{what}.sweep_failed", error=str(error))
                 return swept
-            swept += gone
-            if gone < at_once:
+            swept += deleted
+            if deleted < at_once:
                 return swept
             await trio.sleep(PAUSE)
 
@@ -137,7 +137,7 @@ class Pruner:
         Nothing goes by age while the clock is doubted; otherwise at most a part of the log does.
         """
         log, deleted, aged = self._storage.log, 0, 0
-        keep = replace(self._keep, age=None) if self._doubts() else self._keep
+        keep = replace(self._keep, age=None) if self._doubts_clock() else self._keep
         count = await log.count()
         most = most_aged(keep, count, ROUND)
         while True:
@@ -145,32 +145,32 @@ class Pruner:
             part = next_slice(keep, await log.bounds(), count, self._world.now(), weight)
             if part is None or (part.aged and aged >= most):
                 return deleted
-            before = await self._matched(part.before)
+            before = await self._deletion_limit(part.before)
             try:
-                gone = await log.retain(before, part.limit, self._storage.lease)
+                removed = await log.retain(before, part.limit, self._storage.lease)
             except STANDSTILL as error:
                 self._world.log("log.prune_failed", error=str(error))
                 return deleted
-            if not gone:
+            if not removed:
                 if before < part.before:
                     self._world.log("log.prune_waits", level="warning", matched=before)
                 return deleted
-            count, deleted, aged = count - gone, deleted + gone, aged + gone * part.aged
+            count, deleted, aged = count - removed, deleted + removed, aged + removed * part.aged
             await trio.sleep(PAUSE)
 
-    def _doubts(self) -> bool:
+    def _doubts_clock(self) -> bool:
         """Return whether the wall clock is doubted, and log an error: it is ahead now, or was wrong before."""
         ahead = self._trust.ahead(self._world.now(), trio.current_time())
-        self.doubt = ""
+        self.clock_doubt = ""
         if ahead:
-            self.doubt = (
+            self.clock_doubt = (
                 f"The clock is {ahead / 3_600_000:.1f} hours ahead of the newest event and of the time that passed: "
                 "nothing is deleted by age until it has gone on like that for an hour. Put it right if it is wrong."
             )
-            self._world.log("log.clock_doubted", level="error", says=self.doubt)
+            self._world.log("log.clock_doubted", level="error", says=self.clock_doubt)
         return ahead > 0
 
-    async def _matched(self, before: Seq) -> Seq:
+    async def _deletion_limit(self, before: Seq) -> Seq:
         """Return the deletion limit: events that are not yet matched stay, or alerts would miss them silently."""
         at = await self._storage.outbox.cursor(MATCHED)
         return min(before, Seq(START if at is None else at + 1))
@@ -180,23 +180,23 @@ class Pruner:
 
         A full disk ends it early, since this needs some space too.
         """
-        log, given = self._storage.log, 0
+        log, returned = self._storage.log, 0
         room = await log.room()
-        self._giving = self._giving or too_roomy(room)
-        while self._giving and given < MOST_BACK:
+        self._is_returning = self._is_returning or too_roomy(room)
+        while self._is_returning and returned < MOST_BACK:
             step = next_return(room)
             if not step:
-                self._giving = False
+                self._is_returning = False
                 break
             try:
-                gone = await log.give_back(step, self._storage.lease)
+                released = await log.give_back(step, self._storage.lease)
             except STANDSTILL as error:
                 self._world.log("log.give_back_failed", error=str(error))
-                return given
-            if not gone:
-                self._giving = False
+                return returned
+            if not released:
+                self._is_returning = False
                 break
-            given += gone
+            returned += released
             await trio.sleep(BREATH)
             room = await log.room()
-        return given
+        return returned

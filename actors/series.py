@@ -68,7 +68,7 @@ class Series(Struct):
     def key(self) -> SeriesKey:
         return self.type, self.unit, self.path or self.label
 
-    def go_on(self, point: Point) -> None:
+    def append(self, point: Point) -> None:
         """Add a value; a removal at the same moment was a change to it."""
         if self.points and self.points[-1].until == point.at:
             self.points[-1] = self.points[-1]._replace(until=None)
@@ -78,7 +78,7 @@ class Series(Struct):
         if self.points and self.points[-1].until is None:
             self.points[-1] = self.points[-1]._replace(until=at)
 
-    def lacks(self, before: Value | UnsetType, cut: int) -> bool:
+    def is_gap_before(self, before: Value | UnsetType, cut: int) -> bool:
         """Return whether no event reported how the thing got its value before a change."""
         last = self.points[-1]
         return last.until is not None or (last.at < cut and not last.is_value(before))
@@ -95,7 +95,7 @@ def _key(change: TypedChange, value: Value | UnsetType) -> SeriesKey | None:
 
 
 def series_of(
-    told: Iterable[tuple[int, Sequence[TypedChange]]],
+    events: Iterable[tuple[int, Sequence[TypedChange]]],
     since: int,
     began: int = 0,
     standing: Container[SeriesKey] = frozenset(),
@@ -105,37 +105,37 @@ def series_of(
     began: the first check of the page as it is watched now; 0 if unknown. standing: the series of values on the page
     now, which count even if they only ever appeared and disappeared.
     """
-    found: dict[SeriesKey, Series] = {}
-    came: dict[str, int] = {}
+    by_key: dict[SeriesKey, Series] = {}
+    added_at: dict[str, int] = {}
     cut = since
-    for at, changes in told:
+    for at, changes in events:
         first = max(cut, began) if at >= began else cut
         for change in changes:
             if change.kind == "added":
-                came[change.path or change.label] = at
+                added_at[change.path or change.label] = at
             if (key := key_of(change)) is None:
                 continue
-            series = found.get(key)
-            before, was = _point(change.before), _key(change, change.before)
-            if was is not None and was != key:  # its unit or type changed
+            series = by_key.get(key)
+            before, key_before = _point(change.before), _key(change, change.before)
+            if key_before is not None and key_before != key:  # its unit or type changed
                 before = None
-                if was in found:
-                    found[was].end(at)
+                if key_before in by_key:
+                    by_key[key_before].end(at)
             if series is None:
                 type, unit, place = key
-                series = found[key] = Series(type, unit, change.label, change.path, [])  # type: ignore[arg-type]
+                series = by_key[key] = Series(type, unit, change.label, change.path, [])  # type: ignore[arg-type]
                 if before is not None:
-                    series.points.append(before._replace(at=min(max(first, came.get(place, 0)), at)))
-            elif before is not None and series.lacks(change.before, cut):
+                    series.points.append(before._replace(at=min(max(first, added_at.get(place, 0)), at)))
+            elif before is not None and series.is_gap_before(change.before, cut):
                 series.points.append(before._replace(at=max(cut, series.points[-1].until or 0)))
             if (after := _point(change.after)) is not None:
-                series.go_on(after._replace(at=at))
+                series.append(after._replace(at=at))
             else:
                 series.end(at)
             series.altered |= change.kind not in {"added", "removed"}
         if len(changes) >= MOST_CHANGES - 1:  # of two states reported as one, one less
             cut = max(cut, at)  # the list may omit that this appeared, or its new value
-    return [one for key, one in found.items() if one.points and (one.altered or key in standing)]
+    return [one for key, one in by_key.items() if one.points and (one.altered or key in standing)]
 
 
 def _point(value: Value | UnsetType) -> Point | None:
@@ -190,11 +190,11 @@ def delta_of(raw: Raw) -> Delta | None:
 
 
 async def reported_changes(
-    log: EventLog, source: SourceId, added_at: Millis, see: Callable[[int, Raw], None] | None = None
+    log: EventLog, source: SourceId, added_at: Millis, on_event: Callable[[int, Raw], None] | None = None
 ) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
     """Return a source's changes, oldest first, and since when they are complete. Raises StorageError.
 
-    Reads at most about `MOST_EVENTS` events. see: called with each event's moment and delta, newest first.
+    Reads at most about `MOST_EVENTS` events. on_event: called with each event's moment and delta, newest first.
     """
     found: list[tuple[int, tuple[TypedChange, ...]]] = []
     before, where, read = _LAST, Filter(sources=(source,)), 0
@@ -202,13 +202,13 @@ async def reported_changes(
         page = await log.read_back(before, _PAGE, where)
         for event in page.events:
             try:
-                told = _decode(event.body)
+                body = _decode(event.body)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 continue  # emitted by another version
-            if told.changes:
-                found.append((millis_of(event.seq), told.changes))
-            if see is not None:
-                see(millis_of(event.seq), told.delta)
+            if body.changes:
+                found.append((millis_of(event.seq), body.changes))
+            if on_event is not None:
+                on_event(millis_of(event.seq), body.delta)
                 await trio.lowlevel.checkpoint()
         read += len(page.events)
         before = page.scanned
@@ -233,16 +233,16 @@ async def with_records(
     began: the first check of the page as it is watched now; 0 if unknown.
     """
     try:
-        told, since = await reported_changes(log, source, added_at)
+        reported, since = await reported_changes(log, source, added_at)
     except StorageError:
         return drafts
-    return tuple(replace(draft, changes=_with_records(draft, told, since, began)) for draft in drafts)
+    return tuple(replace(draft, changes=_with_records(draft, reported, since, began)) for draft in drafts)
 
 
-def _with_records(draft: Draft, told: DatedChanges, since: int, began: int) -> tuple[TypedChange, ...]:
+def _with_records(draft: Draft, reported: DatedChanges, since: int, began: int) -> tuple[TypedChange, ...]:
     now = draft.fetched_at
     # Include this check: for a newly reported price, its previous value is the first point.
-    known = {series.key: series.points for series in series_of([*told, (now, draft.changes)], since, began)}
+    known = {series.key: series.points for series in series_of([*reported, (now, draft.changes)], since, began)}
     return tuple(_recorded(change, known, now) if _is_price(change) else change for change in draft.changes)
 
 

@@ -16,7 +16,7 @@ import trio
 
 from actors.app_context import AppContext, context_of
 from actors.catalogue import Catalogue
-from actors.coverage.heartbeat import heartbeats, monitored
+from actors.coverage.heartbeat import heartbeat_children, monitor_children
 from actors.coverage.shifts import ClockWatch
 from actors.destination_kinds.table import Kinds
 from actors.extras import always_on, switched_on
@@ -77,7 +77,7 @@ class System(Parts):
             intensity=3,
             period=60.0,
             chance=world.chance("supervision/root"),
-            on_change=self.overseer.seen,
+            on_change=self.overseer.on_state_change,
             steps=steps,
             on_stuck=stuck,
         )
@@ -101,9 +101,9 @@ class System(Parts):
             ChildSpec("registry", self.registry.run, ready_within=READY_WITHIN, mailbox=self.registry_box),
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
             ChildSpec("pruner", only_here(PRUNER, self.pruner.run)),
-            ChildSpec("clock", ClockWatch(world, self.deliveries.on_clock_step).run),
-            *monitored(world, settings, self.egress, self.readiness),
-            *heartbeats(
+            ChildSpec("clock", ClockWatch(world, self.deliveries.stepped).run),
+            *monitor_children(world, settings, self.egress, self.readiness),
+            *heartbeat_children(
                 world,
                 settings,
                 self.storage,
@@ -125,14 +125,14 @@ class System(Parts):
     async def run(self) -> None:
         """Run the tree until stopped. Raises Escalate if it can't be kept up, Superseded if a standby took over."""
         await self.supervisor.run()
-        if not self.storage_watch.lost and not self._superseded:
+        if not self.storage_watch.loss and not self._superseded:
             # If storage refuses, the next start counts this run as a crash.
             with trio.move_on_after(SHIFT_ENDS_WITHIN), suppress(StorageError):
                 await self.shifts.end()
         if self._superseded:
             raise Superseded(self._superseded)
-        if self.storage_watch.lost:
-            raise Escalate(self.supervisor.path, "storage", self.storage_watch.lost)
+        if self.storage_watch.loss:
+            raise Escalate(self.supervisor.path, "storage", self.storage_watch.loss)
 
     def stop(self, *, now: bool = False) -> None:
         """Request an ordered stop; `now` skips politeness."""

@@ -30,7 +30,7 @@ class Paragraph:
     context: Context = _NOWHERE
 
 
-def undone(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
+def undo(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
     """Return the paragraphs before a change; None if the delta is truncated or does not fit.
 
     The paragraphs after it get their contexts from it.
@@ -38,10 +38,10 @@ def undone(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
     stats = delta.stats
     if delta.truncated or len(after) != stats.unchanged + stats.added + stats.changed:
         return None
-    return taken_back(after, delta.ops)
+    return undo_ops(after, delta.ops)
 
 
-def taken_back(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] | None:
+def undo_ops(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] | None:
     """Return the paragraphs before these steps; None if they do not fit."""
     kept: list[Paragraph] = []
     done = 0
@@ -104,27 +104,27 @@ class Arrivals:
         self._left = {paragraph: place for place, paragraph in enumerate(self._state)}
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether earlier differences can add nothing."""
         return self.broken or not self._left
 
-    def take_back(self, at: int, delta: Delta) -> None:
+    def undo(self, at: int, delta: Delta) -> None:
         """Go back before a difference of a moment."""
-        before = undone(self._state, delta)
+        before = undo(self._state, delta)
         if before is None:
             self.broken = True
             for place in self._left.values():
                 self.at[place] = at
             return
-        went: dict[str | UnsetType, list[Paragraph]] = {}
+        deleted: dict[str | UnsetType, list[Paragraph]] = {}
         for op in delta.ops:
             if op.op == "delete":
-                went.setdefault(op.text, []).append(before[op.para])
+                deleted.setdefault(op.text, []).append(before[op.para])
         for op in delta.ops:
             if op.op == "delete" or self._state[op.para] not in self._left:
                 continue
             place = self._left.pop(self._state[op.para])
-            if op.op == "insert" and (same := went.get(op.text)):
+            if op.op == "insert" and (same := deleted.get(op.text)):
                 self._left[same.pop()] = place
             else:
                 self.at[place] = at
@@ -134,7 +134,7 @@ class Arrivals:
 def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph], list[Paragraph]]:
     """Return two texts without a connecting event as versions, linked by a comparison."""
     new = [Paragraph(text) for text in after]
-    old = taken_back(new, ops_of(before, after))
+    old = undo_ops(new, ops_of(before, after))
     assert old is not None, "a difference fits what it was made of"
     return old, new
 
@@ -143,9 +143,9 @@ def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[Di
     """Return both versions in the later one's order, with deleted paragraphs in place; moved ones count as the same."""
     old = {paragraph.thread: paragraph for paragraph in before}
     new = {paragraph.thread for paragraph in after}
-    came = Counter(paragraph.text for paragraph in after if paragraph.thread not in old)
-    went = Counter(paragraph.text for paragraph in before if paragraph.thread not in new)
-    moved = came & went
+    added = Counter(paragraph.text for paragraph in after if paragraph.thread not in old)
+    removed = Counter(paragraph.text for paragraph in before if paragraph.thread not in new)
+    moved = added & removed
     hidden = Counter(moved)
     steps: list[DiffParagraph] = []
     left = 0
@@ -156,14 +156,14 @@ def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[Di
             moved[paragraph.text] -= is_moved
             steps.append(DiffParagraph(paragraph.text if is_moved else None, paragraph.text, paragraph.context))
             continue
-        left = _went(before, left, new, hidden, steps)
+        left = _append_removed(before, left, new, hidden, steps)
         steps.append(DiffParagraph(was.text, paragraph.text, paragraph.context))
         left += 1
-    _went(before, left, new, hidden, steps)
+    _append_removed(before, left, new, hidden, steps)
     return steps
 
 
-def _went(
+def _append_removed(
     before: Sequence[Paragraph], at: int, new: set[object], hidden: Counter[str], steps: list[DiffParagraph]
 ) -> int:
     """Add the deleted paragraphs up to the next remaining one; return its place."""

@@ -87,7 +87,7 @@ async def _until_each_has_one_owner(nodes: Sequence[Node], count: int) -> None:
 def _late(node: Node) -> int:
     now = node.world.now()
     table = node.system.registry.table
-    mine = (live for part in table.slices() for live in part if table.runs(live))
+    mine = (live for part in table.slices() for live in part if table.is_running(live))
     return sum((live.hot.next_look_at or now) < now - 60_000 for live in mine)
 
 

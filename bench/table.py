@@ -99,9 +99,9 @@ async def _measure() -> dict[str, float]:
         load_step = await _longest(table.load)
         assert len(table) == COUNT
         await trio.sleep(0.1)
-        walk_step = max([await _longest(walk) for walk in (table.planned, table.round, table.unsaved)])
+        walk_step = max([await _longest(walk) for walk in (table.planned_rate, table.overdue_round, table.unsaved)])
         began = time.thread_time()
-        for walk in (table.planned, table.round, table.unsaved):
+        for walk in (table.planned_rate, table.overdue_round, table.unsaved):
             await walk()
         walks = 1000 * (time.thread_time() - began)
         nursery.cancel_scope.cancel()

@@ -75,7 +75,7 @@ class ServiceManager:
 
 def status_of(context: AppContext) -> str:
     """Return the line for `systemctl status`: the number of sources, then all problems."""
-    census = context.overseer.table.census()
+    census = context.overseer.table.flag_counts()
     parts = [f"{sum(census.values()):,} sources"]
     states = context.overseer.table.states()
     parts += [f"{count:,} {SOURCES[state].word}" for state, count in states.items() if count and state != "ok"]

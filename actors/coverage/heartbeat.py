@@ -58,18 +58,18 @@ class _HeartbeatBody(Struct):
     heartbeat: Heartbeat
 
 
-_told = msgspec.json.Decoder(_HeartbeatBody)
+_decoder = msgspec.json.Decoder(_HeartbeatBody)
 
 
 def last_of(event: Stored | None) -> Last:
     if event is None:
         return Last()
-    told = _told.decode(event.body)
+    told = _decoder.decode(event.body)
     beat = told.heartbeat
     return Last(event.seq, told.id, beat.number, parse_rfc3339(beat.due_at), parse_rfc3339(told.emitted_at))
 
 
-def due_in(last: Last, every: Millis, now: Millis) -> Millis:
+def until_due(last: Last, every: Millis, now: Millis) -> Millis:
     """Return the milliseconds until the next heartbeat is due; 0: now, or overdue."""
     if last.seq == START or last.at > now:
         return Millis(0)
@@ -84,7 +84,7 @@ def draft_of(beat: Heartbeat, skipped: int, base_url: str, now: Millis) -> Draft
     )
     if skipped:
         says += f" Skipped before it: {skipped:,}; the process stood still when they were due."
-    told = notices.draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, now)
+    told = notices.notice_draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, now)
     return replace(told, tags=(TAG,), heartbeat=beat)
 
 
@@ -94,7 +94,7 @@ ANSWERS_WITHIN = 30.0
 """Seconds for one write."""
 
 
-def heartbeats(
+def heartbeat_children(
     world: World,
     settings: Settings,
     storage: Storage,
@@ -136,7 +136,7 @@ class HeartbeatWriter:
         while True:
             try:
                 last = last_of(await self._storage.log.heartbeat())
-                await trio.sleep(due_in(last, self._every, self._world.now()) / 1000)
+                await trio.sleep(until_due(last, self._every, self._world.now()) / 1000)
                 await self._on_from(child, last)
             except (*STANDSTILL, Unanswered, trio.TooSlowError) as error:
                 child.note(f"not written: {error}"[:200])
@@ -205,25 +205,25 @@ class MonitorCalls:
     ) -> None:
         self._world, self._poster, self._url, self._every = world, poster, url, every
         self._readiness = readiness
-        self._said = ""
+        self._last_reason = ""
 
     async def run(self, child: Child) -> None:
         due = trio.current_time() + min(AGAIN, self._every / 2)  # later parts need time to start
         while True:
             await trio.sleep_until(due)
-            if withheld := next((says for says in self._readiness().values() if says), ""):
-                self._tell(child, "withheld", withheld)
-            elif failed := (await self._sent() and await self._sent_again()):
-                self._tell(child, "failed", failed)
+            if unready := next((says for says in self._readiness().values() if says), ""):
+                self._report(child, "withheld", unready)
+            elif reason := (await self._send() and await self._retry()):
+                self._report(child, "failed", reason)
             else:
-                self._tell(child, "sent", "")
-            due = max(due + (min(AGAIN, self._every) if withheld else self._every), trio.current_time())
+                self._report(child, "sent", "")
+            due = max(due + (min(AGAIN, self._every) if unready else self._every), trio.current_time())
 
-    async def _sent_again(self) -> str:
+    async def _retry(self) -> str:
         await trio.sleep(min(AGAIN, self._every / 2))
-        return await self._sent()
+        return await self._send()
 
-    async def _sent(self) -> str:
+    async def _send(self) -> str:
         """Send a heartbeat; return why it failed, or ""."""
         try:
             answer = await self._poster.post(self._url, {}, b"", "GET")
@@ -231,17 +231,17 @@ class MonitorCalls:
             return str(error)
         return "" if answer.status // 100 == 2 else f"it answered {answer.status}"
 
-    def _tell(self, child: Child, outcome: str, says: str) -> None:
+    def _report(self, child: Child, outcome: str, reason: str) -> None:
         """Count it; log changes. The URL may be a secret, so only its host is shown."""
         self._world.metrics.heartbeats.add(outcome)
-        child.note(f"{outcome}: {says}"[:200] if says else "the last sign arrived")
-        if says != self._said:
-            level = "warning" if says else "info"
-            self._world.log(f"heartbeat.{outcome}", level=level, host=self._url.host, says=says)
-        self._said = says
+        child.note(f"{outcome}: {reason}"[:200] if reason else "the last sign arrived")
+        if reason != self._last_reason:
+            level = "warning" if reason else "info"
+            self._world.log(f"heartbeat.{outcome}", level=level, host=self._url.host, says=reason)
+        self._last_reason = reason
 
 
-def monitored(
+def monitor_children(
     world: World, settings: Settings, egress: Egress, readiness: Callable[[], Mapping[str, str]]
 ) -> Sequence[ChildSpec]:
     if not settings.heartbeat_url:

@@ -53,9 +53,9 @@ class Shifts:
         """The last shift before this process, if a crash ended it."""
         self._ahead: Shift | None = None
         """The same, once its clock is known to have been ahead of the current one."""
-        self._gone = 0
-        self._over = False
-        self._began: Millis | None = None
+        self._dropped = 0
+        self._is_complete = False
+        self._began_at: Millis | None = None
         self._checked, self._tick = Millis(0), 0.0
 
     async def run(self, child: Child) -> None:
@@ -67,11 +67,11 @@ class Shifts:
 
     async def begin(self, child: Child) -> None:
         """Begin the first shift of this process. While storage is unavailable, retry and let the tree continue."""
-        self._began = self._now() if self._began is None else self._began
+        self._began_at = self._now() if self._began_at is None else self._began_at
         while not self._shifts:
             try:
                 stored = await self._storage.coverage.shifts()
-                shift = await self._storage.coverage.begin(self._node, self._began)
+                shift = await self._storage.coverage.begin(self._node, self._began_at)
             except STANDSTILL as error:
                 self._world.log("shift.parked", level="debug", error=str(error))
                 child.ready()
@@ -82,7 +82,7 @@ class Shifts:
                     self._crashed = next((one for one in reversed(stored) if not one.node), None)
         child.ready()
 
-    def looked(self, at: Millis) -> None:
+    def note_check(self, at: Millis) -> None:
         """Take a source's last stored check, for all sources after a start.
 
         After a crash, a check ahead of the clock shows that the clock was set back unnoticed. A check further ahead
@@ -100,29 +100,29 @@ class Shifts:
         """Return the time after checking the clock; a step ends the shift and begins the next."""
         before, passed = self._checked, round(1000 * (trio.current_time() - self._tick))
         now = self._now()
-        if self._began is None:
+        if self._began_at is None:
             return now
         if abs(now - before - passed) > STEP:
             if self._shifts:
                 self._shifts[-1:] = stepped(self._shifts[-1], before, passed, now)
             else:
-                self._began = now
+                self._began_at = now
         return now
 
-    def sweep(self, *, last: bool = False) -> Sweep:
+    def begin_sweep(self, *, last: bool = False) -> Sweep:
         """Return the argument for `swept`, once all checks until now are stored."""
         now = self.check()
-        return Sweep(self._gone + len(self._shifts), now, last)
+        return Sweep(self._dropped + len(self._shifts), now, last)
 
-    def swept(self, sweep: Sweep) -> None:
+    def end_sweep(self, sweep: Sweep) -> None:
         """Record how far all checks are stored."""
-        count = sweep.shift - self._gone
+        count = sweep.shift - self._dropped
         if count < 1:
             return
         last = self._shifts[count - 1]
         saved = max(last.saved, sweep.at if last.until is None else min(sweep.at, last.until))
         self._shifts[:count] = [*(shift.whole for shift in self._shifts[: count - 1]), last._replace(saved=saved)]
-        self._over = sweep.last and count == len(self._shifts)
+        self._is_complete = sweep.last and count == len(self._shifts)
 
     async def _store(self) -> None:
         try:
@@ -145,11 +145,11 @@ class Shifts:
             self._world.log("shift.not_stored", level="debug", error=str(error))
         while len(self._shifts) > MOST and self._shifts[0] == self._stored[0] == self._shifts[0].whole:
             del self._shifts[0], self._stored[0]
-            self._gone += 1
+            self._dropped += 1
 
     async def end(self) -> None:
         """End the shift if all of its checks are stored; else it ends as in a crash."""
-        if self._over:
+        if self._is_complete:
             self._shifts[-1] = self._shifts[-1]._replace(until=self._shifts[-1].saved)
         if self._shifts:
             await self._store()
@@ -179,14 +179,14 @@ LEAST_STEP: Final = 5.0
 """Seconds of difference that count as a step; a steered clock drifts slower."""
 
 
-class Steps:
+class ClockSteps:
     """Steps of the wall clock, forward or back, or the time that the machine slept."""
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
         self._ahead = wall() - trio.current_time()
 
-    def since_last_asked(self) -> float:
+    def take_step(self) -> float:
         """Return the step in seconds; 0 for a drift."""
         before, self._ahead = self._ahead, self._wall() - trio.current_time()
         step = self._ahead - before
@@ -197,12 +197,12 @@ class ClockWatch:
     """One child of the tree. stepped: called after each step."""
 
     def __init__(self, world: World, stepped: Callable[[], None]) -> None:
-        self._world, self._stepped = world, stepped
+        self._world, self._on_step = world, stepped
 
     async def run(self, child: Child) -> None:
-        steps = Steps(self._world.wall)
+        steps = ClockSteps(self._world.wall)
         while True:
             await trio.sleep(EVERY)
-            if step := steps.since_last_asked():
+            if step := steps.take_step():
                 self._world.log("clock.stepped", level="warning", seconds=round(step, 1))
-                self._stepped()
+                self._on_step()

@@ -19,7 +19,7 @@ from math import inf
 import trio
 from msgspec.structs import replace
 
-from actors.coverage.shifts import EVERY, Steps
+from actors.coverage.shifts import EVERY, ClockSteps
 from actors.delivery.attempt import Sender
 from actors.delivery.claims import Claims, DigestCollector
 from actors.delivery.concurrency import ConcurrencyLimiter
@@ -86,9 +86,9 @@ class DestinationActor:
         self._claims = Claims(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
-        self._status = DestinationStatus()
-        self._notice: Notice | None = None
-        self._steps = Steps(lambda: world.now() / 1000)
+        self._standing = DestinationStatus()
+        self._news: Notice | None = None
+        self._steps = ClockSteps(lambda: world.now() / 1000)
         self._notice_after = 0
         self._clock_set_back = False
         self._begin()
@@ -250,8 +250,8 @@ class DestinationActor:
 
     def _apply_clock_step(self) -> None:
         """Before measuring a run of failures, remove a clock step from it. After a step back, clamp again."""
-        step = self._steps.since_last_asked()
-        self._status = shifted(self._status, step)
+        step = self._steps.take_step()
+        self._standing = moved_on(self._standing, step)
         if step < -BREATHER:
             self._clock_set_back = True
             self.on_clock_step()

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.hours import reading, zone_of
+from actors.hours import local_time, zone_of
 from storage.records.destination import DeliveryMode, Destination
 from storage.records.identity import Millis, rfc3339
 
@@ -56,7 +56,7 @@ def window_of(destination: Destination, at: Millis) -> DigestWindow:
         start = at - at % length
         return DigestWindow(Millis(start), Millis(start + length))
     zone = zone_of(destination.digest_timezone)
-    today = reading(at, zone).date()
+    today = local_time(at, zone).date()
     # Two days to each side: a zone may have skipped a whole day.
     starts = sorted(_day_start(today + days * _DAY, destination.digest_hour, zone) for days in (-2, -1, 0, 1, 2))
     return DigestWindow(max(start for start in starts if start <= at), min(start for start in starts if start > at))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from actors.destination_kinds.answer import Answer
-from actors.hours import reading, spans, zone_of
+from actors.hours import local_time, spans, zone_of
 from storage.records.destination import Delivery, Outcome, QuietHours
 from storage.records.identity import Millis
 
@@ -74,7 +74,7 @@ def quiet_until(hours: QuietHours | None, at: Millis) -> Millis | None:
         return None
     end = None
     # A span that begins during another (clocks were set back) extends it.
-    for span in spans(hours, reading(at, zone_of(hours.timezone)).date()):
+    for span in spans(hours, local_time(at, zone_of(hours.timezone)).date()):
         if span.start <= (at if end is None else end) < span.end:
             end = span.end
     return end

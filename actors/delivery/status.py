@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from actors.destination_kinds.answer import Answer
 from actors.messages.workers import Record
-from actors.notices import of_destination
+from actors.notices import destination_notice
 from actors.world import World
 from storage.errors import STANDSTILL
 from storage.records.destination import Destination, Notice
@@ -163,7 +163,7 @@ class NoticePublisher:
                     if stored is None or stored.owes is None:
                         continue
                     lines = await self._storage.outbox.attempts(id, 1)
-                    report = of_destination(stored, lines[0] if lines else None, self._base_url, self._world.now())
+                    report = destination_notice(debtor, lines[0] if lines else None, self._base_url, self._world.now())
                     with suppress(MailboxFull):
                         self._record(Record(Harvest(SERVICE, (report,), None, debtor=id), Reply()))
                 self._owing[id] = None

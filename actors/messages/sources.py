@@ -14,6 +14,7 @@ from actors.messages.views import (
     ALL,
     AddedSource,
     PracticeChange,
+    ReportedPage,
     SourceExamination,
     SourceExplanation,
     SourcePage,
@@ -21,9 +22,8 @@ from actors.messages.views import (
     SourceSort,
     SourceView,
     TeachResult,
-    ToldPage,
 )
-from actors.practice import What
+from actors.practice import PracticeKind
 from storage.records.identity import Millis, SourceId
 from storage.records.revision import Expected
 from storage.records.source import TagDefaults
@@ -148,7 +148,7 @@ class ShowPractice(Struct, frozen=True):
 class ChangePractice(Struct, frozen=True):
     """Change a practice document, made if missing, and check it at once. Fails with TooSoon, Conflict."""
 
-    what: What
+    what: PracticeKind
     reply: Reply[PracticeChange]
 
 
@@ -167,21 +167,21 @@ class DescribeSource(OfSource, frozen=True):
 class ExplainSource(OfSource, frozen=True):
     """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound.
 
-    look: also check now, if politeness allows.
+    check_now: also check, if politeness allows.
     """
 
     reply: Reply[SourceExplanation]
     text: str = ""
-    look: bool = False
+    check_now: bool = False
 
 
-class ShowTold(OfSource, frozen=True):
+class GetReportedPage(OfSource, frozen=True):
     """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound.
 
     values: include its current values, which a worker reads.
     """
 
-    reply: Reply[ToldPage | None]
+    reply: Reply[ReportedPage | None]
     values: bool = False
 
 
@@ -227,7 +227,7 @@ class CountTags(Struct, frozen=True):
 
 _Change = AddSource | EditSource | Teach | DeleteSource | RestoreSource | SetTagDefaults
 _Look = DetectUrl | PreviewSource | UrlQuestion | SourceQuestion | CheckNow
-_Question = DescribeSource | ExplainSource | ExamineSource | ListSources | CountTags | ShowTold
+_Question = DescribeSource | ExplainSource | ExamineSource | ListSources | CountTags | GetReportedPage
 RegistryMessage = _Change | _Look | _Question | ShowPractice | ChangePractice | EndPractice
 
 

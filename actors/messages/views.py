@@ -104,7 +104,7 @@ class Reason(Struct, frozen=True):
     text: str = ""
 
 
-class ToldBlock(NamedTuple):
+class ReportedBlock(NamedTuple):
     """A text of a page. row, column: its place in a table. aside: it is furniture, or a control."""
 
     text: str
@@ -115,14 +115,14 @@ class ToldBlock(NamedTuple):
     column: str
 
 
-class ToldPage(NamedTuple):
+class ReportedPage(NamedTuple):
     """A page as last reported, in its order.
 
     more: blocks with stored keys only. untold: blocks that came or went since, unreported. standing: its
     values, if requested.
     """
 
-    blocks: Sequence[ToldBlock]
+    blocks: Sequence[ReportedBlock]
     more: int
     untold: int
     standing: StandingValues = StandingValues()
@@ -192,7 +192,7 @@ LABEL = "label"
 """The namespace of plain tags."""
 
 
-def picks(where: SourceSelection, view: SourceView) -> bool:
+def matches(where: SourceSelection, view: SourceView) -> bool:
     source = view.source
     if where.kinds and source.type not in where.kinds:
         return False

@@ -18,19 +18,19 @@ from supervision import Reply
 class Record(Struct, frozen=True):
     """Commit this harvest. The answer, sent after the commit, is its events in order.
 
-    looked: it is from a check, or a hop, which begins its own trace.
+    from_check: it is from a check, or a hop, which begins its own trace.
     """
 
     harvest: Harvest
     reply: Reply[Sequence[Stored]]
-    looked: bool = False
+    from_check: bool = False
 
 
 class SaveStates(Struct, frozen=True):
     """Save states without a harvest (a breaker opened, a hold), and cookies; with the next group commit."""
 
     states: Sequence[SourceState]
-    heard: Callable[[bool], None] | None = None
+    on_saved: Callable[[bool], None] | None = None
     """Called with whether they are stored; never after a crash."""
     jars: Sequence[StoredJar] = ()
 

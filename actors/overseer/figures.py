@@ -59,9 +59,9 @@ class Figures:
         ]
 
     def _of_sources(self) -> list[Figure]:
-        last, census = self._watchman.last, self._overseer.table.census()
+        last, census = self._watchman.last, self._overseer.table.flag_counts()
         last_spent, states = self._watchman.check_rate, self._overseer.table.states()
-        open_gate = float(not self._overseer.gate.is_closed)
+        open_gate = float(not self._overseer.pause_switch.is_closed)
         return [
             Figure("sources", "Sources, paused ones too.", (), {(): len(self._overseer.table)}),
             Figure("sources_health", "Sources by the flag of their health.", ("flag",), _each(census, RANK)),

@@ -35,7 +35,7 @@ class Ring(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class StateTurn:
+class StateTransition:
     """The part of the tree at `path` changed its state; `error` is the first line of its crash, if any."""
 
     at: Millis
@@ -53,7 +53,7 @@ class Journal:
     """Both rings. Made before the log, which writes into it."""
 
     def __init__(self) -> None:
-        self.changes: Ring[StateTurn] = Ring(CHANGES)
+        self.changes: Ring[StateTransition] = Ring(CHANGES)
         self.lines: Ring[Line] = Ring(LINES)
 
     def lines_of(self, actor: str, after: int, limit: int) -> list[tuple[int, Line]]:

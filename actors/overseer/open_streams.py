@@ -28,17 +28,17 @@ class StreamProgress(Protocol):
 
 
 class OpenStream(NamedTuple):
-    """asked: path and query. place: None for a stream that follows no log.
+    """asked: path and query. progress: None for a stream that follows no log.
 
     close: ends it; the client may reconnect and resume.
     """
 
     number: int
-    whose: StreamOwner
+    owner: StreamOwner
     address: str
     asked: str
     since: Millis
-    place: StreamProgress | None
+    progress: StreamProgress | None
     close: Callable[[], None]
 
 
@@ -61,17 +61,17 @@ class OpenStreams:
 
     def add(
         self,
-        whose: StreamOwner,
+        owner: StreamOwner,
         address: str,
         asked: str,
         since: Millis,
         *,
-        place: StreamProgress | None,
+        progress: StreamProgress | None,
         close: Callable[[], None],
     ) -> int:
         """List a stream until it is dropped; return its number."""
         self._last += 1
-        self._open[self._last] = OpenStream(self._last, whose, address, asked, since, place, close)
+        self._open[self._last] = OpenStream(self._last, owner, address, asked, since, progress, close)
         return self._last
 
     def drop(self, number: int) -> None:

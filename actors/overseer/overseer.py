@@ -9,7 +9,7 @@ import trio
 
 from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
-from actors.overseer.journal import Journal, StateTurn
+from actors.overseer.journal import Journal, StateTransition
 from actors.overseer.rows import ChildSummary, Kind, Orders, Row, RowQuery, first_line, worst_of
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource
@@ -37,14 +37,14 @@ _COUNTED = ("starting", "running", "backoff", "quarantined", "stopping", "restar
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class PartDetails:
     """A row with everything known about its part; status is None without a task, source if it is no source."""
 
     row: Row
     status: Status | None
     source: Source | None
     hot: SourceRuntime | None
-    crashes: Sequence[StateTurn]
+    crashes: Sequence[StateTransition]
 
 
 class Overseer:
@@ -69,21 +69,21 @@ class Overseer:
         self._sources, self.table = sources, table
         self._destinations, self._deliveries = destinations, deliveries
         self._orders = Orders(self._rows)
-        self.gate, self.journal = gate, journal
+        self.pause_switch, self.journal = gate, journal
         self._members = members
         self.version, self.started_at = version, started_at
 
     # --- looking -------------------------------------------------------------------------------------------------
 
-    async def page(self, asked: RowQuery, start: int, limit: int) -> tuple[list[Row], int]:
-        paths = await self._orders.get(asked)
-        return self.some(paths[start : start + limit]), len(paths)
+    async def page(self, query: RowQuery, start: int, limit: int) -> tuple[list[Row], int]:
+        paths = await self._orders.get(query)
+        return self.rows(paths[start : start + limit]), len(paths)
 
-    def some(self, paths: Sequence[str]) -> list[Row]:
+    def rows(self, paths: Sequence[str]) -> list[Row]:
         found = (self._find(path) for path in paths)
         return [row for row in found if row is not None]
 
-    def whole(self, path: str) -> Whole:
+    def details(self, path: str) -> PartDetails:
         """Return everything known about a part. Raises NotFound."""
         row = self._find(path)
         if row is None:
@@ -92,7 +92,7 @@ class Overseer:
         status = None if child is None else self._root().status(child.path)
         crashes = [turn for _, turn in self.journal.changes.after(0) if turn.path == path and turn.error]
         source, hot = (None, None) if live is None else (live.source, live.hot)
-        return Whole(row, status, source, hot, crashes)
+        return PartDetails(row, status, source, hot, crashes)
 
     def states(self) -> Mapping[str, Mapping[str, int]]:
         many = {"sources": self._sources.statistics(), "destinations": self._destinations.statistics()}
@@ -137,22 +137,22 @@ class Overseer:
         """Stop or resume looks on all nodes; deliveries go on. Raises Unavailable."""
         await self._members.drain(on=on)
         if on:
-            self.gate.close()
+            self.pause_switch.close()
         else:
-            self.gate.open()
+            self.pause_switch.open()
         self._orders.forget()
 
-    def seen(self, change: StateChange) -> None:
+    def on_state_change(self, change: StateChange) -> None:
         """Add a state change to the journal and the log lines; only crashes are warnings."""
-        loud = change.new in (State.BACKOFF, State.QUARANTINED)
-        if loud:
+        is_crash = change.new in (State.BACKOFF, State.QUARANTINED)
+        if is_crash:
             crash = str(change.crash)
             self._world.log("actor.crashed", level="warning", actor=change.path, now=str(change.new), why=crash)
         else:
             self._world.log("actor.state", level="debug", actor=change.path, was=str(change.old), now=str(change.new))
-        error = first_line(str(change.crash)) if loud and change.crash is not None else ""
+        error = first_line(str(change.crash)) if is_crash and change.crash is not None else ""
         path = change.path.partition("/")[2]
-        self.journal.changes.add(StateTurn(self.moment(change.at), path, str(change.old), str(change.new), error))
+        self.journal.changes.add(StateTransition(self.moment(change.at), path, str(change.old), str(change.new), error))
 
     def source_of(self, path: str) -> Source:
         """Return the source at a path. Raises NotFound, or Conflict if it is no source."""
@@ -163,7 +163,7 @@ class Overseer:
             raise Conflict(f"{path} is no source.")
         return live.source
 
-    def changed(self) -> None:
+    def forget_orders(self) -> None:
         self._orders.forget()
 
     # --- rows ----------------------------------------------------------------------------------------------------
@@ -210,14 +210,14 @@ class Overseer:
         """Return the summary of a part's children: of sources from counters, of destinations from a walk over them."""
         if path not in _MANY:
             return None
-        many = self._sources if path == "sources" else self._destinations
-        now = many.statistics()
-        found: dict[PartState, int] = {"quarantined": now.quarantined, "backoff": now.backoff}
+        supervisor = self._sources if path == "sources" else self._destinations
+        statistics = supervisor.statistics()
+        counts: dict[PartState, int] = {"quarantined": statistics.quarantined, "backoff": statistics.backoff}
         if path == "sources":
-            return ChildSummary(len(self.table), _worst(found | dict(self.table.states().items())))
-        records = [self._deliveries.record(child.spec.id) for part in many.slices() for child in part]
+            return ChildSummary(len(self.table), _worst(counts | dict(self.table.states().items())))
+        records = [self._deliveries.record(child.spec.id) for part in supervisor.slices() for child in part]
         failing = sum(record is not None and record.state == "failing" for record in records)
-        return ChildSummary(len(many), _worst({**found, "failing": failing}))
+        return ChildSummary(len(supervisor), _worst({**counts, "failing": failing}))
 
     def _destination(self, child: Child) -> Row:
         id = child.spec.id
@@ -270,7 +270,7 @@ class Overseer:
             next=due if resting is None else self.moment(resting),
             tags=() if source is None else source.tags,
             title="" if source is None else source.name,
-            box=None if child is None else child.spec.mailbox,
+            mailbox=None if child is None else child.spec.mailbox,
             pace=None if child is None or hot is None else hot.interval,
             trail=b"" if hot is None else hot.trail,
             below=below,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import trio
 
 from actors.messages.workers import Record, RecorderMessage
-from actors.notices import RESTORE, of_damage
+from actors.notices import RESTORE, damage_notice
 from actors.overseer.overseer import Overseer
 from actors.recorder.actor import Recorder
 from actors.sources.registry.actor import Registry
@@ -42,9 +42,9 @@ class Readiness:
     def __call__(self) -> Mapping[str, str]:
         down = [child.path for child in self.children() if child.state is not State.RUNNING]
         return {
-            "storage": self._stored_well(),
-            "recorder": self.recorder.says(),
-            "watching": self.registry.watchman.fault(),
+            "storage": self._storage_fault(),
+            "recorder": self.recorder.fault(),
+            "watching": self.registry.overdue_monitor.fault(),
             "members": self.storage.ownership.silence(),
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),
@@ -56,7 +56,7 @@ class Readiness:
             return f"reading the sources, {len(self.registry.table):,} so far"
         return _STARTING.get(part, "starting its parts")
 
-    def _stored_well(self) -> str:
+    def _storage_fault(self) -> str:
         if self.storage.damage.says:
             return f"{self.storage.damage.says}. {RESTORE}"
         if not self.storage.stands():
@@ -68,12 +68,12 @@ class Readiness:
         if self.stopping():
             return "the service is stopping"
         # Nodes drain together: requests and streams must still find a ready one.
-        drained = self.overseer.gate.is_drained and not self.storage.ownership.shared
+        drained = self.overseer.pause_switch.is_drained and not self.storage.ownership.shared
         return "checks are stopped until a person resumes them" if drained else ""
 
 
 class StorageWatch:
-    """`stop` ends the tree, as only a new process can write again; `lost` says why, "" while storage works."""
+    """`stop` ends the tree, as only a new process can write again; `loss` says why, "" while storage works."""
 
     def __init__(
         self,
@@ -86,15 +86,15 @@ class StorageWatch:
         self._world, self._storage, self._recorder = world, storage, recorder
         self._base_url, self._stop = base_url, stop
         self._damage_reported = False
-        self.lost = ""
+        self.loss = ""
 
     async def run(self, child: Child) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._storage.follow)
             nursery.start_soon(self._report_damage)
-            self.lost = await self._storage.wait_ended()
-            if self.lost:
-                self._world.log("storage.lost", level="error", why=self.lost)
+            self.loss = await self._storage.wait_ended()
+            if self.loss:
+                self._world.log("storage.lost", level="error", why=self.loss)
                 self._stop()
             await trio.sleep_forever()
 
@@ -105,6 +105,6 @@ class StorageWatch:
             return
         self._damage_reported = True
         self._world.log("storage.damaged", level="error", says=f"{says}. {RESTORE}")
-        report = of_damage(says, self._base_url, self._world.now())
+        report = damage_notice(says, self._base_url, self._world.now())
         with suppress(MailboxFull):  # the line and /readyz must do
             self._recorder.send_nowait(Record(Harvest(SERVICE, (report,), None), Reply()))

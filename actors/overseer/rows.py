@@ -71,21 +71,21 @@ class Row:
     next: Millis | None
     tags: tuple[str, ...] = ()
     title: str = ""
-    box: Mailbox[Any] | None = None
+    mailbox: Mailbox[Any] | None = None
     pace: float | None = None
     trail: bytes = b""
     below: ChildSummary | None = None
 
     @property
     def waiting(self) -> int | None:
-        return None if self.box is None else self.box.statistics().depth
+        return None if self.mailbox is None else self.mailbox.statistics().depth
 
     @property
     def handled(self) -> int | None:
-        return None if self.box is None else self.box.statistics().received
+        return None if self.mailbox is None else self.mailbox.statistics().received
 
     @property
-    def well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether the row needs no attention first."""
         return badness(self).rank >= WELL
 
@@ -153,9 +153,9 @@ class RowFilter:
     def __bool__(self) -> bool:
         return bool(self.words or self.qualified)
 
-    def admits(self, row: Row) -> bool:
+    def matches(self, row: Row) -> bool:
         for name, values in self.qualified.items():
-            if not any(_holds(row, name, value) for value in values):
+            if not any(_has(row, name, value) for value in values):
                 return False
         if not self.words:
             return True
@@ -166,7 +166,7 @@ class RowFilter:
 QUALIFIERS = ("state", "host", "tag", "kind")
 
 
-def wanted(text: str) -> RowFilter:
+def parse_filter(text: str) -> RowFilter:
     """Return a filter: words contained in path, name, title or error, and `state:` (a prefix, also of the health flag),
     `host:` (a part), `tag:` (a part), `kind:` (a prefix).
 
@@ -185,7 +185,7 @@ def wanted(text: str) -> RowFilter:
     return RowFilter(tuple(words), qualified)
 
 
-def _holds(row: Row, name: str, value: str) -> bool:
+def _has(row: Row, name: str, value: str) -> bool:
     if name == "state":
         named = row.state.startswith(value) or PARTS[row.state].word.startswith(value)
         return named or (row.flag not in (None, "ok") and str(row.flag).startswith(value))
@@ -234,44 +234,44 @@ class Orders:
 
     def __init__(self, rows: Callable[[], Iterator[Sequence[Row]]]) -> None:
         self._rows = rows
-        self._kept: OrderedDict[RowQuery, Order] = OrderedDict()
+        self._orders: OrderedDict[RowQuery, Order] = OrderedDict()
         self._making = trio.Lock()
 
-    async def get(self, asked: RowQuery) -> Sequence[str]:
+    async def get(self, query: RowQuery) -> Sequence[str]:
         async with self._making:
-            orders, began = self._kept, trio.current_time()  # what is made before `forget` is not kept after it
-            order = orders.get(asked)
+            orders, began = self._orders, trio.current_time()  # what is made before `forget` is not kept after it
+            order = orders.get(query)
             if order is None or order.until <= began:
-                paths = await self._made(asked)
+                paths = await self._compute(query)
                 now = trio.current_time()
-                order = orders[asked] = Order(paths, now + max(AT_LEAST, REST * (now - began)))
-            orders.move_to_end(asked)
+                order = orders[query] = Order(paths, now + max(AT_LEAST, REST * (now - began)))
+            orders.move_to_end(query)
             while len(orders) > MOST:
                 orders.popitem(last=False)
             return order.paths
 
     def forget(self) -> None:
         """Recompute every order on its next use: an action's effect should show."""
-        self._kept = OrderedDict()
+        self._orders = OrderedDict()
 
-    async def _made(self, asked: RowQuery) -> Sequence[str]:
-        passes, ranks = wanted(asked.filter), _Ranks(asked)
-        below: defaultdict[str, _Ranks] = defaultdict(lambda: _Ranks(asked))
+    async def _compute(self, query: RowQuery) -> Sequence[str]:
+        filter, ranks = parse_filter(query.filter), _Ranks(query)
+        below: defaultdict[str, _Ranks] = defaultdict(lambda: _Ranks(query))
         parts: dict[str, bool] = {}
         for some in self._rows():
             for row in some:
-                admitted, owner = not passes or passes.admits(row), row.path.partition("/")[0]
-                if asked.tree and owner == row.path:
+                admitted, owner = not filter or filter.matches(row), row.path.partition("/")[0]
+                if query.tree and owner == row.path:
                     parts[owner] = admitted
                     ranks.add(row)
-                elif admitted and not asked.tree:
+                elif admitted and not query.tree:
                     ranks.add(row)
-                elif admitted and (passes or owner in asked.open or (owner in asked.troubled and not row.well)):
+                elif admitted and (filter or owner in query.open or (owner in query.troubled and not row.is_healthy)):
                     below[owner].add(row)
             await trio.lowlevel.checkpoint()
-        if not asked.tree:
+        if not query.tree:
             return ranks.paths()
-        order = list(parts) if asked.sort == "worst" else ranks.paths()
+        order = list(parts) if query.sort == "worst" else ranks.paths()
         shown = [name for name in order if parts[name] or name in below]
         return [path for name in shown for path in (name, *(below[name].paths() if name in below else ()))]
 
@@ -280,9 +280,9 @@ class _Ranks:
     """Paths of rows, to be sorted. With the worst first, only unhealthy ones are sorted: the others
     keep their places."""
 
-    def __init__(self, asked: RowQuery) -> None:
-        self._worst, self._reverse = asked.sort == "worst", asked.reverse
-        self._key = KEYS[asked.sort]
+    def __init__(self, query: RowQuery) -> None:
+        self._worst, self._reverse = query.sort == "worst", query.reverse
+        self._key = KEYS[query.sort]
         self._keyed: list[tuple[Key, str]] = []
         self._others: list[str] = []
         self._idle: list[str] = []

@@ -35,7 +35,7 @@ MOST_MESSAGES = 512
 """Maximum messages in one group commit."""
 PARKED = 2.0
 """Seconds between attempts while storage accepts no writes."""
-TOLD_FOR = 120.0
+REFUSAL_FOR = 120.0
 """Seconds to report a refusal: by then a sender has tried again, and a success has cleared it."""
 FULL = "the disk is full, and nothing is recorded: free some room"
 AWAY = "the storage does not answer, and nothing is recorded"
@@ -64,8 +64,8 @@ class Recorder:
         self._stories = SameStories()
         self._mint = Identifiers(world.now, chance.getrandbits)
         self._busy_since: float | None = None
-        self._refused: tuple[float, str] | None = None
-        self._is_away = False
+        self._refusal: tuple[float, str] | None = None
+        self._is_unavailable = False
 
     async def run(self, child: Child) -> None:
         """Commit batches until stopped; a graceful stop first commits all waiting messages."""
@@ -73,8 +73,8 @@ class Recorder:
             nursery.start_soon(self._wake_at_stop, child.stopping)
             child.ready()
             while not child.stopping.is_set():
-                await self._commit(self._waiting([await self._next()]))
-            while batch := self._waiting([]):
+                await self._commit(self._with_waiting([await self._receive()]))
+            while batch := self._with_waiting([]):
                 await self._commit(batch)
 
     async def _wake_at_stop(self, stopping: trio.Event) -> None:
@@ -82,13 +82,13 @@ class Recorder:
         with contextlib.suppress(MailboxFull):  # full: it is about to be read anyway
             self._mailbox.send_nowait(SaveStates(()))
 
-    async def _next(self) -> RecorderMessage:
+    async def _receive(self) -> RecorderMessage:
         """Wait for a message. While storage does not answer, test it with an empty one: no other actor writes."""
-        with trio.move_on_after(PARKED if self._is_away else float("inf")):
+        with trio.move_on_after(PARKED if self._is_unavailable else float("inf")):
             return await self._mailbox.receive()
         return SaveStates(())
 
-    def _waiting(self, batch: list[RecorderMessage]) -> list[RecorderMessage]:
+    def _with_waiting(self, batch: list[RecorderMessage]) -> list[RecorderMessage]:
         """Add all waiting messages, without waiting for more: the group of a group commit."""
         while len(batch) < MOST_MESSAGES:
             try:
@@ -97,10 +97,10 @@ class Recorder:
                 break
         return batch
 
-    def says(self) -> str:
+    def fault(self) -> str:
         """Return the problem as a sentence, "" if healthy; the actor must make progress, not only run."""
-        if self._refused is not None and trio.current_time() - self._refused[0] < TOLD_FOR:
-            return self._refused[1]
+        if self._refusal is not None and trio.current_time() - self._refusal[0] < REFUSAL_FOR:
+            return self._refusal[1]
         since, waiting = self._busy_since, self._mailbox.statistics().depth
         stuck = 0.0 if since is None else trio.current_time() - since
         return f"no commit has ended for {stuck:.0f} s, and {waiting} messages wait" if stuck > STUCK_AFTER else ""
@@ -121,21 +121,21 @@ class Recorder:
         try:
             if records:
                 await self._append(records)
-            if states or jars or (self._is_away and not records):
+            if states or jars or (self._is_unavailable and not records):
                 await self._storage.log.save_states(states, self._storage.lease, jars)
-            if self._refused is not None and (records or states or jars or self._is_away):
-                self._refused, self._is_away = None, False
+            if self._refusal is not None and (records or states or jars or self._is_unavailable):
+                self._refusal, self._is_unavailable = None, False
                 self._world.log("recorder.goes_on")
-            _tell(sweeps, stored=True)
+            _notify_sweeps(sweeps, stored=True)
         except STANDSTILL as error:
             # The senders read the stored state and check again; readers are not affected.
             full = isinstance(error, DiskFull)
             event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
-            self._world.log(event, level="debug" if self._refused else "error", error=str(error), harvests=len(records))
-            self._refused, self._is_away = (trio.current_time(), says), not full
+            self._world.log(event, level="debug" if self._refusal else "error", error=str(error), harvests=len(records))
+            self._refusal, self._is_unavailable = (trio.current_time(), says), not full
             for record in records:
                 record.reply.fail(error)
-            _tell(sweeps, stored=False)
+            _notify_sweeps(sweeps, stored=False)
             await trio.sleep(PARKED)
         except StorageError as error:
             for record in records:
@@ -179,10 +179,10 @@ class Recorder:
         return signer.sign(build(event_id, source, draft, self._base_url, now), now)
 
 
-def _tell(sweeps: Sequence[SaveStates], *, stored: bool) -> None:
+def _notify_sweeps(sweeps: Sequence[SaveStates], *, stored: bool) -> None:
     for sweep in sweeps:
-        if sweep.heard is not None:
-            sweep.heard(stored)
+        if sweep.on_saved is not None:
+            sweep.on_saved(stored)
 
 
 def acknowledge(records: Sequence[Record], answers: Sequence[Answer]) -> None:

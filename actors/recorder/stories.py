@@ -46,18 +46,22 @@ class SameStories:
 
     def marks_of(self, event: Stored) -> Marks:
         """Return an event's marks; none if it cannot be read."""
-        seen = None if event.kind in _NONE else _seen(event)
-        return () if seen is None else _marks(seen)
+        event_fields = None if event.kind in _NONE else _decoded(event)
+        return () if event_fields is None else _marks(event_fields)
 
     def story(self, source: SourceId, draft: Draft, earlier: Sequence[Stored]) -> str:
-        piece = _piece(draft)
+        item = _news_item(draft)
         for event in sorted(earlier, key=lambda event: event.seq):
-            if event.source != source and (seen := _seen(event)) is not None and same_story(_piece(seen), piece):
-                return seen.story or seen.id
+            if (
+                event.source != source
+                and (other := _decoded(event)) is not None
+                and same_story(_news_item(other), item)
+            ):
+                return other.story or other.id
         return ""
 
 
-def _seen(event: Stored) -> _StoryFields | None:
+def _decoded(event: Stored) -> _StoryFields | None:
     try:
         return _decode(event.body)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -65,10 +69,10 @@ def _seen(event: Stored) -> _StoryFields | None:
 
 
 def _marks(news: Draft | _StoryFields) -> Marks:
-    return () if news.diff is None and UPDATED in news.tags else _piece(news).marks()
+    return () if news.diff is None and UPDATED in news.tags else _news_item(news).marks()
 
 
-def _piece(news: Draft | _StoryFields) -> NewsItem:
+def _news_item(news: Draft | _StoryFields) -> NewsItem:
     if news.diff is None:
         return NewsItem("" if news.url == news.source_url else news.url, news.title, news.content)
     added = "\n".join((*news.diff.added, *(each.after for each in news.diff.changed)))

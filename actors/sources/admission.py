@@ -100,16 +100,16 @@ class Admission:
 
     def __init__(self, alerts: Alerts) -> None:
         self._alerts = alerts
-        self._known: dict[tuple[str, str], Query | None] = {}
-        self._asked: list[tuple[Scope, Query]] = []
+        self._parsed_queries: dict[tuple[str, str], Query | None] = {}
+        self._scoped_queries: list[tuple[Scope, Query]] = []
         self._read_at: float | None = None
         self._reading = trio.Lock()
         self.version = 0
         """Grows when the queries change."""
 
-    async def take(self, alerts: Sequence[Alert]) -> None:
+    async def set_alerts(self, alerts: Sequence[Alert]) -> None:
         async with self._reading:
-            await self._adopt(alerts)
+            await self._set_alerts(alerts)
             self._read_at = trio.current_time()
 
     async def refresh(self) -> None:
@@ -125,37 +125,40 @@ class Admission:
             if self._read_at is not None and now - self._read_at < REFRESH:
                 return
             try:
-                await self._adopt(await self._alerts.all())
+                await self._set_alerts(await self._alerts.all())
             except StorageError:
                 if self._read_at is None:
                     raise
             self._read_at = now
 
-    async def _adopt(self, alerts: Sequence[Alert]) -> None:
-        found = [alert for alert in alerts if alert.enabled]
-        known: dict[tuple[str, str], Query | None] = {}
-        asked: list[tuple[Scope, Query]] = []
-        for number, alert in enumerate(found):
+    async def _set_alerts(self, alerts: Sequence[Alert]) -> None:
+        enabled = [alert for alert in alerts if alert.enabled]
+        parsed: dict[tuple[str, str], Query | None] = {}
+        scoped: list[tuple[Scope, Query]] = []
+        for number, alert in enumerate(enabled):
             name = (alert.filter_query, alert.language)
-            if name not in known:
-                known[name] = self._known[name] if name in self._known else _parsed(*name)
-            if (query := known[name]) is not None:
-                asked.append((alert.scope, query))
+            if name not in parsed:
+                parsed[name] = self._parsed_queries[name] if name in self._parsed_queries else _parsed(*name)
+            if (query := parsed[name]) is not None:
+                scoped.append((alert.scope, query))
             if number % _SLICE == _SLICE - 1:
                 await trio.lowlevel.checkpoint()
-        self._known = known
-        if asked != self._asked:
-            self._asked = asked
+        self._parsed_queries = parsed
+        if scoped != self._scoped_queries:
+            self._scoped_queries = scoped
             self.version += 1
 
-    def wanted(self, source: Source) -> FrameFilter:
+    def filter_for(self, source: Source) -> FrameFilter:
         """Return the filter of a source, by alerts and by its own query. Call again when `version` has grown."""
         own = [] if source.filter is None else [_parsed(source.filter, "simple")]
         tags = (NEW, *source.tags)  # every event of the source has these
-        queries: Sequence[Query | None] = [*own, *(query for scope, query in self._asked if scope.has(source.id, tags))]
+        queries: Sequence[Query | None] = [
+            *own,
+            *(query for scope, query in self._scoped_queries if scope.has(source.id, tags)),
+        ]
         by_tag = [
             (named, query)
-            for scope, query in self._asked
+            for scope, query in self._scoped_queries
             if not scope.has(source.id, tags) and (named := [tag for tag in scope.tags if tag.startswith(OF_FRAMES)])
         ]
         return FrameFilter(

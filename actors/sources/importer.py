@@ -37,7 +37,7 @@ class _Running:
     rows: list[Imported]
     scope: trio.CancelScope
 
-    def shown(self) -> Importing:
+    def snapshot(self) -> Importing:
         return replace(self.progress, rows=tuple(self.rows))
 
 
@@ -46,7 +46,7 @@ class Importer:
 
     def __init__(self, world: World, registry: Mailbox[RegistryMessage], mailbox: Mailbox[ImportMessage]) -> None:
         self._world, self._registry, self._mailbox = world, registry, mailbox
-        self._last: _Running | None = None
+        self._current: _Running | None = None
 
     async def run(self, child: Child) -> None:
         child.ready()
@@ -59,18 +59,18 @@ class Importer:
     def _serve(self, message: ImportMessage, nursery: trio.Nursery) -> None:
         match message:
             case BeginImport():
-                if self._last is not None and self._last.progress.ended_at is None:
+                if self._current is not None and self._current.progress.ended_at is None:
                     message.reply.fail(Conflict("A list is being imported: wait for its end, or stop it."))
                     return
                 progress = Importing(self._world.new_id(), self._world.now())
-                self._last = _Running(progress, [Imported(line) for line in message.lines], trio.CancelScope())
-                nursery.start_soon(self._import, self._last)
-                message.reply.answer(self._last.shown())
+                self._current = _Running(progress, [Imported(line) for line in message.lines], trio.CancelScope())
+                nursery.start_soon(self._import, self._current)
+                message.reply.answer(self._current.snapshot())
             case ShowImport():
-                message.reply.answer(None if self._last is None else self._last.shown())
+                message.reply.answer(None if self._current is None else self._current.snapshot())
             case StopImport():
-                if self._last is not None:
-                    self._last.scope.cancel()
+                if self._current is not None:
+                    self._current.scope.cancel()
                 message.reply.answer(None)
             case _:
                 assert_never(message)
@@ -84,18 +84,18 @@ class Importer:
                     for _ in range(min(AT_ONCE, len(rows))):
                         nursery.start_soon(self._work, running, waiting)
         finally:
-            running.rows[:] = [_ended(row) for row in rows]
+            running.rows[:] = [_as_stopped(row) for row in rows]
             running.progress = replace(running.progress, ended_at=self._world.now())
-            counts = running.shown().counts()
+            counts = running.snapshot().counts()
             self._world.log("import.ended", lines=len(rows), **counts)
 
     async def _work(self, running: _Running, waiting: Iterator[int]) -> None:
         for number in waiting:
-            running.rows[number] = row = await self._added(running.rows[number])
+            running.rows[number] = row = await self._add(running.rows[number])
             if row.full:
                 running.scope.cancel()
 
-    async def _added(self, row: Imported) -> Imported:
+    async def _add(self, row: Imported) -> Imported:
         line = row.line
 
         def message(reply: Reply[AddedSource]) -> AddSource:
@@ -111,18 +111,18 @@ class Importer:
                     await trio.sleep(busy.retry_after)
         except (DomainError, StorageError, Unanswered, Stopping) as error:
             full = isinstance(error, LibraryFull)
-            return replace(row, status="failed", says=words_of(error), full=full)
+            return replace(row, status="failed", says=reason_of(error), full=full)
         source = added.view.source
         return replace(
             row, status="new" if added.created else "there", source=source.id, says=source.detection.evidence
         )
 
 
-def _ended(row: Imported) -> Imported:
+def _as_stopped(row: Imported) -> Imported:
     return replace(row, status="failed", says=STOPPED) if row.status == "waiting" else row
 
 
-def words_of(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     match error:
         case UrlRefused():
             return error.words

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from actors.egress.url import parse_url
 from actors.errors import NotFound, TooSoon
 from actors.messages.sources import LookNow, SettingsChanged
-from actors.messages.views import SourceExamination, SourcePage, SourceSelection, SourceSort, SourceView, picks
+from actors.messages.views import SourceExamination, SourcePage, SourceSelection, SourceSort, SourceView, matches
 from actors.sources.checks import progress
 from actors.sources.checks.access import SIGNED_OUT_STATUSES
 from actors.sources.checks.fetch import host_of
@@ -40,7 +40,7 @@ from storage.records.tiers import POLLED
 from supervision import ChildSpec, DynamicSupervisor, MailboxFull
 
 PAGE = 200
-HEARD_WITHIN = 10.0
+RESPONSE_WITHIN = 10.0
 """Seconds that an edit waits for the response to a request under way."""
 SLICE = 1000
 """Sources handled or started in one step of the loop."""
@@ -81,7 +81,7 @@ class SourceIndex:
         self._practice: set[SourceId] = set()
         self._feeds: dict[int, SourceId] = {}
         """Feeds by the hash of each address that leads to one."""
-        self.known = 0
+        self.revision = 0
         """The last change by other nodes that this index contains."""
 
     def __len__(self) -> int:
@@ -99,26 +99,26 @@ class SourceIndex:
                     if watched.hot.last_success_at is not None and watched.hot.breaker.state == "closed":
                         self._ports.egress.uplink.add_known(host_of(live.source.watch_url))
                     if self._ports.shifts is not None and watched.hot.last_look_at is not None:
-                        self._ports.shifts.looked(watched.hot.last_look_at)
-                if self.idles(live):
+                        self._ports.shifts.note_check(watched.hot.last_look_at)
+                if self.is_idle(live):
                     idle.append(live)
             if len(idle) >= MANY:
                 gc.freeze()
         # Start with a price that fits this many sources of medium pace; the first hours correct it.
         settings, polled = self._ports.settings, 0.0
         for part in _slices(self._live.values()):
-            costs = (cost_of(rendered=live.hot.rendered) for live in part if _polled(live.source))
+            costs = (cost_of(rendered=live.hot.rendered) for live in part if _is_polled(live.source))
             polled += sum(map(sqrt, costs))  # costlier sources are checked less
             await trio.lowlevel.checkpoint()
         value = first_guess(polled, settings.looks_per_second, settings.cadence_ceiling)
         self._ports.pricing.price = Price(value, settings.cadence_evenness)
         await self.start_all(idle)
 
-    def runs(self, live: LiveSource) -> bool:
+    def is_running(self, live: LiveSource) -> bool:
         return self._supervisor.has(live.source.id)
 
-    def idles(self, live: LiveSource) -> bool:
-        return live.source.enabled and self._watches(live.source) and not self.runs(live)
+    def is_idle(self, live: LiveSource) -> bool:
+        return live.source.enabled and self._watches(live.source) and not self.is_running(live)
 
     async def start_all(self, idle: Sequence[LiveSource]) -> None:
         """Start the actors of idle sources, their due checks spread over time."""
@@ -135,7 +135,7 @@ class SourceIndex:
                     live.unconfirmed = (live.hot.next_look_at or 0) < watched
                     live.hot = replace(live.hot, next_look_at=Millis(now + round(wait * 1000)))
             for live in part:
-                if self.idles(live):  # the ownership may have changed
+                if self.is_idle(live):  # the ownership may have changed
                     self.start(live)
             if len(idle) >= MANY:
                 gc.freeze()  # they live as long as the process, or are freed by reference counts
@@ -152,7 +152,7 @@ class SourceIndex:
                 if not live.inherit():
                     continue
                 changed += 1
-                if live.source.tier.polled and self.runs(live):
+                if live.source.tier.polled and self.is_running(live):
                     with suppress(MailboxFull):  # a full mailbox has a request for a check, which replans anyway
                         live.mailbox.send_nowait(SettingsChanged())
             await trio.lowlevel.checkpoint()
@@ -182,8 +182,11 @@ class SourceIndex:
         """Check the signed-out borrowers again: a lender's new headers may open them. Loops over all."""
         for part in self.slices():
             for live in part:
-                shut = live.hot.last_error is not None and live.hot.last_status in (HTTPStatus.OK, *SIGNED_OUT_STATUSES)
-                if shut and self.runs(live) and self._ports.lenders.of(live.source) is lender:
+                is_signed_out = live.hot.last_error is not None and live.hot.last_status in (
+                    HTTPStatus.OK,
+                    *SIGNED_OUT_STATUSES,
+                )
+                if is_signed_out and self.is_running(live) and self._ports.lenders.of(live.source) is lender:
                     self.request_check(live)
             await trio.lowlevel.checkpoint()
 
@@ -203,8 +206,8 @@ class SourceIndex:
 
         The response may ask for a pause; cutting it off and asking again at once would miss that.
         """
-        with trio.move_on_after(HEARD_WITHIN):
-            await self._ports.egress.hosts.wait_idle(live.source.id)
+        with trio.move_on_after(RESPONSE_WITHIN):
+            await self._ports.egress.hosts.wait_heard(live.source.id)
 
     def same_feed(self, source: Source, address: str) -> LiveSource | None:
         """Return the source that already reads a new source's feed in the same way, None without one.
@@ -239,12 +242,12 @@ class SourceIndex:
         place = self._ports.egress.hosts.position(host_of(live.source.watch_url), source)
         return self._view(live, place)
 
-    def examined(self, source: SourceId) -> SourceExamination:
+    def examine(self, source: SourceId) -> SourceExamination:
         """Return the composition of a source's score and the reason for its next check's time. Raises NotFound."""
         view = self.describe(source)
         return examine(view, limits_of(view.effective, self._ports.settings), self._ports.world.now())
 
-    def earliest(self, live: LiveSource) -> Millis:
+    def earliest_check(self, live: LiveSource) -> Millis:
         """Return when a user may next request a check: courtesy (not to an own host), a breaker, the server's wish."""
         now = self._ports.world.now()
         hot = progress.cap_waits(live.hot, now, limits_of(live.effective, self._ports.settings))
@@ -256,10 +259,10 @@ class SourceIndex:
             earliest = max(earliest, hot.next_look_at or 0)
         return Millis(earliest)
 
-    def polite(self, live: LiveSource) -> Millis:
+    def check_politeness(self, live: LiveSource) -> Millis:
         """Return the time. Raises TooSoon while politeness forbids a check."""
         now = self._ports.world.now()
-        earliest = self.earliest(live)
+        earliest = self.earliest_check(live)
         if now < earliest:
             wait = (earliest - now) // 1000 + 1
             raise TooSoon(f"it was checked just now, or asked us to wait: try again in {wait} s", wait)
@@ -272,37 +275,37 @@ class SourceIndex:
         if sort != "worst":
             return await self._sorted(after, limit, where, sort)
         if not where:
-            ids, rest = self._ranking.page(after, limit)
-            return SourcePage([self._view(self._live[source]) for source in ids], rest, self.states())
-        found: list[SourceView] = []
+            ids, cursor = self._ranking.page(after, limit)
+            return SourcePage([self._view(self._live[source]) for source in ids], cursor, self.states())
+        views: list[SourceView] = []
         place, ended = after, False
-        while len(found) < limit and not ended:
-            part, place = await self._stretch(place, limit - len(found), where)
-            found += part
+        while len(views) < limit and not ended:
+            part, place = await self._filtered_page(place, limit - len(views), where)
+            views += part
             ended = place is None
-        ahead, rest = place, place
+        ahead, cursor = place, place
         while ahead is not None:  # check for a further match, so that no next page is empty
-            part, ahead = await self._stretch(ahead, 1, where)
+            part, ahead = await self._filtered_page(ahead, 1, where)
             if part:
                 break
         else:
-            rest = None
-        return SourcePage(found, rest, self.states())
+            cursor = None
+        return SourcePage(views, cursor, self.states())
 
     async def _sorted(self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort) -> SourcePage:
         """Return sources in a computed order: recomputed for each page, in slices."""
         backwards, key = sort.startswith("-"), _SORTS[sort.removeprefix("-")]
-        last = None if after is None else _sorted_place(after)
-        best, first = nlargest if backwards else nsmallest, list[_Sorted]()
+        last = None if after is None else _sorted_of(after)
+        select, first = nlargest if backwards else nsmallest, list[_Sorted]()
         for part in self.slices():
-            meant = (live for live in part if live.source.practice is None)
-            ranked = ((key(live), live.source.id) for live in meant if not where or picks(where, self._view(live)))
-            ahead = (one for one in ranked if last is None or (one < last if backwards else one > last))
-            first = best(limit + 1, chain(first, ahead))
+            listed = (live for live in part if live.source.practice is None)
+            ranked = ((key(live), live.source.id) for live in listed if not where or matches(where, self._view(live)))
+            following = (one for one in ranked if last is None or (one < last if backwards else one > last))
+            first = select(limit + 1, chain(first, following))
             await trio.lowlevel.checkpoint()
-        found = [self._live[source] for _, source in first[:limit] if source in self._live]
-        rest = _place_of(first[limit - 1]) if len(first) > limit else None
-        return SourcePage([self._view(live) for live in found], rest, self.states())
+        shown = [self._live[source] for _, source in first[:limit] if source in self._live]
+        cursor = _cursor_of(first[limit - 1]) if len(first) > limit else None
+        return SourcePage([self._view(live) for live in shown], cursor, self.states())
 
     def tags(self) -> Mapping[str, int]:
         """Return how many sources have each tag, or one below it (`folders_of`)."""
@@ -315,10 +318,12 @@ class SourceIndex:
         """Return how many sources are in each state, worst first."""
         return self._states.read(self._overdue)
 
-    async def _stretch(
+    async def _filtered_page(
         self, after: Place | None, limit: int, where: SourceSelection
     ) -> tuple[list[SourceView], Place | None]:
-        ids, rest = self._ranking.page(after, limit, lambda source: picks(where, self._view(self._live[source])), SLICE)
+        ids, rest = self._ranking.page(
+            after, limit, lambda source: matches(where, self._view(self._live[source])), SLICE
+        )
         await trio.lowlevel.checkpoint()
         return [self._view(self._live[source]) for source in ids if source in self._live], rest
 
@@ -345,7 +350,7 @@ class SourceIndex:
     def is_private(self, source: str) -> bool:
         return self.private_since(source) is not None
 
-    async def was_private_since(self, source: str) -> Millis | None:
+    async def stored_private_since(self, source: str) -> Millis | None:
         """As `private_since`, also for a source that was just deleted, or that another node just added or edited."""
         known = SourceId(source) in self._live
         if source == SERVICE or (known and not self._ownership.shared):
@@ -364,13 +369,13 @@ class SourceIndex:
             max(hot.private_since or Millis(0), private.source.created_at) if hot.private else self._ports.world.now()
         )
 
-    def census(self) -> Mapping[Flag, int]:
-        return self._ranking.census()
+    def flag_counts(self) -> Mapping[Flag, int]:
+        return self._ranking.flag_counts()
 
-    async def round(self) -> OverdueRound:
+    async def overdue_round(self) -> OverdueRound:
         """Return the figures of watching. Loops over all sources."""
         now = self._ports.world.now()
-        sources = overdue = waiting = looks = calmly = 0
+        sources = overdue = waiting = looks = otherwise_well = 0
         worst: tuple[int, SourceId] | None = None
         tiers, breakers = Counter[str](), Counter[str]()
         for part in _slices(self._live.values()):
@@ -380,39 +385,41 @@ class SourceIndex:
             breakers.update([live.memory.breaker.state for live in ours])
             looks += sum([live.memory.looks for live in ours if live.source.type in POLLED])
             due = [live for live in ours if (live.memory.next_look_at or 0) < now]
-            for live in (live for live in due if _overdue(live, now)):
+            for live in (live for live in due if _is_overdue(live, now)):
                 overdue += 1
-                calmly += state_of(live.source, live.hot, overdue=True) == "overdue"
+                otherwise_well += state_of(live.source, live.hot, overdue=True) == "overdue"
                 if live.source.type in POLLED:
                     waiting += 1
                     found = (live.hot.next_look_at or 0, live.source.id)
                     worst = found if worst is None else min(worst, found)
             await trio.lowlevel.checkpoint()
-        self._overdue = calmly
-        there = worst is not None and worst[1] in self._live  # it may have been dropped
-        return OverdueRound(sources, overdue, waiting, worst[1] if worst and there else None, looks, tiers, breakers)
+        self._overdue = otherwise_well
+        is_current = worst is not None and worst[1] in self._live  # it may have been dropped
+        return OverdueRound(
+            sources, overdue, waiting, worst[1] if worst and is_current else None, looks, tiers, breakers
+        )
 
     async def unsaved(self) -> Sequence[LiveSource]:
         """Return the sources with unsaved state, or with finished days to store.
 
         Loops over all sources.
         """
-        found: list[LiveSource] = []
+        unsaved_sources: list[LiveSource] = []
         today = self._ports.world.now() // DAY
         for part in _slices(self._live.values()):
-            found += [live for live in part if live.needs_save or tally.has_over(live.tally, today)]
+            unsaved_sources += [live for live in part if live.needs_save or tally.has_over(live.tally, today)]
             await trio.lowlevel.checkpoint()
-        return found
+        return unsaved_sources
 
     def take_unsaved(self, live: LiveSource) -> StoredState:
         live.unsaved = False
         return live.state_to_save()
 
-    async def planned(self) -> float:
+    async def planned_rate(self) -> float:
         """Return the planned checks a second of all polled sources, rendered ones weighted by cost. Loops over all."""
         total = 0.0
         for part in _slices(self._live.values()):
-            total += sum([_planned(live.memory) for live in self._ours(part) if live.source.type in POLLED])
+            total += sum([_planned_rate(live.memory) for live in self._ours(part) if live.source.type in POLLED])
             await trio.lowlevel.checkpoint()
         return total
 
@@ -422,14 +429,14 @@ class SourceIndex:
             return 1.0
         everyone = ours = 0
         for part in _slices(self._live.values()):
-            everyone += sum(_polled(live.source) for live in part)
+            everyone += sum(_is_polled(live.source) for live in part)
             ours += sum(live.source.type in POLLED for live in self._ours(part))
             await trio.lowlevel.checkpoint()
         return ours / everyone if everyone else 1.0
 
     def _ours(self, part: Iterable[LiveSource]) -> list[LiveSource]:
-        found = [live for live in part if live.source.enabled and live.source.practice is None]
-        return [live for live in found if self._watches(live.source)] if self._ownership.shared else found
+        enabled = [live for live in part if live.source.enabled and live.source.practice is None]
+        return [live for live in enabled if self._watches(live.source)] if self._ownership.shared else enabled
 
     def _keep(self, live: LiveSource) -> None:
         self._live[live.source.id] = live
@@ -449,15 +456,15 @@ class SourceIndex:
 
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:
         lender = self._ports.lenders.of(live.source)
-        whose = None if lender is None else lender.source.id
+        lender_id = None if lender is None else lender.source.id
         private = self.is_private(live.source.id)
         overdue = self._overdue_now(live)
-        return SourceView(live.source, live.hot, overdue, place, live.push, whose, live.effective, private)
+        return SourceView(live.source, live.hot, overdue, place, live.push, lender_id, live.effective, private)
 
     def _overdue_now(self, live: LiveSource) -> bool:
         """Return whether a source is overdue. Another node's newest checks may be unknown here."""
         known_late = 0 if self._watches(live.source) else 1000 * self._ports.sweep
-        return _overdue(live, Millis(round(self._ports.world.now() - known_late)))
+        return _is_overdue(live, Millis(round(self._ports.world.now() - known_late)))
 
 
 def _slices(lives: Iterable[LiveSource], size: int = SLICE) -> Iterator[list[LiveSource]]:
@@ -479,46 +486,46 @@ _SORTS: Mapping[str, Callable[[LiveSource], tuple[float, str]]] = {
 }
 
 
-def _place_of(one: _Sorted) -> Place:
+def _cursor_of(one: _Sorted) -> Place:
     (number, name), source = one
     return 0, number, f"{source} {name}", 0
 
 
-def _sorted_place(place: Place) -> _Sorted:
+def _sorted_of(place: Place) -> _Sorted:
     source, _, name = place[2].partition(" ")
     return (place[1], name), SourceId(source)
 
 
-def _polled(source: Source) -> bool:
+def _is_polled(source: Source) -> bool:
     return source.enabled and source.type in POLLED and source.practice is None
 
 
-def _planned(hot: SourceRuntime) -> float:
+def _planned_rate(hot: SourceRuntime) -> float:
     """Return the planned checks a second as of the program's last run, weighted by cost."""
     last, due = hot.last_look_at, hot.next_look_at
     wait = hot.interval if last is None or due is None else min(due - last, LONGEST_WAIT) / 1000
     return (RENDERED if hot.rendered else 1) / (wait if wait > 1 else 1)
 
 
-def _overdue(live: LiveSource, now: Millis) -> bool:
+def _is_overdue(live: LiveSource, now: Millis) -> bool:
     """Return whether a check is late; a resting source is not, even if the clock was set."""
     due = live.hot.next_look_at
     late = live.source.enabled and due is not None and now > due + LATE
     return late and (live.sleeps_until is None or trio.current_time() > live.sleeps_until + LATE / 1000)
 
 
-def as_stored(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
+def from_storage(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
     """Return a source as stored by any node; `live` is the state known here."""
     if live is None:
         return LiveSource(stored.source, stored.hot, stored.version)
-    after = renewed(live, stored.source)
+    after = with_record(live, stored.source)
     after.tally = after.saved_tally = stored.hot.tally  # another node's checks
     after.cookies = live.cookies.merge(stored.hot.cookies)
     after.hot, after.version, after.unsaved = stored.hot, stored.version, False
     return after
 
 
-def renewed(live: LiveSource, source: Source) -> LiveSource:
+def with_record(live: LiveSource, source: Source) -> LiveSource:
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
     after.requested_at, after.uncertain_frames, after.saved_tally = (

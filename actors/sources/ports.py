@@ -80,7 +80,7 @@ class Ports:
 
     async def take_alerts(self, alerts: Sequence[Alert]) -> None:
         """Take the current alerts: they decide admitted frames and the delay of notices."""
-        await self.admission.take(alerts)
+        await self.admission.set_alerts(alerts)
         await self.failure_delays.update(alerts)
 
 

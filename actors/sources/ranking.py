@@ -57,19 +57,19 @@ class Ranking:
         if order == before:
             return
         if before is not None:
-            self._take_out(before)
+            self._remove(before)
             self._moves.append(before)
             self.version += 1
         self._orders[source] = order
-        self._put_in(order)
+        self._insert(order)
 
     def drop(self, source: SourceId) -> None:
         order = self._orders.pop(source, None)
         if order is not None:
-            self._take_out(order)
+            self._remove(order)
 
     def page(
-        self, after: Place | None, limit: int, wanted: Callable[[SourceId], bool] = _any, most: int | None = None
+        self, after: Place | None, limit: int, is_wanted_id: Callable[[SourceId], bool] = _any, most: int | None = None
     ) -> tuple[list[SourceId], Place | None]:
         """Return the next `limit` wanted ids after a place, and the next place; None at the end.
 
@@ -86,9 +86,9 @@ class Ranking:
         ours = (order for order in self._after(position) if order[2] not in moved)
         ids: list[SourceId] = []
         end = position
-        for looked, order in enumerate(merge(theirs, ours)):
-            is_wanted = wanted(order[2])
-            if end is not None and (looked == most or (is_wanted and len(ids) == limit)):
+        for visited, order in enumerate(merge(theirs, ours)):
+            is_wanted = is_wanted_id(order[2])
+            if end is not None and (visited == most or (is_wanted and len(ids) == limit)):
                 return ids, (*end, version)
             if is_wanted:
                 ids.append(order[2])
@@ -96,7 +96,7 @@ class Ranking:
                 end = order
         return ids, None
 
-    def census(self) -> dict[Flag, int]:
+    def flag_counts(self) -> dict[Flag, int]:
         """Return how many sources have each flag, worst first."""
         flags: list[Flag] = sorted(RANK, key=lambda flag: -RANK[flag])
         ends = [self._before((1 - RANK[flag], float("-inf"), SourceId(""))) for flag in flags]
@@ -116,7 +116,7 @@ class Ranking:
     def _chunk_of(self, order: Order) -> int:
         return bisect_left(self._chunks, order, key=lambda chunk: chunk[-1])
 
-    def _put_in(self, order: Order) -> None:
+    def _insert(self, order: Order) -> None:
         if not self._chunks:
             self._chunks.append([order])
             return
@@ -127,7 +127,7 @@ class Ranking:
             half = len(chunk) // 2
             self._chunks[number : number + 1] = [chunk[:half], chunk[half:]]
 
-    def _take_out(self, order: Order) -> None:
+    def _remove(self, order: Order) -> None:
         number = self._chunk_of(order)
         chunk = self._chunks[number]
         del chunk[bisect_left(chunk, order)]

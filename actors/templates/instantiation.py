@@ -22,7 +22,7 @@ from actors.messages.requests import NewSource
 from actors.messages.sources import AddSource, RegistryMessage
 from actors.messages.views import AddedSource
 from actors.ordering import KeyedLocks, in_turns
-from actors.sources.importer import words_of
+from actors.sources.importer import reason_of
 from actors.templates.template import (
     BadParameters,
     ParameterError,
@@ -200,7 +200,7 @@ class Templates:
         try:
             added: AddedSource = await self._registry.ask(lambda reply: AddSource(new, reply, (mark,)))
         except (DomainError, StorageError, Unanswered, Stopping) as error:
-            return SourceOutcome(planned, "failed", reason=words_of(error), full=isinstance(error, LibraryFull))
+            return SourceOutcome(wanted, "failed", reason=reason_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source
         pause_note = None if source.enabled else "it is paused: resume it to watch it"
         return SourceOutcome(

@@ -15,7 +15,7 @@ import msgspec
 from actors.errors import TooSoon
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say, say_many
-from actors.practice import What, named
+from actors.practice import PracticeKind, kind_of_url
 from api.dashboard.drawing.difference import DifferenceLine, LinePiece, lines_of
 from api.dashboard.events import changed_in, curl, item_of, items_of
 from api.dashboard.forms import Form
@@ -137,7 +137,7 @@ async def show(visit: Visit) -> Page:
         "first_steps/page.html",
         say("First steps"),
         {
-            "documents": [{"what": named(view.source.url), "view": view} for view in views],
+            "documents": [{"what": kind_of_url(view.source.url), "view": view} for view in views],
             "noticed": await _noticed(visit, newest[0]) if newest else None,
             "earlier": await items_of(visit, newest[1:]),
             "bin": bins[-1] if bins else None,
@@ -162,7 +162,7 @@ PATH = "/first-steps"
 class DocumentChangeForm(Form, frozen=True):
     """The document to change."""
 
-    what: What = "page"
+    what: PracticeKind = "page"
 
 
 async def change(visit: Visit) -> Reply:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from actors.messages.declaring import Declared, Time, record_of
-from actors.overseer.journal import StateTurn
+from actors.overseer.journal import StateTransition
 from actors.overseer.open_streams import OpenStream
 from actors.overseer.rows import ChildSummary, Kind, Sort
 from api.fields import WORDS
@@ -76,7 +76,7 @@ class TreePage(Struct, frozen=True):
     rows: tuple[TreeRow, ...]
 
 
-@record_of(StateTurn, "at error")
+@record_of(StateTransition, "at error")
 class CrashSeen(Declared, frozen=True):
     """A crash, by the first line of its error."""
 

@@ -53,7 +53,7 @@ def marks_of(looks: bytes) -> str:
 
 async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
     if query.paths:
-        found = call.context.overseer.some(query.paths)
+        found = call.context.overseer.rows(query.paths)
         return wire.TreePage(len(found), 0, await _tree_rows(call, found))
     asked = RowQuery(
         query.sort, query.filter, query.reverse, query.tree, frozenset(query.open), frozenset(query.troubled)
@@ -144,7 +144,7 @@ async def _sizes(call: Call) -> Answer:
 
 
 async def part(call: Call) -> Answer:
-    whole = call.context.overseer.whole(call.path["path"])
+    whole = call.context.overseer.details(call.path["path"])
     status, source = whole.status, None
     if whole.source is not None and whole.hot is not None:
         source = await _watching(call, whole.source, whole.hot)
@@ -167,7 +167,7 @@ async def part(call: Call) -> Answer:
 
 async def _watching(call: Call, source: Source, hot: SourceRuntime) -> wire.Watching:
     rows = trail.read(hot.trail)[: -TRAIL - 1 : -1]
-    judged = call.context.overseer.table.examined(source.id)
+    judged = call.context.overseer.table.examine(source.id)
     return made_of(
         wire.Watching,
         source,
@@ -220,18 +220,18 @@ async def streams(call: Call) -> Answer:
     storage, seen = call.context.storage, list[wire.StreamSeen]()
     for one in call.context.open_streams.all():
         head, at, sent = storage.tail.head, None, 0
-        if one.place is not None:
-            at, sent = one.place.cursor, one.place.sent
+        if one.progress is not None:
+            at, sent = one.progress.cursor, one.progress.sent
         behind = 0 if at is None or at >= head else max(0, millis_of(head) - millis_of(at))
         cursor = None if at is None else id_of(at, 0)
-        seen.append(made_of(wire.StreamSeen, one, one.whose, cursor=cursor, behind_s=behind / 1000, bytes=sent))
+        seen.append(made_of(wire.StreamSeen, one, one.owner, cursor=cursor, behind_s=behind / 1000, bytes=sent))
     seen.sort(key=lambda one: (-one.behind_s, one.number))
     return Answer(wire.StreamsSeen(len(seen), storage.ownership.me or "", tuple(seen[: call.query.limit])))
 
 
 async def every_key(call: Call) -> Answer:
     found = await call.context.storage.keys.all()
-    of = Counter(one.whose.key for one in call.context.open_streams.all())
+    of = Counter(one.owner.key for one in call.context.open_streams.all())
     return Answer(wire.KeysSeen(tuple(made_of(wire.KeySeen, key, streams=of[key.id]) for key in reversed(found))))
 
 
@@ -256,7 +256,7 @@ async def _do(call: Call, act: str, target: str) -> None:
             overseer.release(target)
         case "disable" | "enable":
             await sources.change(call, overseer.source_of(target).id, SourcePatch(enabled=act == "enable"))
-            overseer.changed()
+            overseer.forget_orders()
         case "drain" | "resume":
             await overseer.drain(act == "drain")
 

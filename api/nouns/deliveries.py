@@ -19,7 +19,7 @@ from actors.destination_kinds.templating import TemplateFailed, render, template
 from actors.errors import NotFound, TooSoon, Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.workers import OutboxGrew
-from actors.notices import about
+from actors.notices import destination_of
 from actors.notification.dialects import DialectName
 from actors.notification.fitting import message_of, title_of
 from actors.notification.message_template import SAMPLES
@@ -205,7 +205,7 @@ async def _past_these(call: OperationContext, destination: Destination, event_fi
     matched = max(after, await call.context.storage.outbox.cursor(MATCHED) or START)
     window = TimeWindow(after, Seq(matched + 1))
     found = await find(call.context.storage.log, window, event_filter, MOST_PASSED, newest_first=False)
-    matches = [(event.seq, id_in(event.body)) for event in found.events if about(event) != destination.id]
+    matches = [(event.seq, id_in(event.body)) for event in found.events if destination_of(event) != destination.id]
     to = matched if found.next is None else found.next
     return Replayed(destination.id, after, to, whole=found.next is None, matches=matches)
 
@@ -223,7 +223,7 @@ async def _between(
         for event in found.events:
             met = await call.context.storage.outbox.met(story_in(event.body, event.seq)) if once else {}
             # Of each story that the alert has met, deliver only the first event.
-            if about(event) != destination.id and met.get(destination.alert_id, event.seq) == event.seq:
+            if destination_of(event) != destination.id and met.get(destination.alert_id, event.seq) == event.seq:
                 events.append(event)
         further = found.next
     return events, further

@@ -12,7 +12,7 @@ from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
 from actors.messages.views import PracticeChange as Changed
 from actors.messages.views import SourceView
-from actors.practice import DOCUMENTS, WHATS, What, address, named
+from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address, kind_of_url
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from api.fields.sources import SourceRecord
@@ -36,12 +36,12 @@ ALERT, LABEL = "Practice", "practice bin"
 """The name of the practice alert, and the label of its destination."""
 
 
-def what_of(text: str) -> What:
+def what_of(text: str) -> PracticeKind:
     """Return the document that a word names. Raises NotFound."""
-    for what in WHATS:
+    for what in PRACTICE_KINDS:
         if text == what:
             return what
-    raise NotFound(f"There is no such practice document; there are {', '.join(WHATS)}.")
+    raise NotFound(f"There is no such practice document; there are {', '.join(PRACTICE_KINDS)}.")
 
 
 async def practice(call: OperationContext, *, start: bool = False) -> Sequence[SourceView]:
@@ -50,7 +50,7 @@ async def practice(call: OperationContext, *, start: bool = False) -> Sequence[S
     return views
 
 
-async def change(call: OperationContext, what: What) -> Changed:
+async def change(call: OperationContext, what: PracticeKind) -> Changed:
     """Change a document and check it now. Raises TooSoon, Conflict, TooSlowError."""
     practised: Changed = await _ask(call, lambda reply: ChangePractice(what, reply))
     return practised
@@ -69,18 +69,18 @@ async def wait_event(call: OperationContext, source: SourceId, after: Seq) -> St
     return None
 
 
-async def change_and_wait(call: OperationContext, what: What) -> tuple[Changed, Stored | None]:
+async def change_and_wait(call: OperationContext, what: PracticeKind) -> tuple[Changed, Stored | None]:
     """Change a document and wait for its event; see `change` and `wait_event`."""
     before = call.context.storage.tail.head
     done = await change(call, what)
     return done, await wait_event(call, done.view.source.id, before)
 
 
-async def wait_checked(call: OperationContext, what: What, within: int) -> None:
+async def wait_checked(call: OperationContext, what: PracticeKind, within: int) -> None:
     """Wait until the last change of a document has been checked, for at most `within` seconds."""
     head = call.context.storage.tail.head
     for view in await practice(call):
-        if named(view.source.url) == what and (view.hot.last_look_at or 0) < view.source.updated_at:
+        if kind_of_url(view.source.url) == what and (view.hot.last_look_at or 0) < view.source.updated_at:
             with trio.move_on_after(within):
                 await call.context.storage.tail.wait_past(head)
 
@@ -151,7 +151,7 @@ async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequen
     return [alert for alert in every if alert.source_ids and not alert.tags and ids.issuperset(alert.source_ids)]
 
 
-async def document(call: OperationContext, what: What) -> tuple[bytes, str]:
+async def document(call: OperationContext, what: PracticeKind) -> tuple[bytes, str]:
     """Return a document as it is now, or its first version, and its media type."""
     source = await call.context.storage.sources.by_url(address(call.context.settings.public_url(), what))
     step = 0 if source is None else source.practice or 0
@@ -172,7 +172,7 @@ HARMLESS = {
 class PracticeRecord(Struct, frozen=True):
     """A practice document and the source that watches it. `changes`: how often it was changed."""
 
-    what: What
+    what: PracticeKind
     changes: int
     source: SourceRecord
 
@@ -180,14 +180,14 @@ class PracticeRecord(Struct, frozen=True):
 class PracticeChange(Struct, frozen=True):
     """The change, as a sentence; its event is on `stream` within seconds."""
 
-    what: What
+    what: PracticeKind
     says: str
     source: SourceRecord
     stream: str
 
 
 def _records(views: Sequence[SourceView]) -> list[PracticeRecord]:
-    return [PracticeRecord(named(view.source.url), view.source.practice or 0, record_of(view)) for view in views]
+    return [PracticeRecord(kind_of_url(view.source.url), view.source.practice or 0, record_of(view)) for view in views]
 
 
 ROUTES = Routes("", "sources")

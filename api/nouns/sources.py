@@ -344,13 +344,13 @@ async def examine(call: OperationContext, id: str) -> views.SourceExamination:
     return await ask_registry(call, partial(messages.ExamineSource, known(id)))
 
 
-async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ToldPage | None:
+async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ReportedPage | None:
     """Return a page as last reported, or None if the source is no page or unread. Raises NotFound.
 
     values: include its current values. Raises Overloaded if no worker could read them.
     """
     source = known(id)
-    return await ask_registry(call, lambda reply: messages.ShowTold(source, reply, values))
+    return await ask_registry(call, lambda reply: messages.GetReportedPage(source, reply, values))
 
 
 async def explain(call: OperationContext, id: str, text: str = "", *, look: bool = False) -> views.SourceExplanation:

@@ -112,8 +112,8 @@ async def values(call: OperationContext, id: str) -> SourceValues:
     arrivals = Arrivals(() if page is None or page.more else [block.text for block in page.blocks])
 
     def see(at: int, delta: Raw) -> None:
-        if not arrivals.done and at >= standing.began and (read := delta_of(delta)) is not None:
-            arrivals.take_back(at, read)
+        if not arrivals.is_done and at >= standing.began and (read := delta_of(delta)) is not None:
+            arrivals.undo(at, read)
 
     told, since = await reported_changes(call.context.storage.log, source.id, source.created_at, see)
     first = max(since, standing.began)

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.errors import Conflict, NotFound
 from actors.messages.declaring import Time
-from actors.versions import DiffParagraph, Paragraph, aligned, compared, undone
+from actors.versions import DiffParagraph, Paragraph, aligned, compared, undo
 from api.nouns import sources
 from api.nouns.context import OperationContext
 from api.nouns.events import END
@@ -183,7 +183,7 @@ async def _known(call: OperationContext, source: SourceId) -> list[_KnownVersion
     found: list[_KnownVersion] = []
     for number, (at, event) in enumerate(events):
         assert event.delta is not None
-        before = None if texts is None else undone(texts, event.delta)
+        before = None if texts is None else undo(texts, event.delta)
         if before is None and number == 0:
             found.append(_KnownVersion(Version(NOW, None, "", "", "part" if told.more else "whole"), texts, ()))
         whole = None if before is None else texts

@@ -53,7 +53,9 @@ class LiveStream(KeepaliveState):
         whose = (
             StreamOwner(key.id, key.name, key.prefix) if isinstance(key, ApiKey) else StreamOwner(key.id, "dashboard")
         )
-        self._row = context.open_streams.add(whose, address, asked, context.world.now(), place=place, close=self.cancel)
+        self._row = context.open_streams.add(
+            whose, address, asked, context.world.now(), progress=place, close=self.cancel
+        )
         streams.add(self, key)
         wire.on_eof = self.cancel
         wire.hold(SEND_SIZE)

@@ -37,7 +37,7 @@ def _brief(body: bytes) -> dict[str, str]:
 
 def overview_of(context: AppContext) -> wire.Overview:
     """Return the current figures. The cost does not depend on the number of sources."""
-    overseer, states, flags = context.overseer, context.overseer.states(), context.overseer.table.census()
+    overseer, states, flags = context.overseer, context.overseer.states(), context.overseer.table.flag_counts()
     failing = {name: says for name, says in context.readiness().items() if says}
     of_sources, of_destinations = states["sources"], states["destinations"]
     newest = context.storage.tail.since(Seq(context.storage.tail.head - 1))
@@ -49,7 +49,7 @@ def overview_of(context: AppContext) -> wire.Overview:
         url=context.settings.public_url(),
         local_url=context.settings.local_url(),
         ready=not failing,
-        draining=overseer.gate.is_drained,
+        draining=overseer.pause_switch.is_drained,
         failing=failing,
         sources=wire.Sources(
             total=len(overseer.table),

@@ -49,7 +49,7 @@ def _shipper(system: System) -> Shipper | None:
 
 def _membership(system: System, ownership: SharedOwnership) -> Membership:
     def says() -> Says:
-        found = system.registry.watchman.last
+        found = system.registry.overdue_monitor.last
         return Says(
             version=system.version,
             build=BUILD,
@@ -61,4 +61,4 @@ def _membership(system: System, ownership: SharedOwnership) -> Membership:
             role=system.settings.of(ClusterSettings).node_role,
         )
 
-    return Membership(system.world, system.storage.members, ownership, says=says, gate=system.overseer.gate)
+    return Membership(system.world, system.storage.members, ownership, says=says, gate=system.overseer.pause_switch)

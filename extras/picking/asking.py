@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from actors.egress.failures import LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
-from actors.inheritance import part_shown
+from actors.inheritance import shown_part
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import SourceQuestion, UrlQuestion
 from actors.sources.checks.body_reader import in_jail, page_deadline
@@ -75,7 +75,7 @@ async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: So
     """Return the blocks, as a source with the current choice would be watched, tags included."""
     of_tags = ports.tag_table.of(replace(source, selector=None, ignore=()))
     wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
-    part = part_shown(ports.tag_table.of(source))
+    part = shown_part(ports.tag_table.of(source))
     return Picked(at, await _read(ports, fetched, wish), part.selector, part.ignore, part.inherited)
 
 

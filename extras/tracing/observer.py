@@ -70,7 +70,7 @@ class TracingObserver(Observer):
             if not self.tracer.samples(trace):
                 continue
             members = list(same)
-            if not record.looked:
+            if not record.from_check:
                 yield _root(record, members[0][1], trace, times)
             yield commit_of(record, [each for each, _ in members], times, group)
 

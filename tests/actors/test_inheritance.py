@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from actors.inheritance import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_of, part_shown
+from actors.inheritance import INHERITABLE, TagTable, defaults_of, effective, origins_of, part_mark, shown_part
 from actors.messages.previews import ShownPart
 from storage.records.source import Inheritable, Source, TagDefaults
 from tests.storage.contract.builders import NOW, a_source
@@ -30,7 +30,7 @@ def test_a_source_of_which_no_tag_says_anything_is_itself() -> None:
     source = a_page("label:a")
     assert effective(source, of("label:b", schedule=900)) is source
     assert effective(source, of("label:a", destinations=("d",))) is source
-    assert not origins_of(source) and part_of(source) == b""
+    assert not origins_of(source) and part_mark(source) == b""
 
 
 def test_the_first_of_its_tags_that_says_something_of_a_setting_decides_it() -> None:
@@ -86,14 +86,19 @@ def test_settings_that_a_source_cannot_have_are_skipped() -> None:
 )
 def test_a_part_that_a_tag_chooses_has_a_mark_of_its_own(settings: Any, other: Any) -> None:
     source = a_page("label:a")
-    marks = {part_of(effective(source, of("label:a", **each))) for each in (settings, other, {"bar": 0.4}, {})}
+    marks = {part_mark(effective(source, of("label:a", **each))) for each in (settings, other, {"bar": 0.4}, {})}
     assert len(marks) == 3 and b"" in marks
-    assert part_of(replace(source, **settings)) == b""
+    assert part_mark(replace(source, **settings)) == b""
 
 
 def test_a_table_reports_whether_its_settings_changed() -> None:
     table, (one,) = TagTable(), of("label:a", bar=0.4).values()
-    assert [table.take([one]), table.take([one]), table.take([replace(one, bar=0.5)]), table.take([])] == [
+    assert [
+        table.replace_all([one]),
+        table.replace_all([one]),
+        table.replace_all([replace(one, bar=0.5)]),
+        table.replace_all([]),
+    ] == [
         True,
         False,
         True,
@@ -104,15 +109,15 @@ def test_a_table_reports_whether_its_settings_changed() -> None:
 def test_the_order_of_ignored_selectors_does_not_change_the_part() -> None:
     by_tag = of("label:a", ignore=("nav", ".ad")) | of("label:b", ignore=("footer",))
     one, other = effective(a_page("label:a", "label:b"), by_tag), effective(a_page("label:b", "label:a"), by_tag)
-    assert one.ignore != other.ignore and part_of(one) == part_of(other) != b""
+    assert one.ignore != other.ignore and part_mark(one) == part_mark(other) != b""
     turned = effective(a_page("label:a"), of("label:a", ignore=(".ad", "nav")))
-    assert part_of(turned) == part_of(effective(a_page("label:a"), of("label:a", ignore=("nav", ".ad"))))
-    assert part_of(turned) != part_of(effective(a_page("label:a"), of("label:a", ignore=(".ad",))))
+    assert part_mark(turned) == part_mark(effective(a_page("label:a"), of("label:a", ignore=("nav", ".ad"))))
+    assert part_mark(turned) != part_mark(effective(a_page("label:a"), of("label:a", ignore=(".ad",))))
 
 
 def test_a_part_is_shown_with_the_tags_that_it_comes_from() -> None:
     by_tag = of("label:a", selector="main", ignore=(".ad",), bar=0.4)
-    assert part_shown(effective(a_page("label:a", ignore=("nav",)), by_tag)) == ShownPart(
+    assert shown_part(effective(a_page("label:a", ignore=("nav",)), by_tag)) == ShownPart(
         "main", ("nav", ".ad"), {"selector": ("label:a",), "ignore": ("label:a",)}
     )
-    assert part_shown(a_page("label:a", selector="p")) == ShownPart("p", (), {})
+    assert shown_part(a_page("label:a", selector="p")) == ShownPart("p", (), {})

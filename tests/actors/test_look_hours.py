@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from actors.hours import LONGEST_SHUT, moment, open_from, read_hours, reading, zone_of
+from actors.hours import LONGEST_SHUT, local_time, millis_of_local, open_from, read_hours, zone_of
 from storage.records.destination import WEEKDAYS, QuietHours
 from storage.records.identity import Millis
 
@@ -15,7 +15,7 @@ STOCKHOLM = "Europe/Stockholm"
 
 
 def at(text: str, zone: str = STOCKHOLM) -> Millis:
-    return moment(datetime.fromisoformat(text), zone_of(zone))
+    return millis_of_local(datetime.fromisoformat(text), zone_of(zone))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_any_moment_moves_to_the_nearest_allowed_hour() -> None:
         assert now <= opens <= now + LONGEST_SHUT * 1000 and open_from(hours, opens) == opens
         if opens > now:
             assert open_from(hours, Millis(opens - 1)) == opens, text
-            shown = reading(opens, zone_of(zone))
+            shown = local_time(opens, zone_of(zone))
             planned = shown.replace(hour=begin // 60, minute=begin % 60, second=0, microsecond=0)
             assert abs(shown - planned) <= timedelta(hours=1), text  # an hour that the clocks skip
 

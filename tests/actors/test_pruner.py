@@ -239,11 +239,11 @@ async def test_r7_a_clock_that_is_ahead_at_the_start_deletes_nothing_and_says_so
     clock.now = Millis(clock.now + 100 * DAY)
     pruner, logged = a_pruner(storage, clock, disk.head())
     assert (await pruner.prune(), await pruner.sweep(), await storage.log.count()) == (0, 0, 50)
-    assert "log.clock_doubted" in logged and pruner.doubt.startswith("The clock is 2400.0 hours ahead")
+    assert "log.clock_doubted" in logged and pruner.clock_doubt.startswith("The clock is 2400.0 hours ahead")
     await trio.sleep(1800)
     clock.now = Millis(clock.now - 100 * DAY + 1_800_000)
     assert (await pruner.prune(), await storage.log.count()) == (0, 50)
-    assert pruner.doubt == ""
+    assert pruner.clock_doubt == ""
 
 
 async def test_r7_the_bounds_in_events_hold_under_any_clock(autojump_clock: object) -> None:
@@ -322,7 +322,7 @@ async def test_r9_deletion_stops_at_the_last_matched_event(at: int | None, befor
     if at is not None:
         set_cursor(disk, MATCHED, Seq(at))
     pruner, _ = a_pruner(storage, Clock())
-    assert await pruner._matched(Seq(99)) == (before if at is not None else START)
+    assert await pruner._deletion_limit(Seq(99)) == (before if at is not None else START)
 
 
 async def test_r12_no_more_than_a_part_of_the_log_goes_by_age_in_one_round(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from actors.content.changes.diff import DiffContexts, compare
-from actors.versions import Arrivals, DiffParagraph, Paragraph, aligned, compared, undone
+from actors.versions import Arrivals, DiffParagraph, Paragraph, aligned, compared, undo
 from storage.records.event import Context, Delta
 
 texts = st.lists(st.sampled_from(["a", "b", "c d e", "c d f", "c x y", "g", "g h"]), max_size=12)
@@ -30,7 +30,7 @@ def test_every_version_of_a_history_is_had_whole_by_taking_back_its_deltas(histo
     found = [held]
     for before, after in list(pairwise(history))[::-1]:
         assert held is not None
-        held = undone(held, delta_of(before, after))
+        held = undo(held, delta_of(before, after))
         found.append(held)
     assert [says(one) for one in found] == history[::-1]
     oldest, newest = found[-1], found[0]
@@ -45,9 +45,9 @@ def test_two_edits_of_a_place_are_one_change_with_its_reported_place() -> None:
     first, second, third = (["Plans", f"{count} seats", "end"] for count in (5, 7, 9))
     where = DiffContexts([Context(), SEATS, Context()], [Context(), SEATS, Context()])
     newest = [Paragraph(text) for text in third]
-    middle = undone(newest, delta_of(second, third, where))
+    middle = undo(newest, delta_of(second, third, where))
     assert middle is not None
-    oldest = undone(middle, delta_of(first, second, where))
+    oldest = undo(middle, delta_of(first, second, where))
     assert oldest is not None
     steps = compared(oldest, newest)
     assert [step for step in steps if not step.same] == [DiffParagraph("5 seats", "9 seats", SEATS)]
@@ -59,9 +59,9 @@ def test_two_edits_of_a_place_are_one_change_with_its_reported_place() -> None:
 def test_reverted_and_moved_text_is_no_difference() -> None:
     a, b, c = ["one", "two words", "end"], ["one", "end"], ["one", "end", "two words"]
     newest = [Paragraph(text) for text in c]
-    middle = undone(newest, delta_of(b, c))
+    middle = undo(newest, delta_of(b, c))
     assert middle is not None
-    oldest = undone(middle, delta_of(a, b))
+    oldest = undo(middle, delta_of(a, b))
     assert oldest is not None
     assert all(step.same for step in compared(oldest, newest))
     assert [step.before for step in compared(oldest, middle) if not step.same] == ["two words"]
@@ -77,7 +77,7 @@ def test_two_texts_without_events_between_them_are_compared_by_themselves() -> N
 
 def told_by(arrivals: Arrivals, *history: list[str]) -> list[int | None]:
     for at, (before, after) in list(enumerate(pairwise(history), 1))[::-1]:
-        arrivals.take_back(at, delta_of(before, after))
+        arrivals.undo(at, delta_of(before, after))
     return arrivals.at
 
 
@@ -86,7 +86,7 @@ def test_each_text_says_which_change_brought_it_or_altered_it_last() -> None:
     history = first, ["Plans", "7 seats", "Menu"], ["Plans", "7 seats", "Menu", "A new offer"]
     arrivals = Arrivals(history[-1])
     assert told_by(arrivals, *history) == [None, 1, None, 2]
-    assert not arrivals.broken and not arrivals.done, "what has been there all the time has no change"
+    assert not arrivals.broken and not arrivals.is_done, "what has been there all the time has no change"
 
 
 def test_a_text_that_only_moved_has_stood_there() -> None:
@@ -97,9 +97,9 @@ def test_a_text_that_only_moved_has_stood_there() -> None:
 
 def test_versions_before_a_truncated_change_are_unknown() -> None:
     arrivals = Arrivals(["one", "two", "three"])
-    arrivals.take_back(9, delta_of(["one", "two"], ["one", "two", "three"]))
-    arrivals.take_back(5, replace(delta_of(["one"], ["one", "two"]), truncated=True))
-    assert arrivals.at == [5, 5, 9] and arrivals.broken and arrivals.done
+    arrivals.undo(9, delta_of(["one", "two"], ["one", "two", "three"]))
+    arrivals.undo(5, replace(delta_of(["one"], ["one", "two"]), truncated=True))
+    assert arrivals.at == [5, 5, 9] and arrivals.broken and arrivals.is_done
 
 
 @given(st.lists(texts, min_size=2, max_size=5))
@@ -116,8 +116,8 @@ def test_a_text_that_no_change_brought_was_there_at_first(history: list[list[str
 def test_a_delta_that_was_cut_or_does_not_fit_ends_the_chain() -> None:
     delta = compare(["one", "two"], ["one", "three words here", "two"])[1]
     now = [Paragraph(text) for text in ("one", "three words here", "two")]
-    assert [one.text for one in undone(now, delta) or ()] == ["one", "two"]
-    assert undone(now, replace(delta, truncated=True)) is None
-    assert undone(now[:2], delta) is None, "another number of texts"
-    assert undone([Paragraph("one"), Paragraph("another"), Paragraph("two")], delta) is None, "another text there"
-    assert undone([Paragraph("x")], Delta((compare(["y"], ["z"])[1].ops[0],), delta.stats)) is None
+    assert [one.text for one in undo(now, delta) or ()] == ["one", "two"]
+    assert undo(now, replace(delta, truncated=True)) is None
+    assert undo(now[:2], delta) is None, "another number of texts"
+    assert undo([Paragraph("one"), Paragraph("another"), Paragraph("two")], delta) is None, "another text there"
+    assert undo([Paragraph("x")], Delta((compare(["y"], ["z"])[1].ops[0],), delta.stats)) is None

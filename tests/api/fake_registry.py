@@ -23,13 +23,13 @@ from actors.messages.sources import (
     EndPractice,
     ExamineSource,
     ExplainSource,
+    GetReportedPage,
     ListSources,
     PreviewSource,
     RegistryMessage,
     RestoreSource,
     SetTagDefaults,
     ShowPractice,
-    ShowTold,
     Teach,
 )
 from actors.messages.views import (
@@ -37,16 +37,16 @@ from actors.messages.views import (
     HealthPart,
     PracticeChange,
     Reason,
+    ReportedPage,
     SourceExamination,
     SourceExplanation,
     SourcePage,
     SourceView,
     TeachResult,
-    ToldPage,
     folders_of,
-    picks,
+    matches,
 )
-from actors.practice import DOCUMENTS, WHATS, What, address
+from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address
 from actors.sources.registry.tag_defaults import changed
 from extras.picking.asking import PickFromSource, PickFromUrl
 from extras.picking.records import Picked, PickPage
@@ -73,7 +73,7 @@ class FakeRegistry:
         self.refusals: dict[str, Exception] = {}
         self.silent: set[str] = set()
         self.seen: list[Any] = []
-        self.told: dict[str, ToldPage] = {}
+        self.told: dict[str, ReportedPage] = {}
         self.deleted: dict[str, SourceView] = {}
         self.preview = Preview(NOW)
         self.led_to: str | None = None
@@ -136,14 +136,14 @@ class FakeRegistry:
             case ExplainSource():
                 reason = Reason("withheld", Message("Seen, not reported."), NOW, None, message.text)
                 return SourceExplanation(self.views[self._known(message.source)], [reason], Message("All is well."))
-            case ShowTold():
+            case GetReportedPage():
                 return self.told.get(self._known(message.source))
             case DescribeSource():
                 return self.views[self._known(message.source)]
             case EditSource():
                 return self._edit(message)
             case ShowPractice():
-                return [self._practice(what) for what in WHATS] if message.start else self._practising()
+                return [self._practice(what) for what in PRACTICE_KINDS] if message.start else self._practising()
             case ChangePractice():
                 return self._practise(message.what)
             case EndPractice():
@@ -161,7 +161,7 @@ class FakeRegistry:
     def _practising(self) -> list[SourceView]:
         return [view for view in self.views.values() if view.source.practice is not None]
 
-    def _practice(self, what: What) -> SourceView:
+    def _practice(self, what: PracticeKind) -> SourceView:
         url = address("http://sanderling.test", what)
         for view in self._practising():
             if view.source.url == url:
@@ -170,7 +170,7 @@ class FakeRegistry:
         view = self.views[source.id] = SourceView(source, SourceRuntime())
         return view
 
-    def _practise(self, what: What) -> PracticeChange:
+    def _practise(self, what: PracticeKind) -> PracticeChange:
         view = self._practice(what)
         source = replace(view.source, practice=(view.source.practice or 0) + 1)
         view = self.views[source.id] = SourceView(source, view.hot)
@@ -182,7 +182,7 @@ class FakeRegistry:
         return source
 
     def _list(self, message: ListSources) -> SourcePage:
-        meant = [view for view in self.views.values() if picks(message.where, view)]
+        meant = [view for view in self.views.values() if matches(message.where, view)]
         views = sorted(meant, key=lambda view: (view.hot.health.score, view.source.id))
         if message.sort.endswith("name"):
             backwards = message.sort.startswith("-")

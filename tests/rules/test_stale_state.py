@@ -386,6 +386,7 @@ def found_in(*rooms: str) -> dict[str, int]:
 OWN_ACTOR = "only the source's own actor changes it while it runs; an edit stops it first"
 COMPARED = "the store has compared the record with the one before"
 NEW = "no other task knows the new source yet"
+STORAGE_IS_RIGHT = "storage's version is the true one"
 ONE_TASK = "one task alone changes it"
 REVIEWED = {
     "actors/delivery/actor.py _clamp: written back self._clock_set_back": "`_clamp_at` tells of a clock set since",
@@ -407,11 +408,11 @@ REVIEWED = {
     "actors/sources/polling/actor.py _run_check: passed on self._limits": OWN_ACTOR,
     "actors/sources/polling/actor.py _run_check: passed on self._live.hot": OWN_ACTOR,
     "actors/sources/polling/actor.py _run_check: passed on self._ports.pricing.price": "a price of a moment ago",
-    "actors/sources/push/committer.py _is_told: taken over self._live.version": "storage's version is the true one",
+    "actors/sources/push/committer.py _is_committed: taken over self._live.version": STORAGE_IS_RIGHT,
     "actors/sources/push/committer.py _send: written back self._live.version": COMPARED,
-    "actors/sources/push/committer.py flush: cleared self._unsure": ONE_TASK,
-    "actors/sources/push/frames.py recall: taken over self._live.version": "storage's version is the true one",
-    "extras/cluster/members/other_nodes.py catch_up: written back self._table.known": "under a lock",
+    "actors/sources/push/committer.py flush: cleared self._is_uncertain": ONE_TASK,
+    "actors/sources/push/frames.py load_window: taken over self._live.version": STORAGE_IS_RIGHT,
+    "extras/cluster/members/other_nodes.py catch_up: written back self._table.revision": "under a lock",
     "actors/sources/registry/practice.py change: written back live.source": COMPARED,
     "actors/sources/registry/service.py _checked_part: passed on live.source": NEW,
     "actors/sources/registry/service.py begin: written back live.hot": NEW,

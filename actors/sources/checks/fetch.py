@@ -12,7 +12,7 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse, FetchRequest, RedirectElsewhere
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
-from actors.practice import DOCUMENTS, named
+from actors.practice import DOCUMENTS, kind_of_url
 from actors.sources.checks.access import Access, Renewal, RequestAccess
 from actors.sources.ports import Ports
 from storage.records.source import Validators
@@ -119,7 +119,7 @@ async def check_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
 
 def practice_response(url: str, step: int, validators: Validators) -> FetchedResponse:
     """Return the document at a practice source's URL after `step` changes; a 304 without a body if it is known."""
-    document, etag = DOCUMENTS[named(url)], f'"practice-{step}"'
+    document, etag = DOCUMENTS[kind_of_url(url)], f'"practice-{step}"'
     body, status = (b"", 304) if validators.etag == etag else (document.at(step), 200)
     return FetchedResponse(
         url=url,

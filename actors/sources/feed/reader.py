@@ -21,7 +21,7 @@ from actors.content.messages.readings import Entry, FeedReading, link_form
 from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
-from actors.notices import draft
+from actors.notices import notice_draft
 from actors.sources.checks.body_reader import BodyCheck, BodyReading, feed_deadline, in_jail, lost_type
 from actors.sources.checks.drafts import draft_of
 from actors.sources.explanation import IN_BASELINE
@@ -284,7 +284,7 @@ def _reset_notice(source: Source, decision: NewEntriesDecision, moved: int, at: 
     if not moved:
         titles = "; ".join(entry.title[:_TITLE] or entry.url for entry in decision.held[:_NAMED])
         text += f" No alert has seen: {titles}{'; and others' if held > _NAMED else ''}."
-    return draft(
+    return notice_draft(
         "source_reset",
         source.url,
         f"A feed has moved: {source.called}" if moved else f"Most of a feed is new at once: {source.called}",

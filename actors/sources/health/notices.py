@@ -23,7 +23,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.messages.sources import SourceMessage
-from actors.notices import EVERYBODY, AlertType, draft, failure_tags, recovery_tags
+from actors.notices import EVERYBODY, AlertType, failure_tags, notice_draft, recovery_tags
 from actors.sources.health.score import span
 from actors.sources.ports import LiveSource, Ports
 from storage.records.event import Draft
@@ -77,7 +77,7 @@ def _due(health: Health, notified: int | None, at: Millis, due_delay: DueDelay) 
 
 
 def _notice(source: Source, kind: AlertType, text: str, at: Millis, tags: tuple[str, ...] = ()) -> Draft:
-    return draft(
+    return notice_draft(
         kind,
         source.url,
         f"{_TITLES[kind]}: {source.called}",

@@ -1,7 +1,7 @@
 """Pages without a feed: reported only when the content really changed; lists, one draft for each new item.
 
-`SharedBlocks` remembers the content of each host's watched pages, and shows a check the blocks that other pages share. It
-is fed from memories that checks read and write anyway, so an unchanged page costs nothing, and it refills after a
+`SharedBlocks` remembers the content of each host's watched pages, and shows a check the blocks that other pages share.
+It is fed from memories that checks read and write anyway, so an unchanged page costs nothing, and it refills after a
 restart.
 """
 
@@ -24,7 +24,7 @@ from actors.egress.failures import Blame, LookFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded
-from actors.messages.views import ToldBlock, ToldPage
+from actors.messages.views import ReportedBlock, ReportedPage
 from actors.sources.checks.body_reader import (
     BodyCheck,
     BodyReading,
@@ -192,7 +192,7 @@ def _draft(source: Source, result: PageLook, fetched: FetchedResponse, at: Milli
         target = result.moved_to or "a login"
         text = f"The page now leads to {target}, which is another page: {result.title}"
         title = f"A page now leads elsewhere: {source.called}"
-        notice = notices.draft("source_moved", source.url, title, text, at, of_source=source.tags)
+        notice = notices.notice_draft("source_moved", source.url, title, text, at, of_source=source.tags)
         # Readers that apply all differences continue from here.
         return replace(notice, diff=result.diff, delta=result.delta, summary=of_text(f"→ {target}"))
     assert result.delta is not None and result.delta.ops, "a change always says what changed"
@@ -217,7 +217,7 @@ def _draft(source: Source, result: PageLook, fetched: FetchedResponse, at: Milli
     )
 
 
-def reported_page(base: bytes) -> ToldPage | None:
+def reported_page(base: bytes) -> ReportedPage | None:
     """Return the texts in a page's memory; None if it can't be read."""
     memory = decode_memory(base)
     if memory is None:
@@ -225,10 +225,10 @@ def reported_page(base: bytes) -> ToldPage | None:
     state = placed(memory)
     places = state.places + (None,) * (len(state.texts) - len(state.places))
     blocks = tuple(
-        ToldBlock(text, bool(trait & HEADING), bool(trait & ITEM), bool(trait & ASIDE), *(place or ("", "")))
+        ReportedBlock(text, bool(trait & HEADING), bool(trait & ITEM), bool(trait & ASIDE), *(place or ("", "")))
         for text, trait, place in zip(state.texts, state.traits, places, strict=False)
     )
-    return ToldPage(blocks, len(state.keys) - len(state.texts), len(memory.since) + len(memory.absent))
+    return ReportedPage(blocks, len(state.keys) - len(state.texts), len(memory.since) + len(memory.absent))
 
 
 async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingValues:

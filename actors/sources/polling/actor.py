@@ -15,13 +15,13 @@ import trio
 from msgspec.structs import replace
 
 from actors import series
-from actors.coverage.shifts import Steps
+from actors.coverage.shifts import ClockSteps
 from actors.egress.failures import Blame, LookFailed, NotRendered
 from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
-from actors.inheritance import part_of
+from actors.inheritance import part_mark
 from actors.messages.sources import SettingsChanged, SourceMessage
 from actors.messages.workers import Record, SaveStates
 from actors.observer import CheckSteps
@@ -119,14 +119,14 @@ class PolledSource:
         is_paced = (
             limits_after.schedule in (None, hot.interval) if planned_source is None else limits_after == limits_before
         )
-        if not is_paced or hot.part != part_of(source):
+        if not is_paced or hot.part != part_mark(source):
             rescheduled = progress.rescheduled(hot, self._ports.world.now(), limits_after, self._chance.random())
             if rescheduled is not hot:
                 live.hot, live.unsaved = rescheduled, True
 
     def _remember_settings(self, source: Source) -> None:
         """Record the settings that the memory was made with, if they are these."""
-        if self._live.hot.part == part_of(source):
+        if self._live.hot.part == part_mark(source):
             self._live.compared_as = source
 
     async def _sleep(self, child: Child) -> SourceMessage | None:
@@ -140,7 +140,7 @@ class PolledSource:
         if self._item_pages.at is not None and self._item_pages.is_due(self._item_pages.at):
             wait = min(wait, (self._item_pages.at - now) / 1000)
         child.note("asleep")
-        steps = Steps(self._ports.world.wall)
+        steps = ClockSteps(self._ports.world.wall)
         live.sleeps_until = trio.current_time() + max(0.0, wait)
         try:
             if hot.health.down_since is not None:
@@ -150,7 +150,7 @@ class PolledSource:
             return None
         finally:
             live.sleeps_until = None
-            step, due = steps.since_last_asked(), live.hot.next_look_at
+            step, due = steps.take_step(), live.hot.next_look_at
             if step and due is not None:  # the wait stays the same
                 live.hot = replace(live.hot, next_look_at=Millis(due + round(1000 * step)))
 
@@ -193,7 +193,7 @@ class PolledSource:
 
     async def _run_check(self, on_request: bool, steps: CheckSteps) -> None:
         live, ports = self._live, self._ports
-        if live.hot.part != part_of(live.effective):  # the memory is of another part: fetch the whole page
+        if live.hot.part != part_mark(live.effective):  # the memory is of another part: fetch the whole page
             live.hot = replace(live.hot, validators=Validators())
         before, resolved = live.hot, ports.lenders.resolve(live)
         is_same_access = before.lent is bool(resolved.lender)
@@ -240,7 +240,7 @@ class PolledSource:
             reported = await series.with_records(
                 ports.storage.log, live.source.id, live.source.created_at, reported, watched_since
             )
-        after = replace(after, part=part_of(source))
+        after = replace(after, part=part_mark(source))
         with_changes = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
         verdict = Verdict.UNCHANGED if reading is None else with_changes
         row = look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
@@ -360,7 +360,7 @@ class PolledSource:
         Also return the drafts to report at once: if the source follows, new items wait for their pages.
         """
         live, known_hash = self._live, self._live.hot.validators.body_hash
-        same, is_other_part = live.hot.lent is lent, live.hot.part != part_of(source)
+        same, is_other_part = live.hot.lent is lent, live.hot.part != part_mark(source)
         if fetched.status == 304 or (same and known_hash is not None and known_hash == body_hash(fetched)):
             return None, ()
         stored = await self._ports.storage.sources.get(live.source.id)
@@ -530,6 +530,6 @@ def first_state(
     )
     live.count(at, Verdict.UNCHANGED, _body_mark(fetched, result))
     hot = progress.succeeded(live.hot, result, limits, draw, ports.pricing.price)
-    hot = replace(hot, part=part_of(live.effective))
+    hot = replace(hot, part=part_mark(live.effective))
     base = stored_of(live.source, trail.StoredMemory(b""), reading, at, first=True).base
     return SourceState(live.source.id, hot, base, live.version, new_version(ports.world))

@@ -48,7 +48,7 @@ class FramePipeline:
         self._ports = ports
         self._live = live
         self._version = -1
-        self._filter = ports.admission.wanted(live.source)
+        self._filter = ports.admission.filter_for(live.source)
         self._skipped = self._frames = self._unreadable = self.admitted = 0
         self._unreadable_reason = ""
         self._since = self._noted_at = ports.world.now()
@@ -147,7 +147,7 @@ class FramePipeline:
                 await trio.sleep(_AGAIN)
         if self._version != admission.version:
             self._version = admission.version
-            self._filter = admission.wanted(self._live.source)
+            self._filter = admission.filter_for(self._live.source)
 
     async def _judge(self, frame: Frame, now: Millis) -> str:
         """Return the counter of a frame; if admitted, it is also pending."""

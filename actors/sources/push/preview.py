@@ -38,7 +38,7 @@ async def preview(ports: Ports, classification: Classification, asked: DetectReq
         _NOBODY, url, url, "push", classification.detection, classification.at, classification.at, filter=asked.filter
     )
     await ports.admission.refresh()
-    filter = ports.admission.wanted(source)
+    filter = ports.admission.filter_for(source)
     events: list[DraftEvent] = []
     for text in greeting.frames:
         request = FrameRequest(str(text), url, name_of(text))

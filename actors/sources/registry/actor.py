@@ -30,6 +30,7 @@ from actors.messages.sources import (
     EndPractice,
     ExamineSource,
     ExplainSource,
+    GetReportedPage,
     ListSources,
     OfSource,
     PageQuestion,
@@ -38,13 +39,12 @@ from actors.messages.sources import (
     RestoreSource,
     SetTagDefaults,
     ShowPractice,
-    ShowTold,
     SourceQuestion,
     Teach,
     UrlQuestion,
 )
 from actors.messages.workers import Record, SaveStates
-from actors.notices import draft
+from actors.notices import notice_draft
 from actors.sources.checks.fetch import host_of
 from actors.sources.index import SourceIndex
 from actors.sources.ports import LiveSource, Ports
@@ -69,11 +69,11 @@ class TallySweep:
 
     def __init__(self, ports: Ports, *, last: bool) -> None:
         self._ports, self._shifts = ports, ports.shifts
-        self._mark = None if ports.shifts is None else ports.shifts.sweep(last=last)
+        self._mark = None if ports.shifts is None else ports.shifts.begin_sweep(last=last)
         self._open = 1
         self._failed = False
 
-    async def put_away(self, part: Sequence[LiveSource]) -> None:
+    async def store_finished_days(self, part: Sequence[LiveSource]) -> None:
         """Move finished days out of these tallies to storage. If storage fails, they stay."""
         today = self._ports.world.now() // DAY
         days = {live: tally.over(live.tally, today) for live in part if tally.has_over(live.tally, today)}
@@ -82,45 +82,45 @@ class TallySweep:
         except STANDSTILL as error:
             self._ports.world.log("tally.days_stay", error=str(error))
             return
-        for live, away in days.items():
-            live.set_tally(tally.without(live.tally, away))
+        for live, finished in days.items():
+            live.set_tally(tally.without(live.tally, finished))
 
-    def of(
+    def batch(
         self, part: Sequence[LiveSource], take: Callable[[LiveSource], SourceState]
     ) -> tuple[tuple[SourceState, ...], Callable[[bool], None]]:
         """Return the states of a slice, and the callback for whether they are stored."""
         states = tuple(map(take, part))
         self._open += 1
-        return states, partial(self._heard, part, states)
+        return states, partial(self._on_saved, part, states)
 
-    def begun(self) -> None:
+    def close(self) -> None:
         self._ended(stored=True)
 
-    def _heard(self, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:
+    def _on_saved(self, part: Sequence[LiveSource], states: Sequence[SourceState], saved: bool) -> None:
         for live, state in zip(part, states, strict=True):
-            if stored:
+            if saved:
                 live.mark_stored(state.hot)
             else:
                 live.unsaved = True
-        self._ended(stored=stored)
+        self._ended(stored=saved)
 
     def _ended(self, *, stored: bool) -> None:
         self._open -= 1
         self._failed = self._failed or not stored
         if not self._open and not self._failed and self._shifts is not None and self._mark is not None:
-            self._shifts.swept(self._mark)
+            self._shifts.end_sweep(self._mark)
 
 
-TO_NETWORK: Final = 32
-OF_A_HOST: Final = TO_NETWORK // 4
+MOST_NETWORK: Final = 32
+MOST_OF_HOST: Final = MOST_NETWORK // 4
 """A single dead host leaves room for others."""
-TO_STORAGE: Final = 256
+MOST_STORAGE: Final = 256
 """Most of them wait for a lock or a commit: as many as the mailbox holds."""
-AGAIN: Final = 10
+RETRY_AFTER: Final = 10
 """Seconds after which a refused caller may retry."""
 
 
-class Lane:
+class RequestLimit:
     """Active requests of one kind, at most `bound`. Those about one host take at most `OF_A_HOST` places; more of them
     wait for these, up to `bound`.
     """
@@ -128,39 +128,39 @@ class Lane:
     def __init__(self, name: str, bound: int) -> None:
         self._name, self._bound = name, bound
         self._hosts = Counter[str]()
-        self._turns = dict[str, trio.CapacityLimiter]()
+        self._slots = dict[str, trio.CapacityLimiter]()
 
     @property
-    def under_way(self) -> int:
-        return sum(min(count, OF_A_HOST) if host else count for host, count in self._hosts.items())
+    def active(self) -> int:
+        return sum(min(count, MOST_OF_HOST) if host else count for host, count in self._hosts.items())
 
-    def enter(self, host: str = "") -> None:
+    def admit(self, host: str = "") -> None:
         """Admit one more request, about a host if it needs one. Raises Busy."""
-        waits = bool(host) and self._hosts[host] >= OF_A_HOST
-        if self.under_way >= self._bound and not waits:
-            raise Busy(f"{self._bound} {self._name} are running, the most at once: retry later", AGAIN)
-        if waits and self._hosts[host] >= OF_A_HOST + self._bound:
-            raise Busy(f"{self._hosts[host]} {self._name} wait for {host}: ask again later", AGAIN)
+        waits = bool(host) and self._hosts[host] >= MOST_OF_HOST
+        if self.active >= self._bound and not waits:
+            raise Busy(f"{self._bound} {self._name} are running, the most at once: retry later", RETRY_AFTER)
+        if waits and self._hosts[host] >= MOST_OF_HOST + self._bound:
+            raise Busy(f"{self._hosts[host]} {self._name} wait for {host}: ask again later", RETRY_AFTER)
         self._hosts[host] += 1
 
     @asynccontextmanager
-    async def turn(self, host: str = "") -> AsyncIterator[None]:
+    async def slot(self, host: str = "") -> AsyncIterator[None]:
         """Wait for the turn of an admitted request, and end it with the block."""
         try:
-            async with self._turns.setdefault(host, trio.CapacityLimiter(OF_A_HOST)) if host else nullcontext():
+            async with self._slots.setdefault(host, trio.CapacityLimiter(MOST_OF_HOST)) if host else nullcontext():
                 yield
         finally:
             self._hosts[host] -= 1
             if not self._hosts[host]:
                 del self._hosts[host]
-                self._turns.pop(host, None)
+                self._slots.pop(host, None)
 
 
 REPRICE = 60.0
 """Seconds between corrections of the price of a check."""
 SWEEP_SLICE = 250
 """States saved with one message; the recorder commits each slice with whatever else is queued."""
-TELL_WITHIN = 5.0
+REPORT_WITHIN = 5.0
 PARKED = 5.0
 """Seconds between attempts while storage can't read the sources."""
 
@@ -172,15 +172,15 @@ class Registry:
         self._ports = ports
         self._mailbox = mailbox
         self.table = SourceIndex(ports, sources)
-        self.watchman = OverdueMonitor()
+        self.overdue_monitor = OverdueMonitor()
         self._service = SourceService(ports, self.table)
         self._previewer = Previewer(ports, self.table)
-        self._inquiry = Explainer(ports, self.table)
+        self._explainer = Explainer(ports, self.table)
         self._practice = PracticeService(ports, self.table, self._service)
-        self._inheriting = TagDefaultsService(ports, self.table)
-        self._others = ports.storage.ownership.follower(ports, self.table, self._service.locks, self._inheriting)
-        self.network = Lane("requests that fetch a URL (adding, detecting, previewing)", TO_NETWORK)
-        self.storage = Lane("changes and other questions about sources", TO_STORAGE)
+        self._tag_defaults = TagDefaultsService(ports, self.table)
+        self._follower = ports.storage.ownership.follower(ports, self.table, self._service.locks, self._tag_defaults)
+        self.network_limit = RequestLimit("requests that fetch a URL (adding, detecting, previewing)", MOST_NETWORK)
+        self.storage_limit = RequestLimit("changes and other questions about sources", MOST_STORAGE)
 
     async def run(self, child: Child) -> None:
         """Load and start all sources, then answer until stopped; ends with a sweep."""
@@ -190,8 +190,8 @@ class Registry:
             nursery.start_soon(self._watch_for_ever)
             nursery.start_soon(self._price_for_ever)
             nursery.start_soon(self._answer_for_ever)
-            if self._others is not None:
-                nursery.start_soon(self._others.run)
+            if self._follower is not None:
+                nursery.start_soon(self._follower.run)
             child.ready()
             await child.stopping.wait()
             nursery.cancel_scope.cancel()
@@ -204,9 +204,9 @@ class Registry:
         """
         while True:
             try:
-                if self._others is not None:
-                    await self._others.begin()
-                await self._inheriting.read()
+                if self._follower is not None:
+                    await self._follower.begin()
+                await self._tag_defaults.read()
                 return await self.table.load()
             except STANDSTILL as error:
                 self._ports.world.log("registry.parked", error=str(error))
@@ -220,29 +220,29 @@ class Registry:
                 reply: Reply[Any] = message.reply
                 if reply.abandoned:
                     continue
-                lane = self._lane_of(message)
-                if lane is None:
+                limit = self._limit_of(message)
+                if limit is None:
                     await self._serve(message)
                     continue
-                host = self._host_of(message) if lane is self.network else ""
+                host = self._host_of(message) if limit is self.network_limit else ""
                 try:
-                    lane.enter(host)
+                    limit.admit(host)
                 except Busy as busy:
                     reply.fail(busy)
                 else:
-                    nursery.start_soon(self._answer, message, lane, host)
+                    nursery.start_soon(self._answer, message, limit, host)
 
-    def _lane_of(self, message: RegistryMessage) -> Lane | None:
+    def _limit_of(self, message: RegistryMessage) -> RequestLimit | None:
         """Return the lane of a request; None if memory can answer it."""
         match message:
             case CheckNow() if not self._watches(message.source):
-                return self.storage  # storage passes the request on
+                return self.storage_limit  # storage passes the request on
             case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
                 return None
-            case AddSource() | DetectUrl() | PreviewSource() | PageQuestion() | ExplainSource(look=True):
-                return self.network
+            case AddSource() | DetectUrl() | PreviewSource() | PageQuestion() | ExplainSource(check_now=True):
+                return self.network_limit
             case _:
-                return self.storage
+                return self.storage_limit
 
     def _watches(self, source: SourceId) -> bool:
         live = self.table.look_up(source)
@@ -258,9 +258,9 @@ class Registry:
             case _:
                 return ""
 
-    async def _answer(self, message: RegistryMessage, lane: Lane, host: str) -> None:
-        with message.reply.while_awaited() if lane is self.network else nullcontext():
-            async with lane.turn(host):
+    async def _answer(self, message: RegistryMessage, limit: RequestLimit, host: str) -> None:
+        with message.reply.while_wanted() if limit is self.network_limit else nullcontext():
+            async with limit.slot(host):
                 await self._serve(message)
 
     async def _serve(self, message: RegistryMessage) -> None:
@@ -268,8 +268,8 @@ class Registry:
         reply: Reply[Any] = message.reply
         with reply:
             try:
-                if self._others is not None and isinstance(message, OfSource | SourceQuestion):
-                    await self._others.learn(message.source)
+                if self._follower is not None and isinstance(message, OfSource | SourceQuestion):
+                    await self._follower.learn(message.source)
                 reply.answer(await self._result(message))
             except Exception as error:
                 # The caller gets the error; unexpected ones are logged there as a 500.
@@ -295,7 +295,7 @@ class Registry:
             case RestoreSource():
                 return await self._service.restore(message.source)
             case CheckNow() if not self._watches(message.source):
-                return await self._others.check(message.source)
+                return await self._follower.check(message.source)
             case CheckNow():
                 return self._service.check(message.source)
             case ShowPractice():
@@ -308,17 +308,17 @@ class Registry:
             case DescribeSource():
                 return self.table.describe(message.source)
             case ExplainSource():
-                return await self._inquiry.explain(message)
-            case ShowTold():
-                return await self._inquiry.reported_page(message.source, values=message.values)
+                return await self._explainer.explain(message)
+            case GetReportedPage():
+                return await self._explainer.reported_page(message.source, values=message.values)
             case ExamineSource():
-                return self.table.examined(message.source)
+                return self.table.examine(message.source)
             case ListSources():
                 return await self.table.find(message.after, message.limit, message.where, message.sort)
             case CountTags():
                 return self.table.tags()
             case SetTagDefaults():
-                return await self._inheriting.set(message)
+                return await self._tag_defaults.set(message)
             case _:
                 assert_never(message)
 
@@ -329,27 +329,27 @@ class Registry:
             await trio.sleep(REPRICE)
             ours = budget * await self.table.share()
             if ours > 0:  # one of several nodes may watch nothing, and has no checks to price
-                value = adjusted_price(market.price.value, await self.table.planned(), ours, REPRICE)
+                value = adjusted_price(market.price.value, await self.table.planned_rate(), ours, REPRICE)
                 market.price = replace(market.price, value=value)
 
     async def _watch_for_ever(self) -> None:
         spending = BudgetMonitor(self._ports.settings.looks_per_second)
         while True:
-            found = await self.table.round()
-            self._weigh(spending)
+            round = await self.table.overdue_round()
+            self._log_budget(spending)
             on_hold = self._ports.egress.uplink.down or self._ports.pause_switch.is_closed
-            if self.watchman.update(found, trio.current_time(), on_hold=on_hold):
-                news = "stalled" if self.watchman.stalled else "resumed"
-                self._ports.world.log(f"watching.{news}", level="error", overdue=found.overdue, worst=found.worst)
-                if self.watchman.stalled and found.worst is not None:
-                    await self._report_stall(self.table.get(found.worst))
+            if self.overdue_monitor.update(round, trio.current_time(), on_hold=on_hold):
+                state = "stalled" if self.overdue_monitor.stalled else "resumed"
+                self._ports.world.log(f"watching.{state}", level="error", overdue=round.overdue, worst=round.worst)
+                if self.overdue_monitor.stalled and round.worst is not None:
+                    await self._report_stall(self.table.get(round.worst))
             await trio.sleep(EVERY)
 
-    def _weigh(self, spending: BudgetMonitor) -> None:
-        before = self.watchman.check_rate
+    def _log_budget(self, spending: BudgetMonitor) -> None:
+        before = self.overdue_monitor.check_rate
         metrics = self._ports.world.metrics
         looks = metrics.looks.total() + (RENDERED - 1) * metrics.rendered_looks.total()
-        self.watchman.check_rate = spent = spending.update(looks, trio.current_time())
+        self.overdue_monitor.check_rate = spent = spending.update(looks, trio.current_time())
         if bool(before.passed) != bool(spent.passed):
             what = "passed" if spent.passed else "kept"
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
@@ -359,12 +359,14 @@ class Registry:
 
         If the recorder itself is stuck, the log line and /readyz must do.
         """
-        says = f"Sources are not being checked: {self.watchman.fault()}. This one has waited longest."
+        says = f"Sources are not being checked: {self.overdue_monitor.fault()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
         title = "The watching has stalled"
-        told = draft("watching_stalled", source.url, title, says, now, source_type=source.type, of_source=source.tags)
+        told = notice_draft(
+            "watching_stalled", source.url, title, says, now, source_type=source.type, of_source=source.tags
+        )
         harvest = Harvest(source.id, (told,), None)
-        with trio.move_on_after(TELL_WITHIN), suppress(Unanswered, StorageError):
+        with trio.move_on_after(REPORT_WITHIN), suppress(Unanswered, StorageError):
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
 
     async def _sweep_for_ever(self) -> None:
@@ -381,6 +383,6 @@ class Registry:
         unsaved = await self.table.unsaved()
         for start in range(0, len(unsaved), SWEEP_SLICE):
             part = unsaved[start : start + SWEEP_SLICE]
-            await sweep.put_away(part)
-            await self._ports.recorder.send(SaveStates(*sweep.of(part, self.table.take_unsaved)))
-        sweep.begun()
+            await sweep.store_finished_days(part)
+            await self._ports.recorder.send(SaveStates(*sweep.batch(part, self.table.take_unsaved)))
+        sweep.close()

@@ -16,7 +16,7 @@ from actors.egress.hosts import INTERACTIVE
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
-from actors.messages.views import Reason, SourceExplanation, ToldPage
+from actors.messages.views import Reason, ReportedPage, SourceExplanation
 from actors.sources import explanation as sentences
 from actors.sources.checks.fetch import refusal
 from actors.sources.checks.source_fetch import fetch_for_user
@@ -63,7 +63,7 @@ class Explainer:
         state = sentences.state_text(self._table.describe(question.source), self._ports.world.now())
         return SourceExplanation(view, sentences.best_first(reasons), state)
 
-    async def reported_page(self, source: SourceId, *, values: bool = False) -> ToldPage | None:
+    async def reported_page(self, source: SourceId, *, values: bool = False) -> ReportedPage | None:
         """Return a page as last reported; None for other tiers or an unread page. Raises NotFound.
 
         values: include its current values. Raises Overloaded if no worker could read these.
@@ -105,12 +105,12 @@ class Explainer:
 
     async def _checked(self, live: LiveSource, question: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
         """Check now if requested, and if neither politeness nor the host's queue forbids it."""
-        if not (question.look and live.source.tier.polled):
+        if not (question.check_now and live.source.tier.polled):
             return None, []
         now = self._ports.world.now()
 
         def begin() -> None:
-            wait = self._table.earliest(live) - now
+            wait = self._table.earliest_check(live) - now
             if wait > 0 or not live.source.enabled:
                 raise _NotNow(sentences.too_soon(wait, enabled=live.source.enabled))
             live.requested_at = now

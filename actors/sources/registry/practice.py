@@ -18,7 +18,7 @@ from actors.egress.failures import LookFailed
 from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
-from actors.practice import DOCUMENTS, WHATS, What, address, named
+from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address, kind_of_url
 from actors.sources.checks.fetch import NO_VALIDATORS, practice_response
 from actors.sources.detection.classify import Classification, detect_body, detection_of, domain_error
 from actors.sources.index import SourceIndex
@@ -42,13 +42,13 @@ class PracticeService:
     async def show(self, *, start: bool) -> Sequence[SourceView]:
         """Return the practice sources at this address; with `start`, make both. Raises Conflict, StorageError."""
         if start:
-            lives = [await self._ready(what) for what in WHATS]
+            lives = [await self._ready(what) for what in PRACTICE_KINDS]
         else:
             found = {live.source.url: live for live in self._table.practice()}
-            lives = [found[url] for url in map(self._address, WHATS) if url in found]
+            lives = [found[url] for url in map(self._address, PRACTICE_KINDS) if url in found]
         return [self._table.describe(live.source.id) for live in lives]
 
-    async def change(self, what: What) -> PracticeChange:
+    async def change(self, what: PracticeKind) -> PracticeChange:
         """Change a document and request a check. Raises TooSoon, Conflict, StorageError."""
         live = await self._ready(what)
         async with self._service.locks.hold(live.source.url):
@@ -72,16 +72,16 @@ class PracticeService:
         with suppress(NotFound):  # another caller was quicker
             await self._service.delete(live.source.id)
 
-    def _address(self, what: What) -> str:
+    def _address(self, what: PracticeKind) -> str:
         return address(self._ports.settings.public_url(), what)
 
-    async def _ready(self, what: What) -> LiveSource:
+    async def _ready(self, what: PracticeKind) -> LiveSource:
         """Return the practice source of a document; make it if missing. Raises Conflict, Unprocessable."""
         url = self._address(what)
         for live in self._table.practice():
             if live.source.url == url:
                 return live
-            if named(live.source.url) == what:
+            if kind_of_url(live.source.url) == what:
                 await self._drop(live)  # of another address
         async with self._service.locks.hold(url):
             existing = await self._ports.storage.sources.by_url(url)
@@ -101,7 +101,9 @@ class PracticeService:
         classification = Classification(
             type, detection_of(type, None, finding, fetched), url, fetched, now, feed=finding.feed
         )
-        live = self._service.make(url, NewSource(url, tags=(f"practice:{named(url)}",), schedule="7d"), classification)
+        live = self._service.make(
+            url, NewSource(url, tags=(f"practice:{kind_of_url(url)}",), schedule="7d"), classification
+        )
         live.source = replace(live.source, practice=0)
         await self._service.begin(live, classification)
         self._table.put(live)

@@ -11,7 +11,7 @@ from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
 from actors.errors import TooSoon, Unprocessable
-from actors.inheritance import part_shown
+from actors.inheritance import shown_part
 from actors.messages.previews import Preview, Previewed
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl, PreviewSource
@@ -88,7 +88,7 @@ class Previewer:
         with naming_tags(effective):
             preview = await BEHAVIOURS[classification.type].preview(self.ports, classification, request_shown)
         if classification.type in WITH_DIFF:
-            preview = replace(preview, part=part_shown(effective))
+            preview = replace(preview, part=shown_part(effective))
         existing = await self.ports.storage.sources.by_url(parse_url(request.url).text)
         return Previewed(classification.detection, preview, None if existing is None else existing.id)
 
@@ -137,7 +137,7 @@ class Previewer:
         effective = self.ports.tag_table.of(own)
         with naming_tags(effective):
             page = await preview_page(self.ports, fetched, PagePart(effective.selector, effective.ignore))
-        return Preview(at, page=page, part=part_shown(effective))
+        return Preview(at, page=page, part=shown_part(effective))
 
     async def body_of(self, source: SourceId, part: PagePart) -> tuple[FetchedResponse, Millis]:
         """Return a source's page to show parts of. Raises Unprocessable: no page, invalid selectors; TooSoon."""
@@ -153,7 +153,7 @@ class Previewer:
         claim, cache = TurnRequest(live.source.id, interactive=True), self.ports.body_cache
         reader = self._table.readers["html"]
         try:
-            cached = await fetch_for_user(self.ports, live, claim, reader, lambda: self._table.polite(live))
+            cached = await fetch_for_user(self.ports, live, claim, reader, lambda: self._table.check_politeness(live))
         except TooSoon:
             resolved = self.ports.lenders.resolve(live).source
             if (expired := cache.find(body_cache_key(resolved, rendered=live.hot.rendered))) is None:

@@ -25,7 +25,7 @@ from actors.sources.checks.fetch import host_of
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error, with_title
-from actors.sources.index import SourceIndex, as_stored, renewed
+from actors.sources.index import SourceIndex, from_storage, with_record
 from actors.sources.page.preview import PagePart, check_selectors, no_match_text, preview_page
 from actors.sources.polling.actor import first_state
 from actors.sources.ports import LiveSource, Ports, new_version
@@ -61,7 +61,7 @@ class SourceService:
         self._table = table
         self._chance = ports.world.chance("registry/ids")
         self.locks = KeyedLocks()
-        self._beginning = 0
+        self._adding = 0
         """Sources that are being saved and are not yet in the table."""
 
     async def add(self, message: AddSource) -> AddedSource:
@@ -69,7 +69,7 @@ class SourceService:
             return await self._add(message)
         except Duplicate as duplicate:  # another node was quicker
             async with self.locks.hold(duplicate.existing.url):
-                return await self._existing(duplicate.existing, message)
+                return await self._existing_source(duplicate.existing, message)
 
     async def _add(self, message: AddSource) -> AddedSource:
         new = message.new
@@ -84,101 +84,101 @@ class SourceService:
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
                 await message.reply.commit()
-                return await self._existing(existing, message)
-            self._check_room()
-            opens = await access_for(self._ports, url, new.headers, may_read=message.reads, is_adding=True)
+                return await self._existing_source(existing, message)
+            self._check_limit()
+            access = await access_for(self._ports, url, new.headers, may_read=message.reads, is_adding=True)
             try:
-                found = await classify(
+                classification = await classify(
                     self._ports,
                     url,
                     ClassifyRequest(
                         new.type,
                         narrowed=bool(part),
                         subprotocols=new.subprotocols,
-                        headers=opens.headers,
+                        headers=access.headers,
                         render=new.render,
                         wait_for=new.wait_for,
                         screenshots=new.screenshots,
                     ),
-                    opens.renewal,
+                    access.renewal,
                 )
             except (Unprocessable, Overloaded) as error:
                 if not (new.verify == "later" and error.may_pass):
                     raise
-                return await self._keep(url, message, error)
-            opens.judge_cookies(found)
-            check_settings(new, polled=found.type in POLLED)
-            live = self.make(url.text, new, found, message.mark, message.by)
-            live.source = await self._checked_part(live, found)
+                return await self._add_pending(url, message, error)
+            access.judge_cookies(classification)
+            check_settings(new, polled=classification.type in POLLED)
+            live = self.make(url.text, new, classification, message.mark, message.by)
+            live.source = await self._checked_part(live, classification)
             await message.reply.commit()
             async with self.locks.hold_all(f"feed {key}" for key in feed_keys(live.source)):
-                known = self._table.known
-                if found.fetched is not None:
-                    same = self._table.same_feed(live.source, found.fetched.url)
+                known = self._table.revision
+                if classification.fetched is not None:
+                    same = self._table.same_feed(live.source, classification.fetched.url)
                     if same is not None:
-                        return AddedSource(await self._marked(same.source.id, message.mark), created=False)
-                return await self._begun(live, found, known)
+                        return AddedSource(await self._with_tags(same.source.id, message.mark), created=False)
+                return await self._insert(live, classification, known)
 
-    async def _begun(self, live: LiveSource, found: Classification, known: int | None = None) -> AddedSource:
-        self._check_room()  # others have been added while this one was fetched
-        self._beginning += 1
+    async def _insert(self, live: LiveSource, classification: Classification, known: int | None = None) -> AddedSource:
+        self._check_limit()  # others have been added while this one was fetched
+        self._adding += 1
         try:
-            await self.begin(live, found, known)
+            await self.begin(live, classification, known)
             self._table.put(live)
         finally:
-            self._beginning -= 1
+            self._adding -= 1
         return AddedSource(self._table.describe(live.source.id), created=True)
 
-    async def _checked_part(self, live: LiveSource, found: Classification) -> Source:
+    async def _checked_part(self, live: LiveSource, classification: Classification) -> Source:
         """Return a new source; its evidence notes a selector, its own or a tag's, that matches nothing now."""
         source, effective = live.source, live.effective
         part = PagePart(effective.selector, effective.ignore)
-        if not part or found.fetched is None or found.type not in WITH_DIFF:
+        if not part or classification.fetched is None or classification.type not in WITH_DIFF:
             return source
         with naming_tags(effective):
-            page = await preview_page(self._ports, found.fetched, part)
-        if not (says := no_match_text(page, part.selector)):
+            page = await preview_page(self._ports, classification.fetched, part)
+        if not (no_match := no_match_text(page, part.selector)):
             return source
-        return replace(source, detection=replace(source.detection, evidence=f"{source.detection.evidence}; {says}"))
+        return replace(source, detection=replace(source.detection, evidence=f"{source.detection.evidence}; {no_match}"))
 
-    async def _keep(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
+    async def _add_pending(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
         """Add an unreachable URL; its actor classifies it when it answers."""
         await pending.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
-        found = pending.provisional_detection(url, message.new.type, error)
-        kept = Classification(found.type, found, url.text, None, self._ports.world.now())
-        live = self.make(url.text, message.new, kept, message.mark, message.by)
+        detection = pending.provisional_detection(url, message.new.type, error)
+        classification = Classification(detection.type, detection, url.text, None, self._ports.world.now())
+        live = self.make(url.text, message.new, classification, message.mark, message.by)
         live.hot = pending.first_state(self._ports, live.effective, error)
         (row,) = trail.read(live.hot.trail)
         live.count(row.first_at, row.verdict)
-        return await self._begun(live, kept)
+        return await self._insert(live, classification)
 
-    def _check_room(self) -> None:
+    def _check_limit(self) -> None:
         most = self._ports.settings.max_sources
-        if len(self._table) + self._beginning >= most:
+        if len(self._table) + self._adding >= most:
             raise LibraryFull(f"the library is full: max_sources is {most}")
 
-    async def _read_back(self, source: SourceId) -> None:
+    async def _reload(self, source: SourceId) -> None:
         """Reload a source that another node has written. The lock of its URL is held."""
         stored, live = await self._ports.storage.sources.get(source), self._table.look_up(source)
         if live is not None:
             await self._table.stop(live)
         if stored is not None:
-            self._table.put(as_stored(live, stored))
+            self._table.put(from_storage(live, stored))
         elif live is not None:
             self._table.drop(source)
 
-    async def _existing(self, known: Source, message: AddSource) -> AddedSource:
+    async def _existing_source(self, known: Source, message: AddSource) -> AddedSource:
         """Return an existing source. The lock of its URL is held. Raises Unprocessable for another type."""
-        wanted, mark = message.new.type, message.mark
-        if wanted not in (None, known.type) and not mark:
-            why = f"this URL is watched already, as {known.type}: change the type of source {known.id}"
-            raise Unprocessable(why, "body.type", wanted)
+        requested, mark = message.new.type, message.mark
+        if requested not in (None, known.type) and not mark:
+            reason = f"this URL is watched already, as {known.type}: change the type of source {known.id}"
+            raise Unprocessable(reason, "body.type", requested)
         if self._table.look_up(known.id) is None:
-            await self._read_back(known.id)
-        return AddedSource(await self._marked(known.id, mark), created=False)
+            await self._reload(known.id)
+        return AddedSource(await self._with_tags(known.id, mark), created=False)
 
-    async def _marked(self, source: SourceId, mark: Sequence[str]) -> SourceView:
+    async def _with_tags(self, source: SourceId, mark: Sequence[str]) -> SourceView:
         live = self._table.get(source)
         tags = tuple(dict.fromkeys((*live.source.tags, *mark)))
         return self._table.describe(source) if tags == live.source.tags else await self._edit(live, {"tags": tags})
@@ -193,22 +193,22 @@ class SourceService:
                 try:
                     return await self._edit(live, settings_from(patch), by)
                 except StateMoved:  # another node has edited it
-                    await self._read_back(source)
+                    await self._reload(source)
 
-    async def _edit(self, live: LiveSource, given: Mapping[str, Any], by: str = "") -> SourceView:
+    async def _edit(self, live: LiveSource, changes: Mapping[str, Any], by: str = "") -> SourceView:
         before, source = live.source, live.source.id
-        after = _edited(before, given, self._ports.world.now(), by)
+        after = _edited(before, changes, self._ports.world.now(), by)
         check_settings(after, polled=after.tier.polled)
-        check_named(of_source(before), of_source(after), given)
-        check_hours(given.get("hours"))
-        if {"render", "wait_for", "headers", "type", "screenshots"} & given.keys():
+        check_named(of_source(before), of_source(after), changes)
+        check_hours(changes.get("hours"))
+        if {"render", "wait_for", "headers", "type", "screenshots"} & changes.keys():
             await check_rendering(self._ports, after)
-        selector, ignore = given.get("selector"), given.get("ignore", ())
+        selector, ignore = changes.get("selector"), changes.get("ignore", ())
         await check_selectors(self._ports, PagePart(selector, ignore))
         format = before.detection.format if before.detection.format in FORMATS else "html"
-        if says := not_chosen_by(format, filter(None, (selector, *(ignore or ())))):
+        if reason := not_chosen_by(format, filter(None, (selector, *(ignore or ())))):
             where = "body.selector" if selector else "body.ignore"
-            raise Unprocessable(f"{before.url} is a {FORMATS.get(format, 'page')}: {says}", where)
+            raise Unprocessable(f"{before.url} is a {FORMATS.get(format, 'page')}: {reason}", where)
         if after.tier.polled != before.tier.polled:
             raise Unprocessable("a source can't become a push source, or the reverse: add it again", "body.type")
         if after == before:
@@ -216,7 +216,7 @@ class SourceService:
         await self._table.wait_for_response(live)
         await self._table.stop(live)
         if live.source is not before:  # a response arrived in the meantime
-            after = _edited(live.source, given, self._ports.world.now(), by)
+            after = _edited(live.source, changes, self._ports.world.now(), by)
         try:
             changed = await self._replace(live, after)
         except StorageError:
@@ -234,9 +234,9 @@ class SourceService:
         """
         before, storage, version = live.source, self._ports.storage, new_version(self._ports.world)
         now, hot = self._ports.world.now(), None
-        kept = live.cookies if after.headers == before.headers else live.cookies.for_new_headers()
-        cookies = kept.text
-        if _part(after) != _part(before):  # the actor handles changes by tags, at its next check
+        cookies_after = live.cookies if after.headers == before.headers else live.cookies.for_new_headers()
+        cookies = cookies_after.text
+        if _baseline_key(after) != _baseline_key(before):  # the actor handles changes by tags, at its next check
             # The memory stays for one more check, which compares with it first: a change may be under way.
             hot = replace(live.hot, validators=Validators(), next_look_at=now, part=OTHER_PART, cookies=cookies)
         elif after.headers != before.headers:  # a user with new headers waits for their result
@@ -248,33 +248,33 @@ class SourceService:
         state = None if hot is None else SourceState(after.id, hot, version=version)
         known = before if self._ports.storage.ownership.shared else None
         await storage.sources.update(after, storage.lease, version, state, before=known)
-        changed = renewed(live, after)
-        changed.cookies = kept
+        changed = with_record(live, after)
+        changed.cookies = cookies_after
         if hot is not None:
             changed.hot = hot
-            kept.on_saved(parted(cookies)[0], saved=True)
+            cookies_after.on_saved(parted(cookies)[0], saved=True)
         elif not live.unsaved and (stored := await storage.sources.get(after.id)) is not None:
             changed.hot = progress.newer(live.hot, stored.hot)
             changed.unsaved = changed.hot is live.hot
         changed.version = version
         return changed
 
-    async def teach(self, lesson: Teach) -> TeachResult:
+    async def teach(self, message: Teach) -> TeachResult:
         """Add blocks to the source's learned churn, or remove them if they are real content."""
-        async with self.locks.hold(self._table.get(lesson.source).source.url):
-            live = self._table.get(lesson.source)
+        async with self.locks.hold(self._table.get(message.source).source.url):
+            live = self._table.get(message.source)
             if "noise" not in live.source.tier.settings:
                 raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
             try:
-                found = await in_jail(self._ports.world.jail, "block_keys", KeysRequest(lesson.texts), list[str])
+                texts = await in_jail(self._ports.world.jail, "block_keys", KeysRequest(message.texts), list[str])
             except LookFailed as failure:
                 raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
-            keys = dict.fromkeys(found)
-            kept = [key for key in live.source.noise if key not in keys]
-            known = len(live.source.noise) - len(kept)
-            noise = tuple([*kept, *keys][-MOST_NOISE:] if lesson.noise else kept)
+            keys = dict.fromkeys(texts)
+            others = [key for key in live.source.noise if key not in keys]
+            known = len(live.source.noise) - len(others)
+            noise = tuple([*others, *keys][-MOST_NOISE:] if message.noise else others)
             view = await self._edit(live, {"noise": noise})
-            return TeachResult(view, len(keys) - known if lesson.noise else known)
+            return TeachResult(view, len(keys) - known if message.noise else known)
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
         """Stop watching, and keep the source for restoring; a running check ends first, so that no event follows.
@@ -292,14 +292,14 @@ class SourceService:
                 try:
                     if live.source.practice is None:
                         storage, version = self._ports.storage, new_version(self._ports.world)
-                        resting = replace(live.source, deleted_at=self._ports.world.now())
-                        behind = live.unsaved or live.cookies.needs_save
-                        state = SourceState(resting.id, live.hot, version=version) if behind else None
-                        await storage.sources.update(resting, storage.lease, version, state, before=known)
+                        deleted = replace(live.source, deleted_at=self._ports.world.now())
+                        has_unsaved = live.unsaved or live.cookies.needs_save
+                        state = SourceState(deleted.id, live.hot, version=version) if has_unsaved else None
+                        await storage.sources.update(deleted, storage.lease, version, state, before=known)
                     else:
                         await storage.sources.delete(source, storage.lease, before=known)
                 except StateMoved:
-                    await self._read_back(source)
+                    await self._reload(source)
                 except StorageError:
                     self._table.put(live)
                     raise
@@ -309,23 +309,23 @@ class SourceService:
 
     async def restore(self, source: SourceId) -> SourceView:
         storage = self._ports.storage
-        resting = await storage.sources.get(source, deleted=True)
-        deleted_at = None if resting is None else resting.source.deleted_at
-        if resting is None or deleted_at is None or self._ports.world.now() - deleted_at >= RESTS:
+        deleted = await storage.sources.get(source, deleted=True)
+        deleted_at = None if deleted is None else deleted.source.deleted_at
+        if deleted is None or deleted_at is None or self._ports.world.now() - deleted_at >= RESTS:
             raise NotFound(f"there is no deleted source {source} to restore")
-        async with self.locks.hold(resting.source.url):
-            self._check_room()
-            back, version = replace(resting.source, deleted_at=None), new_version(self._ports.world)
+        async with self.locks.hold(deleted.source.url):
+            self._check_limit()
+            restored, version = replace(deleted.source, deleted_at=None), new_version(self._ports.world)
             try:
-                await storage.sources.update(back, storage.lease, version, before=resting.source)
+                await storage.sources.update(restored, storage.lease, version, before=deleted.source)
             except Duplicate as duplicate:
-                there = duplicate.existing.id
-                raise Conflict(f"{back.url} was added again as source {there}: delete that first") from None
+                existing = duplicate.existing.id
+                raise Conflict(f"{restored.url} was added again as source {existing}: delete that first") from None
             except StateMoved:
                 raise Conflict(f"source {source} is no longer deleted") from None
             if await storage.sources.get(source) is None:
                 raise NotFound(f"source {source} has been deleted")
-            live = LiveSource(back, resting.hot, version)
+            live = LiveSource(restored, deleted.hot, version)
             self._table.put(live)
             return self._table.describe(source)
 
@@ -334,25 +334,30 @@ class SourceService:
         live = self._table.get(source)
         if not live.source.enabled:
             raise Conflict(f"source {source} is paused: resume it first")
-        now = self._table.polite(live)
-        if self._ports.egress.hosts.prioritize(host_of(live.source.watch_url), source):
+        now = self._table.check_politeness(live)
+        if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
             return now
         self._table.request_check(live)
         return now
 
     def make(
-        self, url: str, new: NewSource, found: Classification, mark: Sequence[str] = (), by: str = ""
+        self, url: str, new: NewSource, classification: Classification, mark: Sequence[str] = (), by: str = ""
     ) -> LiveSource:
         """Return a source that is not stored yet. mark, by: as in AddSource."""
-        now, given = self._ports.world.now(), settings_from(new)
-        given |= {"url": url, "type": found.type, "tags": tuple(dict.fromkeys((*new.tags, *mark))), "updated_by": by}
+        now, settings = self._ports.world.now(), settings_from(new)
+        settings |= {
+            "url": url,
+            "type": classification.type,
+            "tags": tuple(dict.fromkeys((*new.tags, *mark))),
+            "updated_by": by,
+        }
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
-            watch_url=found.watch_url,
-            detection=found.detection,
+            watch_url=classification.watch_url,
+            detection=classification.detection,
             created_at=now,
             updated_at=now,
-            **given,
+            **settings,
         )
         if not source.is_web_page:
             source = replace(source, render="never", wait_for=None, screenshots=False)
@@ -363,22 +368,25 @@ class SourceService:
             live.cookies = self._ports.preview_cookies.assign(cookie_key(parse_url(url), source.headers), source.id)
         return live
 
-    async def begin(self, live: LiveSource, found: Classification, known: int | None = None) -> None:
+    async def begin(self, live: LiveSource, classification: Classification, known: int | None = None) -> None:
         """Save a new source with its baseline and what a backfill asks for, in one transaction.
 
         Raises StorageError, Unanswered: it may exist then, and a repeated request finds it by its URL.
         """
         storage, source, now = self._ports.storage, live.source, self._ports.world.now()
         state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
-        if found.fetched is not None:
-            reader, check = self._table.readers[source.type], BodyCheck(live.effective, b"", found.fetched, now)
+        if classification.fetched is not None:
+            reader, check = (
+                self._table.readers[source.type],
+                BodyCheck(live.effective, b"", classification.fetched, now),
+            )
             try:
-                reading = await reader.first(self._ports.world.jail, check, found.feed)
+                reading = await reader.first(self._ports.world.jail, check, classification.feed)
             except LookFailed as failure:
                 raise domain_error(failure, source.url) from None
             live.source = source = with_title(source, reading.title)
-            state, drafts = first_state(found.fetched, reading, now, self._ports, live), reading.drafts
-            picture = screenshot_to_store(source, found.fetched, reading, drafts, now)
+            state, drafts = first_state(classification.fetched, reading, now, self._ports, live), reading.drafts
+            picture = screenshot_to_store(source, classification.fetched, reading, drafts, now)
         if drafts or picture is not None:
             harvest = Harvest(source.id, drafts, state, born=source, picture=picture, known=known)
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
@@ -392,8 +400,8 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> S
     """Return a source with some fields set, itself if nothing changes. The service's own tags stay."""
     changes = dict(given)
     if "tags" in changes:
-        ours = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
-        changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *ours)))
+        service_tags = (tag for tag in source.tags if tag.partition(":")[0] in OWN_NAMESPACES)
+        changes["tags"] = tuple(dict.fromkeys((*changes["tags"], *service_tags)))
     if "type" in changes and source.detection.pending:
         changes["detection"] = replace(source.detection, type=changes["type"], forced=True)
     if changes.get("headers") and source.headers is None:  # a password form without sign-in says nothing about the page
@@ -402,7 +410,7 @@ def _edited(source: Source, given: Mapping[str, Any], now: Millis, by: str) -> S
     return source if edited == source else replace(edited, updated_at=now, updated_by=by)
 
 
-def _part(source: Source) -> tuple[object, ...]:
+def _baseline_key(source: Source) -> tuple[object, ...]:
     shown = (source.render, source.wait_for) if source.is_web_page else None
     follows = source.tier.has_diff and source.follow
     asks = source.tier.polled and source.headers is None

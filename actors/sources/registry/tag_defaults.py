@@ -52,7 +52,7 @@ class TagDefaultsService:
             stored = self._ports.storage.tag_defaults
             revision = await stored.revision()  # first, so that a change during the reading is read again
             defaults = await stored.all()
-            if not self._ports.tag_table.take(defaults):
+            if not self._ports.tag_table.replace_all(defaults):
                 changed = 0
             else:
                 changed = await self._table.reapply_defaults()

@@ -17,7 +17,7 @@ from actors.delivery.registry import DeliveryRegistry
 from actors.errors import Conflict, NotFound
 from actors.messages.workers import SaveStates
 from actors.ordering import KeyedLocks
-from actors.sources.index import SourceIndex, as_stored
+from actors.sources.index import SourceIndex, from_storage
 from actors.sources.ports import LiveSource, Ports, new_version
 from actors.sources.registry.tag_defaults import TagDefaultsService
 from actors.world import World
@@ -94,11 +94,11 @@ class OtherNodes:
         self._reading = trio.Lock()
 
     def __repr__(self) -> str:
-        return f"<OtherNodes up to change {self._table.known}>"
+        return f"<OtherNodes up to change {self._table.revision}>"
 
     async def begin(self) -> None:
         """Note where the changes are that come after what is loaded next. Raises StorageError."""
-        self._table.known = (await self._sharing.newest()).change
+        self._table.revision = (await self._sharing.newest()).change
 
     async def run(self) -> None:
         async with trio.open_nursery() as nursery:
@@ -115,11 +115,11 @@ class OtherNodes:
         async with self._reading:
             newest = await self._sharing.newest()
             await self._inheriting.follow(newest.tags)
-            known = self._table.known
+            known = self._table.revision
             while newest.change > known and (changes := await self._sharing.changes(known, AT_ONCE)):
                 for change in changes:
                     await self._take(change)
-                    self._table.known = known = change.number
+                    self._table.revision = known = change.number
 
     async def learn(self, source: SourceId) -> None:
         """Read a source that another node may have just added. Raises StorageError."""
@@ -134,7 +134,7 @@ class OtherNodes:
             live, storage = self._table.get(source), self._ports.storage
             if not live.source.enabled:
                 raise Conflict(f"source {source} is paused: resume it first")
-            now, version = self._table.polite(live), new_version(self._ports.world)
+            now, version = self._table.check_politeness(live), new_version(self._ports.world)
             while True:
                 stored = await storage.sources.get(source)
                 if stored is None:
@@ -167,8 +167,8 @@ class OtherNodes:
         idle: list[LiveSource] = []
         passed: list[LiveSource] = []
         for part in self._table.slices():
-            idle += [live for live in part if self._table.idles(live)]
-            passed += [live for live in part if self._table.runs(live) and not self._watches(live)]
+            idle += [live for live in part if self._table.is_idle(live)]
+            passed += [live for live in part if self._table.is_running(live) and not self._watches(live)]
             await trio.lowlevel.checkpoint()
         await self._table.start_all(idle)
         return len(idle), passed
@@ -204,7 +204,7 @@ class OtherNodes:
         than storage does."""
         if known.source != stored.source:
             return False
-        if not self._table.runs(known):
+        if not self._table.is_running(known):
             return known.hot == stored.hot and known.version == stored.version
         now, due = self._ports.world.now(), stored.hot.next_look_at
         sooner = due is not None and due <= now < (known.hot.next_look_at or 0)
@@ -227,7 +227,7 @@ class OtherNodes:
                 if self._same(known, stored):
                     return
                 await self._table.stop(known)
-            live = as_stored(known, stored)
+            live = from_storage(known, stored)
             self._table.put(live)
             if known is not None and live.source.headers_for and live.source.headers != known.source.headers:
                 await self._table.hurry_borrowers(live)

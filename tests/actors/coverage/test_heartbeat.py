@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from actors.coverage.heartbeat import TAG, Last, draft_of, due_in, last_of
+from actors.coverage.heartbeat import TAG, Last, draft_of, last_of, until_due
 from actors.recorder.event_builder import build
 from storage.records.event import Heartbeat, Stored, kind_of
 from storage.records.identity import SERVICE, START, Millis, Seq, id_of, millis_of, rfc3339
@@ -31,11 +31,11 @@ def last(due: int, at: int) -> Last:
     ],
 )
 def test_the_next_one_comes_when_it_was_due_or_at_once(due: int, at: int, now: int, wait: int) -> None:
-    assert due_in(last(due, at), EVERY, Millis(AT + now)) == wait
+    assert until_due(last(due, at), EVERY, Millis(AT + now)) == wait
 
 
 def test_the_very_first_is_due_at_once() -> None:
-    assert due_in(last_of(None), EVERY, AT) == 0
+    assert until_due(last_of(None), EVERY, AT) == 0
     assert last_of(None).seq == START
 
 

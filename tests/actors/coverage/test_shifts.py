@@ -69,7 +69,7 @@ async def test_after_a_crash_all_since_the_last_sweep_is_unknown(autojump_clock:
     machine = Machine(nursery)
     shifts, _, life = await machine.start()
     await trio.sleep(300)
-    shifts.swept(shifts.sweep())
+    shifts.end_sweep(shifts.begin_sweep())
     await trio.sleep(EVERY + 1)  # stored with the next check
     life.cancel()
     await trio.sleep(40)
@@ -83,7 +83,7 @@ async def test_after_an_orderly_stop_nothing_is_unknown(autojump_clock: object, 
     shifts, _, life = await machine.start()
     await trio.sleep(300)
     life.cancel()
-    shifts.swept(shifts.sweep(last=True))
+    shifts.end_sweep(shifts.begin_sweep(last=True))
     await shifts.end()
     await trio.sleep(40)
     shifts, *_ = await machine.start()
@@ -95,10 +95,10 @@ async def test_after_an_orderly_stop_nothing_is_unknown(autojump_clock: object, 
 async def test_a_stop_with_an_unstored_last_sweep_is_not_orderly(autojump_clock: object, nursery: trio.Nursery) -> None:
     machine = Machine(nursery)
     shifts, _, life = await machine.start()
-    shifts.swept(shifts.sweep())
+    shifts.end_sweep(shifts.begin_sweep())
     await trio.sleep(300)
     life.cancel()
-    shifts.sweep(last=True)
+    shifts.begin_sweep(last=True)
     await shifts.end()
     shifts, *_ = await machine.start()
     record, _ = await shifts.record()
@@ -126,7 +126,7 @@ async def test_steps_are_still_known_after_a_stop(autojump_clock: object, nurser
     machine.ahead = -100
     await trio.sleep(300)
     life.cancel()
-    shifts.swept(shifts.sweep(last=True))
+    shifts.end_sweep(shifts.begin_sweep(last=True))
     await shifts.end()
     shifts, *_ = await machine.start()
     record, _ = await shifts.record()
@@ -148,7 +148,7 @@ async def test_a_storage_that_takes_nothing_holds_nothing_up_and_is_tried_again(
     (shift,) = await storage.coverage.shifts()
     assert (shift.began, shift.after) == (START * 1000, "nothing")
     machine.disk.silent = "before"
-    shifts.swept(shifts.sweep())
+    shifts.end_sweep(shifts.begin_sweep())
     await trio.sleep(2 * EVERY)
     machine.disk.silent = "no"
     await trio.sleep(EVERY)
@@ -162,7 +162,7 @@ async def test_a_clock_that_is_set_all_the_time_fills_no_memory(autojump_clock: 
     for _ in range(120):
         machine.ahead += 100
         await trio.sleep(EVERY)
-        shifts.swept(shifts.sweep())
+        shifts.end_sweep(shifts.begin_sweep())
     assert len(shifts._shifts) <= 52
     assert len(await storage.coverage.shifts()) >= 120
     assert len((await shifts.record())[0].unknown) >= 119
@@ -191,7 +191,7 @@ async def test_a_shift_that_storage_refuses_for_good_is_reported(autojump_clock:
         raise Unavailable("away")
 
     storage.coverage.save = refused  # type: ignore[method-assign]
-    shifts.swept(shifts.sweep(last=True))
+    shifts.end_sweep(shifts.begin_sweep(last=True))
     await shifts.end()  # raises nothing: the next start reports a crash
     (shift,) = await storage.coverage.shifts()
     assert shift.until is None
@@ -230,8 +230,8 @@ async def test_a_check_ahead_of_the_clock_says_that_it_was_set_back_before_the_c
     life.cancel()
     for _ in range(2):  # the next run knows the same spans
         shifts, _, life = await machine.start()
-        shifts.looked(looked)
-        shifts.looked(Millis(looked + 10 * UNSTORED))  # an older time, from when the clock was further ahead
+        shifts.note_check(looked)
+        shifts.note_check(Millis(looked + 10 * UNSTORED))  # an older time, from when the clock was further ahead
         record, _ = await shifts.record()
         unknown = max(end for start, end, why in spans(record) if start <= 320 and why == "crash")
         assert unknown == 1200 + UNSTORED / 1000
@@ -249,7 +249,7 @@ async def test_a_check_before_the_crash_makes_nothing_else_unknown(
     life.cancel()
     await trio.sleep(40)
     shifts, *_ = await machine.start()
-    shifts.looked(looked)
+    shifts.note_check(looked)
     record, _ = await shifts.record()
     assert spans(record) == [(0, 1240, "crash")]
 
@@ -270,7 +270,7 @@ async def test_a_sweep_while_a_set_clock_is_being_stored_is_stored_after_it(
     await trio.sleep(100)
     machine.ahead = 900.0
     await trio.sleep(21)  # the step is being stored
-    shifts.swept(shifts.sweep())
+    shifts.end_sweep(shifts.begin_sweep())
     await trio.sleep(2 * EVERY)
     life.cancel()
     shifts, *_ = await machine.start()
@@ -292,10 +292,10 @@ async def test_a_check_noted_during_a_store_is_stored_after_it(autojump_clock: o
 
     async def slow(shift: Shift) -> None:
         await save(shift)
-        shifts.looked(Millis(looked + 10_000))
+        shifts.note_check(Millis(looked + 10_000))
 
     storage.coverage.save = slow  # type: ignore[method-assign]
-    shifts.looked(looked)
+    shifts.note_check(looked)
     await trio.sleep(2 * EVERY + 1)
     life.cancel()
     shifts, *_ = await machine.start()

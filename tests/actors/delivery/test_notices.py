@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.notices import ALERT_TYPES, AlertType, draft
+from actors.notices import ALERT_TYPES, AlertType, notice_draft
 from storage.records.alert import Alert
 from storage.records.event import kind_of
 from storage.records.tiers import Kind
@@ -11,7 +11,7 @@ from tests.support.build import NOW
 
 @pytest.mark.parametrize("alert_type", ALERT_TYPES)
 def test_a_notice_of_any_tier_is_a_draft_of_kind_notice(alert_type: AlertType) -> None:
-    found = draft(alert_type, "https://a.example/feed", "Quiet", "No news for a day.", NOW, source_type="feed")
+    found = notice_draft(alert_type, "https://a.example/feed", "Quiet", "No news for a day.", NOW, source_type="feed")
     assert kind_of(found) == Kind.NOTICE
     assert (found.alert_type, found.source_type, found.fetched_at) == (alert_type, "feed", NOW)
 

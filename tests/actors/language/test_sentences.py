@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from actors.language.sentences import patterns, translated, translated_lines
 from actors.language.speaking import speaking
-from actors.notices import of_destination
-from actors.signatures.coverage import summary
+from actors.notices import destination_notice
+from actors.signatures.coverage import said
 from sanderling_client.receiver.receipt import WHYS
 from storage.records.coverage import Coverage, Gap, UnknownPeriod, Why
 from storage.records.destination import Attempt, Destination, Notice
@@ -98,7 +98,7 @@ def _english(text: str, words: str) -> set[str]:
 def test_the_notice_of_a_destination_is_translated(owes: Notice, status: int) -> None:
     hook = Destination("d", "a", "webhook", "https://10.0.0.9/", "instant", "x.test", (), Millis(0), Millis(0))
     last = Attempt("d", "e", 1, "retry", Millis(0), status, 12, None, None)
-    told = of_destination(replace(hook, owes=owes, failing_since=Millis(0)), last, "https://me.test", Millis(0))
+    told = destination_notice(replace(hook, owes=owes, failing_since=Millis(0)), last, "https://me.test", Millis(0))
     with speaking("sv"):
         assert not _english(told.title, translated(told.title)) - {"destination", "test"}
         assert not _english(told.content, translated_lines(told.content))

@@ -11,7 +11,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from actors.matcher import actor
 from actors.matcher.actor import MOST_ROWS
 from actors.messages.workers import AlertsChanged
-from actors.notices import draft
+from actors.notices import notice_draft
 from storage.errors import CursorMoved
 from storage.records.destination import Match
 from storage.records.event import Heartbeat, Stored
@@ -143,7 +143,7 @@ async def test_a_notice_of_a_source_is_for_alerts_over_its_tag() -> None:
     rig = Rig()
     await rig.prepare(an_alert("mine", tags=("label:shop",)), an_alert("other", tags=("label:sea",)))
     async with running(rig):
-        told = draft("source_failing", "https://x.test/", "fails", "It fails.", NOW, of_source=("label:shop",))
+        told = notice_draft("source_failing", "https://x.test/", "fails", "It fails.", NOW, of_source=("label:shop",))
         await rig.commit_draft(told)
         await wait_all_tasks_blocked()
         assert rig.outbox() == {"mine-hook": ["fails"]}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.messages.views import SourceSelection, SourceView, picks
+from actors.messages.views import SourceSelection, SourceView, matches
 from storage.records.source import SourceRuntime
 from storage.records.states import BreakerState, Health
 from tests.support.build import NOW, a_source
@@ -30,15 +30,15 @@ WELL = SourceView(SOURCE, SourceRuntime(last_look_at=NOW))
     ],
 )
 def test_each_condition_holds_by_one_of_its_values_and_all_words_do(where: dict[str, Any], meant: bool) -> None:
-    assert picks(SourceSelection(**where), WELL) is meant
+    assert matches(SourceSelection(**where), WELL) is meant
 
 
 def test_state_and_health_are_separate_filters_and_paused_sources_have_no_health() -> None:
     hot = SourceRuntime(health=Health(0.2, "rotten"), breaker=BreakerState("open", failures=4))
     view = SourceView(a_source(), hot, overdue=True)
-    assert picks(SourceSelection(states=("resting",), flags=("rotten",)), view)
-    assert not picks(SourceSelection(states=("overdue", "ok")), view)
-    assert not picks(SourceSelection(states=("resting",), flags=("degraded", "ok")), view)
+    assert matches(SourceSelection(states=("resting",), flags=("rotten",)), view)
+    assert not matches(SourceSelection(states=("overdue", "ok")), view)
+    assert not matches(SourceSelection(states=("resting",), flags=("degraded", "ok")), view)
     paused = SourceView(a_source(enabled=False), hot)
-    assert picks(SourceSelection(states=("paused",)), paused)
-    assert not picks(SourceSelection(flags=("rotten",)), paused)
+    assert matches(SourceSelection(states=("paused",)), paused)
+    assert not matches(SourceSelection(flags=("rotten",)), paused)

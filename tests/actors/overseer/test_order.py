@@ -70,7 +70,7 @@ async def test_only_a_few_sort_orders_are_cached(autojump_clock: object) -> None
     orders = Orders(Tree(*TREE).slices)
     for number in range(MOST * 3):
         await orders.get(RowQuery(filter=f"word{number}"))
-    assert len(orders._kept) == MOST
+    assert len(orders._orders) == MOST
 
 
 FOREST = (

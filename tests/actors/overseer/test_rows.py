@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.overseer.rows import ERROR_CAP, Row, badness, first_line, wanted
+from actors.overseer.rows import ERROR_CAP, Row, badness, first_line, parse_filter
 from storage.records.identity import Millis
 from storage.records.states import PartState
 
@@ -70,7 +70,7 @@ def test_the_worst_state_comes_first() -> None:
 )
 def test_a_filter_is_words_and_qualifiers(text: str, admitted: bool) -> None:
     row = a_row(state="quarantined", flag="degraded", error="ParseError: bad")
-    assert wanted(text).admits(row) is admitted
+    assert parse_filter(text).matches(row) is admitted
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_a_filter_is_words_and_qualifiers(text: str, admitted: bool) -> None:
     ],
 )
 def test_a_state_is_found_by_the_word_that_screens_show_and_by_its_name(state: PartState, text: str) -> None:
-    assert wanted(f"state:{text}").admits(a_row(state=state))
-    assert not wanted(f"state:{text}").admits(a_row(state="quarantined"))
+    assert parse_filter(f"state:{text}").matches(a_row(state=state))
+    assert not parse_filter(f"state:{text}").matches(a_row(state="quarantined"))
 
 
 @given(st.text())
 def test_a_row_is_found_by_its_name_whatever_it_is(text: str) -> None:
-    assert wanted(text).admits(a_row(name=text)) or wanted(text).qualified
+    assert parse_filter(text).matches(a_row(name=text)) or parse_filter(text).qualified
 
 
 @given(st.text())

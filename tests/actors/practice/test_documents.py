@@ -9,7 +9,7 @@ from actors import practice
 from actors.content.messages.readings import FeedReading
 from actors.content.messages.requests import BodyRequest, PageLook, PageRequest
 from actors.content.tasks import TASKS
-from actors.practice import DOCUMENTS, WHATS, What, address, named
+from actors.practice import DOCUMENTS, PRACTICE_KINDS, PracticeKind, address, kind_of_url
 
 URL = "https://shore.example/practice/page"
 STEPS = range(1, 60)
@@ -58,13 +58,13 @@ def test_no_two_notices_are_alike_and_they_come_in_several_languages() -> None:
     assert len({notice.language for notice in told}) >= 5
 
 
-@pytest.mark.parametrize("what", WHATS)
-def test_a_document_says_that_it_is_practice(what: What) -> None:
+@pytest.mark.parametrize("what", PRACTICE_KINDS)
+def test_a_document_says_that_it_is_practice(what: PracticeKind) -> None:
     shown = DOCUMENTS[what].at(5).decode()
     assert "Practice" in shown
     assert "There is no such ferry" in shown
 
 
-@pytest.mark.parametrize("what", WHATS)
-def test_a_document_is_known_by_its_address(what: What) -> None:
-    assert named(address("http://127.0.0.1:8080", what)) == what
+@pytest.mark.parametrize("what", PRACTICE_KINDS)
+def test_a_document_is_known_by_its_address(what: PracticeKind) -> None:
+    assert kind_of_url(address("http://127.0.0.1:8080", what)) == what

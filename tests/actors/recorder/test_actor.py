@@ -14,7 +14,7 @@ from trio.testing import wait_all_tasks_blocked
 from actors.messages.workers import Record, RecorderMessage, SaveStates
 from actors.metrics import Metrics
 from actors.observer import NO_OBSERVER
-from actors.recorder.actor import PARKED, STUCK_AFTER, TOLD_FOR, Recorder
+from actors.recorder.actor import PARKED, REFUSAL_FOR, STUCK_AFTER, Recorder
 from actors.recorder.signing import SigningKeys
 from actors.signatures.event import jwks, new_signing_key
 from sanderling_client.verify import check_encoded
@@ -173,11 +173,11 @@ async def test_a_full_disk_is_reported_to_the_senders_and_the_recorder_survives(
         disk.full = True
         with pytest.raises(DiskFull):
             await bench.record(a_harvest(a_source_id(), "lost"))
-        assert "disk is full" in bench.recorder.says()
+        assert "disk is full" in bench.recorder.fault()
         disk.full = False
         await bench.record(a_harvest(a_source_id(), "kept"))
         assert await bench.titles() == ["kept"]
-        assert bench.recorder.says() == "" and bench.logged == ["recorder.disk_full", "recorder.goes_on"]
+        assert bench.recorder.fault() == "" and bench.logged == ["recorder.disk_full", "recorder.goes_on"]
 
 
 async def test_a_full_disk_is_not_reported_forever(autojump_clock: object) -> None:
@@ -186,8 +186,8 @@ async def test_a_full_disk_is_not_reported_forever(autojump_clock: object) -> No
         disk.full = True
         with pytest.raises(DiskFull):
             await bench.record(a_harvest(a_source_id(), "lost"))
-        await trio.sleep(TOLD_FOR)
-        assert bench.recorder.says() == ""
+        await trio.sleep(REFUSAL_FOR)
+        assert bench.recorder.fault() == ""
 
 
 async def test_r8_hanging_storage_parks_the_recorder_and_is_reported_at_once(autojump_clock: object) -> None:
@@ -196,11 +196,11 @@ async def test_r8_hanging_storage_parks_the_recorder_and_is_reported_at_once(aut
         disk.silent = "before"
         with pytest.raises(Unavailable):
             await bench.record(a_harvest(a_source_id(), "lost"))
-        assert "does not answer" in bench.recorder.says()
+        assert "does not answer" in bench.recorder.fault()
         disk.silent = "no"
         await bench.record(a_harvest(a_source_id(), "kept"))
         assert await bench.titles() == ["kept"]
-        assert bench.recorder.says() == "" and bench.logged == ["recorder.parked", "recorder.goes_on"]
+        assert bench.recorder.fault() == "" and bench.logged == ["recorder.parked", "recorder.goes_on"]
 
 
 async def test_a_parked_recorder_is_reported_within_three_seconds_until_storage_is_back(
@@ -216,16 +216,16 @@ async def test_a_parked_recorder_is_reported_within_three_seconds_until_storage_
         async with trio.open_nursery() as nursery:
             nursery.start_soon(bench.record, a_harvest(a_source_id(), "waits"))
             await trio.sleep(STUCK_AFTER + 0.1)
-            assert bench.recorder.says()
+            assert bench.recorder.fault()
         busy[0] = 0
         disk.silent = "before"
         with pytest.raises(Unavailable):
             await bench.record(a_harvest(a_source_id(), "lost"))
         await trio.sleep(600)
-        assert "does not answer" in bench.recorder.says()
+        assert "does not answer" in bench.recorder.fault()
         disk.silent = "no"
         await trio.sleep(2 * PARKED + 0.1)
-        assert bench.recorder.says() == "" and bench.logged[-1] == "recorder.goes_on"
+        assert bench.recorder.fault() == "" and bench.logged[-1] == "recorder.goes_on"
 
 
 async def test_r8_an_event_committed_without_an_answer_comes_before_the_next(autojump_clock: object) -> None:

@@ -67,9 +67,9 @@ def test_word_queries_cost_one_lookup_a_language() -> None:
 def test_the_sources_own_filter_counts_in_addition_to_the_alerts() -> None:
     admission = Admission(Alerts())  # type: ignore[arg-type]  # it is the whole interface
     filtered = a_source(1, type="push", filter="pris")
-    assert admission.wanted(filtered).admits("", "Pris")
-    assert not admission.wanted(SOURCE).admits("", "Pris")
-    assert admission.wanted(a_source(1, type="push", filter='"not closed')).nothing
+    assert admission.filter_for(filtered).admits("", "Pris")
+    assert not admission.filter_for(SOURCE).admits("", "Pris")
+    assert admission.filter_for(a_source(1, type="push", filter='"not closed')).nothing
 
 
 async def test_the_first_reading_is_awaited_and_later_ones_are_not(
@@ -83,7 +83,7 @@ async def test_the_first_reading_is_awaited_and_later_ones_are_not(
         began = trio.current_time()
         await admission.refresh()
         waited.append(trio.current_time() - began)
-        assert admission.wanted(SOURCE).admits("", "tide")
+        assert admission.filter_for(SOURCE).admits("", "tide")
 
     for _ in range(2):
         async with trio.open_nursery() as nursery:
@@ -106,13 +106,13 @@ async def test_known_admissions_hold_while_storage_fails(autojump_clock: object)
     alerts.broken = True
     await trio.sleep(REFRESH)
     await admission.refresh()
-    assert admission.wanted(SOURCE).admits("", "tide")
+    assert admission.filter_for(SOURCE).admits("", "tide")
 
 
 async def test_a_query_of_a_later_version_is_left_out(autojump_clock: object) -> None:
     admission = Admission(Alerts('"open', "tide"))  # type: ignore[arg-type]  # it is the whole interface
     await admission.refresh()
-    assert admission.wanted(SOURCE).admits("", "tide")
+    assert admission.filter_for(SOURCE).admits("", "tide")
 
 
 async def test_changed_alerts_are_wanted_after_some_seconds(autojump_clock: object) -> None:
@@ -123,7 +123,7 @@ async def test_changed_alerts_are_wanted_after_some_seconds(autojump_clock: obje
     await trio.sleep(REFRESH)
     await admission.refresh()
     assert admission.version == 2
-    assert admission.wanted(SOURCE).nothing
+    assert admission.filter_for(SOURCE).nothing
 
 
 async def test_alerts_over_tags_want_frames_of_sources_with_one_and_frames_that_bring_it(
@@ -141,14 +141,14 @@ async def test_alerts_over_tags_want_frames_of_sources_with_one_and_frames_that_
     ]
     admission = Admission(alerts)  # type: ignore[arg-type]  # it is the whole interface
     await admission.refresh()
-    sea, other = admission.wanted(a_source(1, type="push", tags=("label:sea",))), admission.wanted(SOURCE)
+    sea, other = admission.filter_for(a_source(1, type="push", tags=("label:sea",))), admission.filter_for(SOURCE)
     assert [wanted.admits("", "tide") for wanted in (sea, other)] == [True, False]
     assert [wanted.admits("", "boat") for wanted in (sea, other)] == [True, True]
     assert [other.admits("", "fish", tags) for tags in ((), ("category:harbour",))] == [False, True]
     assert not other.admits("", "crab", ("category:harbour",))
-    pond = admission.wanted(a_source(1, type="push", tags=("label:pond",)))
+    pond = admission.filter_for(a_source(1, type="push", tags=("label:pond",)))
     assert pond.admits("", "fish")
     alerts.found = alerts.found[2:]
     await trio.sleep(REFRESH)
     await admission.refresh()
-    assert not admission.wanted(SOURCE).nothing
+    assert not admission.filter_for(SOURCE).nothing

@@ -37,10 +37,14 @@ async def test_own_headers_borrowed_ones_and_opened_networks_make_a_source_priva
         assert not table.is_private(lender.source.id) and not table.is_private(ids[BELOW])
         await run.registry_box.ask(lambda reply: DeleteSource(ids[APART], reply))
         assert table.is_private(ids[APART]), "of what is gone nobody knows how it was checked"
-        assert await table.was_private_since(ids[APART]) is None, "while it rests, its row knows"
+        assert await table.stored_private_since(ids[APART]) is None, "while it rests, its row knows"
         inside = table.get(ids[INSIDE]).source.created_at
-        assert [await table.was_private_since(id) for id in (ids[INSIDE], ids[BELOW], SERVICE)] == [inside, None, None]
-        assert await table.was_private_since(str(UUID(int=7)))
+        assert [await table.stored_private_since(id) for id in (ids[INSIDE], ids[BELOW], SERVICE)] == [
+            inside,
+            None,
+            None,
+        ]
+        assert await table.stored_private_since(str(UUID(int=7)))
         assert not table.is_private(SERVICE)
         assert site.asked
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import trio
 
 from actors.errors import DomainError
-from actors.notices import draft
+from actors.notices import notice_draft
 from actors.overseer.rows import first_line
 from sanderling.logs import make_log
 from tests.actors.sources.harness import ADDRESS, SITE, Origin, Watching, page, rss, watching
@@ -92,7 +92,9 @@ async def test_x20_a_secret_in_a_url_is_never_logged_or_shown(autojump_clock: ob
             except DomainError as error:
                 refused.append(f"{error.detail} {getattr(error, 'inside', '')}")
         await trio.sleep(900)
-        told = draft("source_moved", urls[0], f"{urls[1]} has moved", f"It is at {urls[2]} now.", service.world.now())
+        told = notice_draft(
+            "source_moved", urls[0], f"{urls[1]} has moved", f"It is at {urls[2]} now.", service.world.now()
+        )
         everything = {
             "a log line": logged(service),
             "a sentence": sentences(service),

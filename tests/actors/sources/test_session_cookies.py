@@ -71,10 +71,10 @@ class Node:
             message = self.box.receive_nowait()
         except trio.WouldBlock:
             return False
-        assert isinstance(message, SaveStates) and message.heard is not None
+        assert isinstance(message, SaveStates) and message.on_saved is not None
         for _, text in message.jars:
             store(self.disk, text)
-        message.heard(True)
+        message.on_saved(True)
         now = self.disk["row"]
         for row, number in re.findall(r'"([ab])([0-9]+)"', self.disk["jar"]):
             self.acknowledged[row] = max(self.acknowledged[row], int(number) if row == now else 0)

@@ -12,7 +12,7 @@ import trio
 from actors.errors import TooSoon
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import DeleteSource, EditSource, Teach
-from actors.sources.index import HEARD_WITHIN
+from actors.sources.index import RESPONSE_WITHIN
 from storage.errors import Unavailable
 from storage.records.identity import SourceId
 from tests.actors.sources.harness import ADDRESS, SITE, Watching, page, rss, watching
@@ -299,4 +299,4 @@ async def test_an_edit_waits_no_longer_than_its_bound_for_a_host_that_says_nothi
             await trio.sleep(0.5)
         before = trio.current_time()
         await tag(service, source)
-        assert HEARD_WITHIN - 1 <= trio.current_time() - before <= HEARD_WITHIN + 1
+        assert RESPONSE_WITHIN - 1 <= trio.current_time() - before <= RESPONSE_WITHIN + 1

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from actors.inheritance import effective
 from actors.language.catalogues import NATIVE, languages
 from actors.messages.views import SourceView
-from actors.notices import draft, of_damage
+from actors.notices import damage_notice, notice_draft
 from api.dashboard.table import SCREENS
 from storage.records.alert import Alert
 from storage.records.source import SourceRuntime, TagDefaults
@@ -205,9 +205,9 @@ async def test_no_page_says_anything_that_no_other_language_can_say(
 SCRIPTED = frozenset({"Because."})
 """Texts that only the fake house produces."""
 NOTICES = (
-    of_damage("the database is damaged (bad page): stop the service and put a backup in its place", BASE_URL, NOW),
+    damage_notice("the database is damaged (bad page): stop the service and put a backup in its place", BASE_URL, NOW),
     replace(
-        draft(
+        notice_draft(
             "source_moved",
             "https://site1.test/",
             f"A page now leads elsewhere: {GREEK}",
@@ -216,7 +216,7 @@ NOTICES = (
         ),
         summary="→ a login",
     ),
-    draft(
+    notice_draft(
         "source_failing",
         "https://site1.test/",
         f"A source is failing: {GREEK}",

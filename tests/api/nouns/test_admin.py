@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
-from actors.overseer.journal import StateTurn
+from actors.overseer.journal import StateTransition
 from actors.overseer.open_streams import StreamOwner
 from actors.settings import declared
 from storage.records.destination import Match
@@ -137,7 +137,7 @@ async def test_sizes_of_one_source_and_of_the_largest(house: House, client: http
 async def test_the_details_of_a_part_are_complete(house: House, client: httpx.AsyncClient) -> None:
     path = watch(house, 1, breaker=BreakerState("open", 5, 1, NOW), looks=7, last_status=503)
     for error in ("first", "second"):
-        house.context.overseer.journal.changes.add(StateTurn(NOW, path, "running", "backoff", error))
+        house.context.overseer.journal.changes.add(StateTransition(NOW, path, "running", "backoff", error))
     answer = (await client.get(f"/v1/admin/tree/{path}")).json()
     assert answer["row"]["path"] == path and answer["task"] is None
     assert [crash["error"] for crash in answer["crashes"]] == ["second", "first"]
@@ -218,7 +218,9 @@ async def test_the_reader_furthest_behind_comes_first(house: House, client: http
     behind = Seq(now.seq - (5_000 << COUNTER_BITS))
     for name, place in (("a", None), ("b", now.seq), ("c", behind)):
         reader = None if place is None else SimpleNamespace(cursor=place, sent=7)
-        house.context.open_streams.add(StreamOwner("", name), "", "/v1/stream", NOW, place=reader, close=lambda: None)
+        house.context.open_streams.add(
+            StreamOwner("", name), "", "/v1/stream", NOW, progress=reader, close=lambda: None
+        )
     answer = (await client.get("/v1/admin/streams?limit=2")).json()
     assert [(one["name"], one["behind_s"], one["cursor"] is None) for one in answer["streams"]] == [
         ("c", 5.0, False),
@@ -273,7 +275,7 @@ async def test_the_feed_sends_updates_each_second(house: House, autojump_clock: 
         change = StateChange(
             "sanderling/log", State.RUNNING, State.BACKOFF, trio.current_time(), 1, Crash("Boom", "bad")
         )
-        house.context.overseer.seen(change)
+        house.context.overseer.on_state_change(change)
         diff = Diff(("High tide",), (), ())
         await house.publish(a_draft("Tide"), a_draft("Page", source_type="html", diff=diff, summary="Tide: low → high"))
         _, (name, change_told), (_, event), (_, page) = await said(feed, 4)

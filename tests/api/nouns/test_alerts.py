@@ -6,7 +6,7 @@ import httpx
 import pytest
 import trio
 
-from actors.messages.views import SourceView, ToldBlock, ToldPage
+from actors.messages.views import ReportedBlock, ReportedPage, SourceView
 from actors.query import languages
 from api.nouns import sources
 from api.nouns.alerts import TRIED_WITHIN
@@ -292,8 +292,8 @@ async def test_a_condition_that_holds_already_is_named(
     source = a_source()
     house.registry.views[source.id] = SourceView(source, SourceRuntime())
     value = StandingValue(Value("£289", "money", 28900, 2, "GBP"), 0, "Team · Price")
-    block = ToldBlock("The kettle costs £289", False, False, False, "", "")
-    house.registry.told[a_source_id()] = ToldPage([block], 0, 0, StandingValues((value,)))
+    block = ReportedBlock("The kettle costs £289", False, False, False, "", "")
+    house.registry.told[a_source_id()] = ReportedPage([block], 0, 0, StandingValues((value,)))
     for answer in (
         await made(client, filter_query=query),
         (await client.post("/v1/alerts/preview", json={"filter_query": query})).json(),

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from actors.content.changes.diff import DiffContexts, compare
-from actors.messages.views import SourceView, ToldBlock, ToldPage
+from actors.messages.views import ReportedBlock, ReportedPage, SourceView
 from storage.records.event import CONTENT_CAP, Context
 from storage.records.identity import Millis, rfc3339
 from storage.records.source import SourceRuntime
@@ -25,8 +25,8 @@ SEATS = Context("Plans", "Team", "Seats")
 HERE = f"/v1/sources/{a_source_id()}"
 
 
-def reported_page(texts: tuple[str, ...], more: int = 0) -> ToldPage:
-    return ToldPage([ToldBlock(text, False, False, False, "", "") for text in texts], more, 0)
+def reported_page(texts: tuple[str, ...], more: int = 0) -> ReportedPage:
+    return ReportedPage([ReportedBlock(text, False, False, False, "", "") for text in texts], more, 0)
 
 
 async def told(house: House, *, now: tuple[str, ...] = HISTORY[-1], cut: bool = False, more: int = 0) -> list[str]:

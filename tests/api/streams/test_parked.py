@@ -86,7 +86,7 @@ async def test_a_silent_stream_has_no_task_and_gets_each_event_in_order(house: H
             assert (await client.frame()).endswith(b"\nid: " + ids([event])[0].encode())
             assert tasks() == 0, "what fits the socket needs no task"
         (one,) = house.context.open_streams.all()
-        assert one.place is not None and one.place.cursor == event.seq and one.place.sent > 5 * len(event.body)
+        assert one.progress is not None and one.progress.cursor == event.seq and one.progress.sent > 5 * len(event.body)
     await quiet()
     assert places(house) == (0, 0, 0)
 

@@ -13,7 +13,7 @@ import trio
 from lxml import html
 
 from actors.messages.views import SourceView
-from actors.notices import draft
+from actors.notices import notice_draft
 from api.ratelimit import STRANGERS
 from extras.publish import newest
 from extras.publish.newest import LIFE, MOST
@@ -89,7 +89,7 @@ async def test_only_events_that_match_every_filter_are_shown(house: House, clien
     await house.publish(tagged("A price", "label:prices"), tagged("AI", "topic:ai"), "plain")
     await house.publish(tagged("Two", "label:prices"), "other price", source=2)
     await house.publish(a_draft("Page", source_type="html"), source=3)
-    notice = draft("source_failing", "https://site1.test/", "Failing: site1", "It fails.", NOW)
+    notice = notice_draft("source_failing", "https://site1.test/", "Failing: site1", "It fails.", NOW)
     practice = a_draft("Exercise", practice=True)
     await house.publish(notice, practice)
     wanted = {

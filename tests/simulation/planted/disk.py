@@ -116,12 +116,12 @@ def recorder_crashes_at_a_lock() -> AbstractContextManager[Any]:
 
 def failed_sweeps_count_as_stored() -> AbstractContextManager[Any]:
     """After a sweep that storage refused, its states still count as stored."""
-    right = TallySweep._heard
+    right = TallySweep._on_saved
 
     def wrong(self: TallySweep, part: Sequence[LiveSource], states: Sequence[SourceState], stored: bool) -> None:
         right(self, part if stored else (), states if stored else (), stored)
 
-    return patch.object(TallySweep, "_heard", wrong)
+    return patch.object(TallySweep, "_on_saved", wrong)
 
 
 def failed_commits_take_back_checks() -> AbstractContextManager[Any]:

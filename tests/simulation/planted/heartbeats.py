@@ -11,9 +11,9 @@ from actors.coverage import heartbeat as beat
 
 def restarts_wait_again() -> AbstractContextManager[Any]:
     """A start ignores the log and waits for two whole intervals."""
-    return patch.object(beat, "due_in", lambda last, every, now: 2.1 * every)
+    return patch.object(beat, "until_due", lambda last, every, now: 2.1 * every)
 
 
 def starts_beat_at_once() -> AbstractContextManager[Any]:
     """A start emits a heartbeat at once, due or not."""
-    return patch.object(beat, "due_in", lambda last, every, now: 0)
+    return patch.object(beat, "until_due", lambda last, every, now: 0)

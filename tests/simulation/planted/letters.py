@@ -22,7 +22,7 @@ from actors.delivery.status import DestinationStatus
 from actors.destination_kinds import webhook as hooks
 from actors.destination_kinds.answer import Answer
 from actors.egress.guard import Guard
-from actors.hours import reading
+from actors.hours import local_time
 from actors.matcher.actor import Matcher
 from actors.matcher.index import StandingQueries
 from actors.query import AnalysedText, EventSide, Query
@@ -307,7 +307,7 @@ def frozen_by_elapsed_days() -> Plant:
 
     def wrong(day: date, hour: int, zone: tzinfo) -> Millis:
         first = date(2026, 1, 1)
-        offset = reading(Millis(1_767_268_800_000), zone).utcoffset() or timedelta()
+        offset = local_time(Millis(1_767_268_800_000), zone).utcoffset() or timedelta()
         return Millis(
             1_767_225_600_000 + ((day - first).days * 24 + hour) * 3_600_000 - round(offset.total_seconds()) * 1000
         )

@@ -154,7 +154,7 @@ def pictures_outlive_their_events() -> Plant:
 @contextmanager
 def picks_are_compared_with_the_whole() -> Iterator[None]:
     """A page's memory is compared with the part that a user has picked since."""
-    with patch.object(polling, "part_of", lambda source: b""), patch.object(service, "OTHER_PART", b""):
+    with patch.object(polling, "part_mark", lambda source: b""), patch.object(service, "OTHER_PART", b""):
         yield
 
 

@@ -474,7 +474,7 @@ async def test_a_rendered_check_is_planned_and_counted_as_a_hundred(autojump_clo
         await trio.sleep(6 * 3600)
         view, table = seen(service, source), service.registry.table
         wait = ((view.hot.next_look_at or 0) - (view.hot.last_look_at or 0)) / 1000
-        assert await table.planned() == pytest.approx(100 / wait)
+        assert await table.planned_rate() == pytest.approx(100 / wait)
         metrics = service.world.metrics
         assert metrics.rendered_looks.total() == metrics.looks.total() > 3
 
@@ -487,7 +487,7 @@ async def test_the_budget_is_passed_by_few_rendered_checks(autojump_clock: objec
             browser.pages[f"{URL}{number}"] = browser.pages[URL]
             await service.add(f"{URL}{number}", render="always", schedule="1m")
         await trio.sleep(3600)
-        assert service.registry.watchman.check_rate.passed > 1000  # 10 a minute count as 17 plain ones a second
+        assert service.registry.overdue_monitor.check_rate.passed > 1000  # 10 a minute count as 17 plain ones a second
 
 
 async def test_the_cost_of_a_check_is_shown_with_the_next_ones_reason(autojump_clock: object) -> None:

@@ -156,7 +156,7 @@ async def test_an_unanswered_why_loses_no_session(autojump_clock: object) -> Non
         source = await joined(service, site, schedule="6h")
         await trio.sleep(4_000)
         site.fails = [Answer(500, b"", {"set-cookie": "session=t99; Path=/"})]
-        await service.registry_box.ask(lambda reply: ExplainSource(source, reply, "anything", look=True))
+        await service.registry_box.ask(lambda reply: ExplainSource(source, reply, "anything", check_now=True))
         assert not site.fails
         site.number = 99
         await two_more(site)
@@ -258,7 +258,7 @@ async def test_an_edit_during_a_manual_check_loses_no_session(autojump_clock: ob
             nursery.start_soon(site.wait_under_way)
             if asked == "why":
                 nursery.start_soon(
-                    service.registry_box.ask, lambda reply: ExplainSource(source, reply, "anything", look=True)
+                    service.registry_box.ask, lambda reply: ExplainSource(source, reply, "anything", check_now=True)
                 )
             elif asked == "pick":
                 nursery.start_soon(service.registry_box.ask, lambda reply: PreviewSource(source, None, (), reply))

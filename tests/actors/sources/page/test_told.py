@@ -12,8 +12,8 @@ from actors.content.pages.places import CellLabels
 from actors.content.pages.traits import CELL, FURNITURE, HEADING
 from actors.errors import NotFound, Overloaded
 from actors.messages.requests import SourcePatch
-from actors.messages.sources import EditSource, ShowTold
-from actors.messages.views import ToldBlock, ToldPage
+from actors.messages.sources import EditSource, GetReportedPage
+from actors.messages.views import ReportedBlock, ReportedPage
 from actors.sources.page.reader import reported_page
 from actors.world import WorkerDied
 from storage.records.identity import SourceId
@@ -28,11 +28,11 @@ TEXT = "The basic plan holds up to ten projects and one gigabyte of storage for 
 def test_a_memory_lists_its_blocks_and_counts_the_omitted_ones() -> None:
     state = SettledState(("A", "10", "Home"), ("1" * 16, "2" * 16, "3" * 16, "4" * 16), (HEADING, CELL, FURNITURE, 0))
     placed = SettledState(state.texts, state.keys, state.traits, (None, CellLabels("Team", "Seats")))
-    assert reported_page(encode(pack(placed))) == ToldPage(
+    assert reported_page(encode(pack(placed))) == ReportedPage(
         (
-            ToldBlock("A", True, False, False, "", ""),
-            ToldBlock("10", False, False, False, "Team", "Seats"),
-            ToldBlock("Home", False, False, True, "", ""),
+            ReportedBlock("A", True, False, False, "", ""),
+            ReportedBlock("10", False, False, False, "Team", "Seats"),
+            ReportedBlock("Home", False, False, True, "", ""),
         ),
         1,
         0,
@@ -40,8 +40,8 @@ def test_a_memory_lists_its_blocks_and_counts_the_omitted_ones() -> None:
     assert reported_page(b"\x00rubbish") is None
 
 
-async def shown(service: Watching, source: SourceId) -> ToldPage | None:
-    return await service.registry_box.ask(lambda reply: ShowTold(source, reply))
+async def shown(service: Watching, source: SourceId) -> ReportedPage | None:
+    return await service.registry_box.ask(lambda reply: GetReportedPage(source, reply))
 
 
 async def test_the_last_report_of_a_page_is_shown_and_none_of_feeds(autojump_clock: object) -> None:
@@ -60,7 +60,7 @@ async def test_the_last_report_of_a_page_is_shown_and_none_of_feeds(autojump_clo
 
 
 async def standing(service: Watching, source: SourceId) -> dict[str, tuple[str, str]]:
-    told = await service.registry_box.ask(lambda reply: ShowTold(source, reply, values=True))
+    told = await service.registry_box.ask(lambda reply: GetReportedPage(source, reply, values=True))
     assert told is not None
     return {one.label: (one.value.text, one.value.unit) for one in told.standing.values}
 
@@ -69,7 +69,7 @@ async def test_the_values_of_a_page_are_there_from_the_first_check_on(autojump_c
     async with watching() as (service, origin):
         origin.bodies["/prices"] = page("A page about plans.", TABLE.format("€399"))
         source = (await service.add(URL)).view.source.id
-        told = await service.registry_box.ask(lambda reply: ShowTold(source, reply, values=True))
+        told = await service.registry_box.ask(lambda reply: GetReportedPage(source, reply, values=True))
         assert told is not None and NOW <= told.standing.began < NOW + 60_000
         assert await standing(service, source) == {"Team · Price": ("€399", "EUR")}
         origin.bodies["/prices"] = page("A page about plans.", TABLE.format("€299"))
@@ -87,7 +87,7 @@ async def test_another_part_of_a_page_gets_a_new_baseline(autojump_clock: object
         await trio.sleep(3600)
         await service.registry_box.ask(lambda reply: EditSource(source, SourcePatch(selector="#b"), reply))
         await trio.sleep(3 * 3600)
-        told = await service.registry_box.ask(lambda reply: ShowTold(source, reply, values=True))
+        told = await service.registry_box.ask(lambda reply: GetReportedPage(source, reply, values=True))
         assert told is not None and told.standing.began >= NOW + 3_600_000
         assert await standing(service, source) == {"An inkpot for": ("$7", "USD")}
 
@@ -98,7 +98,7 @@ async def test_values_of_json_have_their_paths(autojump_clock: object) -> None:
         origin.bodies["/plans"] = json.dumps({"plans": plans}).encode()
         origin.headers["/plans"] = {"content-type": "application/json"}
         source = (await service.add("https://site.example/plans")).view.source.id
-        told = await service.registry_box.ask(lambda reply: ShowTold(source, reply, values=True))
+        told = await service.registry_box.ask(lambda reply: GetReportedPage(source, reply, values=True))
         assert told is not None
         found = [(one.path, one.value.number, one.value.scale) for one in told.standing.values]
         assert found == [("$.plans[Team].price", 29, 0), ("$.plans[Solo].price", 95, 1)]

@@ -89,8 +89,8 @@ async def test_r5_adds_beyond_the_network_lane_are_refused_with_retry_after(
         for number in range(ADDS):
             nursery.start_soon(_add_to_deaf_host, service, number, came)
         await wait_all_tasks_blocked()
-        assert len(came) == ADDS - actor.OF_A_HOST - actor.TO_NETWORK
-        assert all(isinstance(error, Busy) and error.retry_after == actor.AGAIN for error in came)
+        assert len(came) == ADDS - actor.MOST_OF_HOST - actor.MOST_NETWORK
+        assert all(isinstance(error, Busy) and error.retry_after == actor.RETRY_AFTER for error in came)
         nursery.cancel_scope.cancel()
 
 
@@ -107,7 +107,7 @@ async def test_r5_a_host_that_never_answers_has_a_quarter_of_the_places_and_othe
             assert (await service.add(FEED)).created
         for number in range(3):
             service.network.add(f"deaf{number}.example", f"93.184.216.{number + 100}", _never_answer)
-            for place in range(actor.OF_A_HOST):
+            for place in range(actor.MOST_OF_HOST):
                 nursery.start_soon(_add_to_host, service, f"deaf{number}.example/{place}")
         await wait_all_tasks_blocked()
         with pytest.raises(Busy, match="most at once"):
@@ -122,7 +122,7 @@ async def test_r5_work_for_disconnected_callers_is_cancelled_and_frees_their_pla
         origin.bodies["/feed"] = rss("x1")
         _add_deaf_host(service)
         async with trio.open_nursery() as nursery:
-            for number in range(actor.TO_NETWORK):
+            for number in range(actor.MOST_NETWORK):
                 nursery.start_soon(_add_to_deaf_host, service, number, [])
             await trio.sleep(5)
             nursery.cancel_scope.cancel()
@@ -194,4 +194,4 @@ async def test_r5_a_detection_without_callers_is_not_awaited(autojump_clock: obj
         with trio.move_on_after(2):
             await service.registry_box.ask(lambda reply: DetectUrl(DetectRequest(f"http://{DEAF}/"), reply))
         await wait_all_tasks_blocked()
-        assert service.registry.network.under_way == 0
+        assert service.registry.network_limit.active == 0

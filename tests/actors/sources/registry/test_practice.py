@@ -21,7 +21,7 @@ from actors.messages.sources import (
     ShowPractice,
 )
 from actors.messages.views import PracticeChange, SourceView
-from actors.practice import What, address
+from actors.practice import PracticeKind, address
 from actors.signatures.event import jwks
 from actors.sources.registry import actor as registry
 from actors.sources.registry.practice import PACE
@@ -45,7 +45,7 @@ async def show(service: Watching, *, start: bool = True) -> list[SourceView]:
     return list(await service.registry_box.ask(lambda reply: ShowPractice(reply, start)))
 
 
-async def change(service: Watching, what: What = "page") -> PracticeChange:
+async def change(service: Watching, what: PracticeKind = "page") -> PracticeChange:
     """Change a document and wait for the results."""
     practised = await service.registry_box.ask(lambda reply: ChangePractice(what, reply))
     await trio.sleep(0.1)
@@ -162,10 +162,10 @@ async def test_practice_is_in_no_list_no_limit_and_no_statistics(autojump_clock:
         page = await service.registry_box.ask(lambda reply: ListSources(10, reply))
         assert [view.source.id for view in page.views] == [added.view.source.id]
         table = service.registry.table
-        assert (len(table), (await table.round()).sources) == (1, 1)
-        alone = await table.planned()
+        assert (len(table), (await table.overdue_round()).sources) == (1, 1)
+        alone = await table.planned_rate()
         await service.registry_box.ask(EndPractice)
-        assert await table.planned() == alone
+        assert await table.planned_rate() == alone
 
 
 async def test_no_figure_counts_practice_checks_or_events(autojump_clock: object) -> None:

@@ -473,20 +473,20 @@ async def test_a_dead_origin_opens_the_breaker_and_is_found_again_when_it_return
 @pytest.mark.parametrize(("now", "allowed"), [(4_999, False), (5_000, True)])
 def test_a_check_is_allowed_from_the_announced_millisecond_on(now: int, *, allowed: bool) -> None:
     desk: Any = SimpleNamespace(
-        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), earliest=lambda _: 5_000
+        _ports=SimpleNamespace(world=SimpleNamespace(now=lambda: now)), earliest_check=lambda _: 5_000
     )
     live: Any = None
     with nullcontext() if allowed else pytest.raises(TooSoon, match="again in 1 s"):
-        assert SourceIndex.polite(desk, live) == now
+        assert SourceIndex.check_politeness(desk, live) == now
 
 
 @pytest.mark.parametrize(("late", "overdue"), [(59_000, False), (60_000, False), (60_001, True)])
 def test_a_source_is_overdue_when_its_check_is_a_minute_late(late: int, *, overdue: bool) -> None:
     hot = SimpleNamespace(next_look_at=Millis(NOW - late))
     live: Any = SimpleNamespace(hot=hot, source=SimpleNamespace(enabled=True), sleeps_until=None)
-    assert table._overdue(live, NOW) is overdue
+    assert table._is_overdue(live, NOW) is overdue
     live.source.enabled = False
-    assert not table._overdue(live, NOW)
+    assert not table._is_overdue(live, NOW)
 
 
 async def test_planned_checks_are_counted_by_the_second() -> None:
@@ -495,9 +495,11 @@ async def test_planned_checks_are_counted_by_the_second() -> None:
     hots = [SourceRuntime(last_look_at=Millis(0), next_look_at=Millis(due), interval=600.0) for due in waits]
     lives = {str(number): LiveSource(a_source(number), hot) for number, hot in enumerate(hots)}
     there: Any = SimpleNamespace(_live=lives, _ours=list)
-    assert await table.SourceIndex.planned(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    assert await table.SourceIndex.planned_rate(there) == pytest.approx(0.5 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
     lives["0"].memory = SourceRuntime(interval=600.0)
-    assert await table.SourceIndex.planned(there) == pytest.approx(1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT)
+    assert await table.SourceIndex.planned_rate(there) == pytest.approx(
+        1 / 600 + 0.25 + 1.0 + 1000 / table.LONGEST_WAIT
+    )
 
 
 async def test_the_price_of_a_check_moves_while_too_many_are_planned(autojump_clock: object) -> None:
@@ -509,7 +511,7 @@ async def test_the_price_of_a_check_moves_while_too_many_are_planned(autojump_cl
 
     market = SimpleNamespace(price=Price(10.0))
     ports = SimpleNamespace(pricing=market, settings=SimpleNamespace(looks_per_second=1.0))
-    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned=planned, share=share))
+    registry: Any = SimpleNamespace(_ports=ports, table=SimpleNamespace(planned_rate=planned, share=share))
     seen = list[float]()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(Registry._price_for_ever, registry)

@@ -56,7 +56,7 @@ def taken(live: LiveSource) -> Any:
 async def test_days_that_are_over_are_put_away_and_leave_the_tally(bench: Bench) -> None:
     bench.look(0)
     bench.look(3)
-    await TallySweep(bench.ports, last=False).put_away([bench.live])
+    await TallySweep(bench.ports, last=False).store_finished_days([bench.live])
     days = await bench.storage.coverage.days(a_source().id, 0, 99_999)
     hours = [hour for day in days for hour in tally.hours_of(day)]
     assert sum(hour.answered for hour in hours) == 3
@@ -69,7 +69,7 @@ async def test_days_stay_while_storage_takes_nothing(bench: Bench) -> None:
     bench.look(3)
     before = bench.live.tally
     bench.disk.silent = "before"
-    await TallySweep(bench.ports, last=False).put_away([bench.live])
+    await TallySweep(bench.ports, last=False).store_finished_days([bench.live])
     assert bench.live.tally == before
 
 
@@ -77,8 +77,8 @@ async def test_a_stored_tally_is_not_behind_and_reaches_the_shifts(bench: Bench)
     bench.look(3)
     sweep = TallySweep(bench.ports, last=False)
     await trio.sleep(10)
-    _, heard = sweep.of([bench.live], taken)
-    sweep.begun()
+    _, heard = sweep.batch([bench.live], taken)
+    sweep.close()
     assert bench.live.needs_save
     heard(True)
     assert not bench.live.needs_save
@@ -88,7 +88,7 @@ async def test_a_stored_tally_is_not_behind_and_reaches_the_shifts(bench: Bench)
 async def test_a_check_while_it_is_stored_is_in_the_next_sweep(bench: Bench) -> None:
     sweep = TallySweep(bench.ports, last=False)
     bench.look(3)
-    _, heard = sweep.of([bench.live], taken)
+    _, heard = sweep.batch([bench.live], taken)
     bench.look(3)
     heard(True)
     assert bench.live.needs_save
@@ -98,8 +98,8 @@ async def test_failed_and_unknown_checks_do_not_reach_the_shifts(bench: Bench) -
     for answers in ((True, False), (True,)):
         sweep = TallySweep(bench.ports, last=False)
         await trio.sleep(10)
-        slices = [sweep.of([bench.live], taken)[1] for _ in range(2)]
-        sweep.begun()
+        slices = [sweep.batch([bench.live], taken)[1] for _ in range(2)]
+        sweep.close()
         for heard, answer in zip(slices, answers, strict=False):
             heard(answer)
         assert bench.shifts._shifts[0].saved == NOW + 3 * DAY

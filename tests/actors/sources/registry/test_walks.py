@@ -37,7 +37,9 @@ async def calls(walk: Callable[[], Awaitable[Any]]) -> int:
     return count
 
 
-@pytest.mark.parametrize(("walk", "most"), [(SourceIndex.planned, 1), (SourceIndex.round, 0), (SourceIndex.unsaved, 2)])
+@pytest.mark.parametrize(
+    ("walk", "most"), [(SourceIndex.planned_rate, 1), (SourceIndex.overdue_round, 0), (SourceIndex.unsaved, 2)]
+)
 async def test_a_walk_over_all_sources_calls_next_to_nothing_for_each(
     walk: Callable[[SourceIndex], Awaitable[Any]], most: int, autojump_clock: Any
 ) -> None:
@@ -47,7 +49,7 @@ async def test_a_walk_over_all_sources_calls_next_to_nothing_for_each(
         for number in range(COUNT):
             table.put(LiveSource(a_source(number), hot))
         await trio.sleep(1)
-        assert await table.planned() == pytest.approx(COUNT / 1800)
+        assert await table.planned_rate() == pytest.approx(COUNT / 1800)
         assert await calls(lambda: walk(table)) < COUNT * most + 200
 
 

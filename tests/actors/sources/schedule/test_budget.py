@@ -36,11 +36,11 @@ async def test_schedules_over_the_budget_are_reported_and_logged(autojump_clock:
             origin.bodies[f"/{number}"] = rss("Tide")
         added = [await service.add(f"https://{SITE}/{number}", schedule="1m") for number in range(60)]
         await trio.sleep(20 * EVERY)
-        spent = service.registry.watchman.check_rate
+        spent = service.registry.overdue_monitor.check_rate
         assert spent.passed >= 15 * EVERY and 0.8 < spent.rate < 1.2 and spent.text()
         assert [name for name, _ in service.logged if name.startswith("budget.")] == ["budget.passed"]
         for source in added:
             await service.registry_box.ask(lambda reply, at=source.view.source.id: DeleteSource(at, reply))
         await trio.sleep(3 * EVERY)
-        assert service.registry.watchman.check_rate.text() == ""
+        assert service.registry.overdue_monitor.check_rate.text() == ""
         assert [name for name, _ in service.logged if name.startswith("budget.")] == ["budget.passed", "budget.kept"]

@@ -113,15 +113,15 @@ async def test_a_stop_of_all_watching_is_reported(plant: Plant, autojump_clock: 
         mend = await plant(service)
         await trio.sleep(3 * 3600)
         assert [name for name, _ in service.logged if name.startswith("watching.")] == ["watching.stalled"]
-        assert "1 sources are overdue" in service.registry.watchman.fault()
+        assert "1 sources are overdue" in service.registry.overdue_monitor.fault()
         assert service.registry.table.describe(source).overdue
-        assert service.registry.watchman.last.overdue == 1
+        assert service.registry.overdue_monitor.last.overdue == 1
         (told,) = await service.alerts()
         assert (told["alert_type"], told["source_id"]) == ("watching_stalled", source)
         mend()
         await trio.sleep(3600)
         assert [name for name, _ in service.logged if name.startswith("watching.")][1:] == ["watching.resumed"]
-        assert service.registry.watchman.fault() == ""
+        assert service.registry.overdue_monitor.fault() == ""
         assert not service.registry.table.describe(source).overdue
         assert await service.news() == ["b"]
 
@@ -138,10 +138,10 @@ async def test_a_silent_recorder_is_a_stall_that_readiness_reports(autojump_cloc
 
         log.append = never  # type: ignore[method-assign,assignment]  # the planted fault
         await trio.sleep(3 * 3600)
-        assert "overdue" in service.registry.watchman.fault()
+        assert "overdue" in service.registry.overdue_monitor.fault()
         free.set()
         await trio.sleep(3600)
-        assert service.registry.watchman.fault() == ""
+        assert service.registry.overdue_monitor.fault() == ""
 
 
 async def test_an_outage_of_our_own_line_is_no_stall(autojump_clock: object) -> None:
@@ -167,8 +167,8 @@ async def test_a_crowded_host_makes_sources_overdue_but_is_no_stall(autojump_clo
         for live in [service.registry.table.get(source) for source in service.disk.sources()]:
             live.hot = replace(live.hot, interval=60.0)
         await trio.sleep(3 * 3600)
-        assert service.registry.watchman.last.overdue >= 1
-        assert not service.registry.watchman.stalled
+        assert service.registry.overdue_monitor.last.overdue >= 1
+        assert not service.registry.overdue_monitor.stalled
 
 
 @pytest.mark.parametrize("ahead", [2700.0, -2700.0])
@@ -184,7 +184,7 @@ async def test_a_clock_step_makes_no_interval_longer_and_no_source_overdue(
         for _ in range(29):
             await trio.sleep(60)
             assert not service.registry.table.describe(source).overdue
-            assert service.registry.watchman.last.overdue == 0
+            assert service.registry.overdue_monitor.last.overdue == 0
         await trio.sleep(600)
         assert len(origin.looks("/feed")) == before + 1
         assert service.world.metrics.look_delay.total - ended < 60
@@ -196,5 +196,5 @@ async def test_a_source_that_never_wakes_is_late_even_after_a_clock_step(autojum
         service.ahead = 2700.0
         await lost_task(service)
         await trio.sleep(3 * 3600)
-        assert service.registry.watchman.last.overdue == 1
+        assert service.registry.overdue_monitor.last.overdue == 1
         assert [name for name, _ in service.logged if name.startswith("watching.")] == ["watching.stalled"]

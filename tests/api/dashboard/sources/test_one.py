@@ -8,7 +8,7 @@ import pytest
 
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import CheckNow, EditSource, ExplainSource, PreviewSource
-from actors.messages.views import PushView, SourceView, ToldBlock, ToldPage
+from actors.messages.views import PushView, ReportedBlock, ReportedPage, SourceView
 from actors.signatures.event import jwks, new_signing_key
 from api.dashboard.drawing.figures import named
 from api.dashboard.sources.one import came_of_it, untold_since
@@ -189,7 +189,7 @@ async def test_why_a_text_was_not_reported_is_explained_with_an_optional_check(h
     assert browser.page.xpath("//input[@name='text']/@value")[0] == "<b>day ticket"
     await browser.submit(f"{here()}/why")
     asked = [message for message in house.registry.seen if isinstance(message, ExplainSource)]
-    assert [(one.text, one.look) for one in asked] == [("<b>day ticket", False), ("<b>day ticket", True)]
+    assert [(one.text, one.check_now) for one in asked] == [("<b>day ticket", False), ("<b>day ticket", True)]
 
 
 async def test_a_missing_source_is_not_found(browser: Browser) -> None:
@@ -534,7 +534,7 @@ async def test_the_first_values_are_large_and_the_others_a_table(house: House, b
     id = put(house, hot=HOT, type="html", created_at=NOW)
     standing = [StandingValue(Value(f"{n} EUR", "money", n, 0, "EUR"), 0, f"Plan {n}") for n in range(220)]
     sold_out = StandingValue(Value("Sold out <b>", "availability", value="out_of_stock"), 0, "Team · Stock")
-    page = ToldPage([ToldBlock("x", False, False, False, "", "")], 0, 0)
+    page = ReportedPage([ReportedBlock("x", False, False, False, "", "")], 0, 0)
     house.registry.told[id] = page._replace(standing=StandingValues((sold_out, *standing), 5, NOW))
     await browser.get(here())
     first = browser.page.xpath("//ul[@class='values']/li")

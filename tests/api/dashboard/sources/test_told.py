@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from actors.messages.views import ToldBlock, ToldPage
+from actors.messages.views import ReportedBlock, ReportedPage
 from tests.api.dashboard.browser import Browser
 from tests.api.dashboard.sources.test_listing import put
 from tests.api.dashboard.sources.test_one import told
 from tests.api.house import House
 from tests.support.build import NOW, a_draft
 
-PLAIN = ToldBlock("For <b>all</b>", False, True, False, "", "")
-PAGE = ToldPage(
+PLAIN = ReportedBlock("For <b>all</b>", False, True, False, "", "")
+PAGE = ReportedPage(
     (
         PLAIN._replace(text="Plans", heading=True, item=False),
         PLAIN,

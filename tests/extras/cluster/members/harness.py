@@ -86,7 +86,7 @@ class Node:
     def watched(self) -> set[str]:
         """Return the URLs that this node has actors for."""
         table = self.system.registry.table
-        return {live.source.url for part in table.slices() for live in part if table.runs(live)}
+        return {live.source.url for part in table.slices() for live in part if table.is_running(live)}
 
     def knows(self) -> set[str]:
         """Return the URLs that this node would list."""

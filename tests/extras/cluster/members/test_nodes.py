@@ -423,12 +423,12 @@ async def test_a_drain_holds_on_all_nodes_and_for_those_that_come(autojump_clock
         asked = {host: len(origin.asked) for host, origin in land.origins.items()}
         await trio.sleep(LOOKED)
         assert {host: len(origin.asked) for host, origin in land.origins.items()} == asked
-        assert all(node.system.overseer.gate.is_drained for node in (a, b, c))
+        assert all(node.system.overseer.pause_switch.is_drained for node in (a, b, c))
         assert c.system.readiness()["draining"] == ""  # or no node would be ready
         await c.system.overseer.drain(False)
         await trio.sleep(LOOKED)
         assert all(len(origin.asked) > asked[host] for host, origin in land.origins.items())
-        assert not any(node.system.overseer.gate.is_drained for node in (a, b, c))
+        assert not any(node.system.overseer.pause_switch.is_drained for node in (a, b, c))
         nursery.cancel_scope.cancel()
 
 
@@ -439,7 +439,7 @@ async def test_a_drain_that_the_database_does_not_get_is_refused_everywhere(auto
         land.disk.away.add(a.storage.lease.epoch)
         with pytest.raises(Unavailable):
             await a.system.overseer.drain(True)
-        assert not a.system.overseer.gate.is_drained
+        assert not a.system.overseer.pause_switch.is_drained
         nursery.cancel_scope.cancel()
 
 
