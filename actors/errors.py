@@ -40,7 +40,6 @@ class UrlRefused(DomainError):
 
     @property
     def words(self) -> str:
-        """The detail with the rule's name."""
         return f"{self.detail} (rule: {self.rule})"
 
     @property

@@ -23,7 +23,6 @@ from storage.records.identity import Millis
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return a time zone; UTC for one that this machine does not know."""
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):  # OSError: the name of a folder, or one too long for a file

@@ -62,13 +62,11 @@ def with_parents(tag: str) -> Iterator[str]:
 
 
 def defaults_of(tags: Collection[str], by_tag: Mapping[str, TagDefaults]) -> list[TagDefaults]:
-    """Return the defaults of these tags and their parents, highest precedence first."""
     names = dict.fromkeys(name for tag in tags for name in with_parents(tag))
     return [by_tag[name] for name in names if name in by_tag]
 
 
 def effective(source: Source, by_tag: Mapping[str, TagDefaults]) -> Source:
-    """Return the effective source: itself if it inherits nothing."""
     if not by_tag or source.practice is not None:
         return source
     values: dict[str, object] = {}

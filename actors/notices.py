@@ -165,7 +165,6 @@ class _Audience(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _recipients(body: bytes) -> _Audience:
-    """Parse the recipients from a notice's tags, once for all alerts."""
     tags = tags_in(body)
     found = _Audience(tags=frozenset(tags))
     for tag in tags:

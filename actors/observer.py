@@ -38,14 +38,12 @@ class CheckSteps:
         return _NOTHING
 
     def extensions(self) -> Mapping[str, Any]:
-        """Return extensions (httpx) of the open request."""
         return {}
 
     def answered(self, status: int) -> None:
         """Report the status of the answer to the open request."""
 
     def jail(self, jail: Any) -> Any:
-        """Return the jail for reading the body."""
         return jail
 
     def looked(self, source: Source, row: Row, told: int) -> None:
@@ -67,7 +65,6 @@ class Attempt:
     __slots__ = ()
 
     def transport(self, transport: Any) -> Any:
-        """Return the way out for a receiving program."""
         return transport
 
     def ended(self, destination: Destination, answer: Any) -> None:

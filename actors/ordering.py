@@ -18,7 +18,6 @@ class KeyedLocks:
 
     @asynccontextmanager
     async def hold(self, name: str) -> AsyncIterator[None]:
-        """Hold the lock of a name, first come first served."""
         lock = self._locks.setdefault(name, trio.Lock())
         try:
             async with lock:

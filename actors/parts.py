@@ -65,7 +65,6 @@ class Parts:
         self._oversee(journal or Journal())
 
     def _record(self) -> None:
-        """Storage at the bottom, and the one recorder that writes its log."""
         world, storage, base_url = self.world, self.storage, self.settings.public_url()
         self.storage_watch = StorageWatch(world, storage, self.recorder_box, base_url, self.stop_tree)
         self.shifts = Shifts(world, storage, storage.ownership.me or "")
@@ -80,7 +79,6 @@ class Parts:
         )
 
     def _notify(self) -> None:
-        """All outgoing traffic, and one actor for each destination."""
         world, settings = self.world, self.settings
         signer = self.signing.signer_of_checks(world, settings.public_url()) if settings.sign_looks == "on" else None
         self.egress = build_egress(world, settings, signer)
@@ -97,7 +95,6 @@ class Parts:
         )
 
     def _watch(self) -> None:
-        """One actor for each source, which sends what it finds to the recorder."""
         world, settings = self.world, self.settings
         self.sources = DynamicSupervisor(
             "sources",
@@ -118,7 +115,6 @@ class Parts:
         self.registry = Registry(self.ports, self.sources, self.registry_box)
 
     def _match(self) -> None:
-        """The matcher, between the log and the deliveries."""
         self.matcher = Matcher(
             storage=self.storage,
             mailbox=self.matcher_box,
@@ -130,7 +126,6 @@ class Parts:
         )
 
     def _oversee(self, journal: Journal) -> None:
-        """The operator's view over all of it."""
         self.overseer = Overseer(
             self.world,
             lambda: self.supervisor,

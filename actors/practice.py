@@ -101,7 +101,6 @@ def page_change(step: int) -> str:
 
 
 def _price(index: int, step: int) -> str:
-    """Return a fare: every third step changes one of them, in turn."""
     moves = (step + 2) // 3
     own = (moves + len(_FARES) - 1 - index) // len(_FARES)
     cents = _FARES[index][1] + own * _STRIDE % _SPREAD * 10

@@ -181,7 +181,6 @@ _delta = msgspec.json.Decoder(Delta | None).decode
 
 
 def delta_of(raw: Raw) -> Delta | None:
-    """Return an event's difference; None without a readable one."""
     try:
         found: Delta | None = _delta(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -42,7 +42,6 @@ def undo(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
 
 
 def undo_ops(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] | None:
-    """Return the paragraphs before these steps; None if they do not fit."""
     kept: list[Paragraph] = []
     done = 0
     for op in sorted((op for op in ops if op.op != "delete"), key=_para):
@@ -109,7 +108,6 @@ class Arrivals:
         return self.broken or not self._left
 
     def undo(self, at: int, delta: Delta) -> None:
-        """Go back before a difference of a moment."""
         before = undo(self._state, delta)
         if before is None:
             self.broken = True
@@ -132,7 +130,6 @@ class Arrivals:
 
 
 def aligned(before: Sequence[str], after: Sequence[str]) -> tuple[list[Paragraph], list[Paragraph]]:
-    """Return two texts without a connecting event as versions, linked by a comparison."""
     new = [Paragraph(text) for text in after]
     old = undo_ops(new, ops_of(before, after))
     assert old is not None, "a difference fits what it was made of"

@@ -234,6 +234,5 @@ class World:
         return Millis(int(self.wall() * 1000))
 
     def new_id(self) -> str:
-        """Return a UUIDv7 of this moment."""
         drawn = int.from_bytes(self.entropy(10), "big")
         return id_of(Seq(seq_at(self.now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)

@@ -224,7 +224,6 @@ class MonitorCalls:
         return await self._send()
 
     async def _send(self) -> str:
-        """Send a heartbeat; return why it failed, or ""."""
         try:
             answer = await self._poster.post(self._url, {}, b"", "GET")
         except (LookFailed, LookRefused, UrlRefused) as error:

@@ -115,7 +115,6 @@ class Shifts:
         return Sweep(self._dropped + len(self._shifts), now, last)
 
     def end_sweep(self, sweep: Sweep) -> None:
-        """Record how far all checks are stored."""
         count = sweep.shift - self._dropped
         if count < 1:
             return

@@ -53,7 +53,6 @@ class OpenStreams:
         return len(self._open)
 
     def all(self) -> list[OpenStream]:
-        """Return them, the oldest first."""
         return list(self._open.values())
 
     def find(self, number: int) -> OpenStream | None:
@@ -69,7 +68,6 @@ class OpenStreams:
         progress: StreamProgress | None,
         close: Callable[[], None],
     ) -> int:
-        """List a stream until it is dropped; return its number."""
         self._last += 1
         self._open[self._last] = OpenStream(self._last, owner, address, asked, since, progress, close)
         return self._last

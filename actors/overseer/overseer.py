@@ -251,7 +251,6 @@ class Overseer:
         live: LiveSource | None = None,
         below: ChildSummary | None = None,
     ) -> Row:
-        """Return the row of a part, or without a child, of a source without a task."""
         hot, source = (None, None) if live is None else (live.hot, live.source)
         resting = None if child is None else child.resumes_at
         due = hot.next_look_at if child is not None and hot is not None and resting is None else None

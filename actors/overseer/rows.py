@@ -86,7 +86,6 @@ class Row:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the row needs no attention first."""
         return badness(self).rank >= WELL
 
 

@@ -70,11 +70,9 @@ class Identifiers:
         self._last: Seq = START
 
     def raise_floor(self, floor: Seq) -> None:
-        """Mint only above `floor` from now on."""
         self._last = max(self._last, floor)
 
     def mint(self) -> tuple[Seq, str]:
-        """Return the next position and its id."""
         now = self._now()
         if now > self._last >> COUNTER_BITS:
             self._last = Seq(now << COUNTER_BITS | self._bits(_FRESH_BITS))

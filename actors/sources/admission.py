@@ -149,7 +149,6 @@ class Admission:
             self.version += 1
 
     def filter_for(self, source: Source) -> FrameFilter:
-        """Return the filter of a source, by alerts and by its own query. Call again when `version` has grown."""
         own = [] if source.filter is None else [_parsed(source.filter, "simple")]
         tags = (NEW, *source.tags)  # every event of the source has these
         queries: Sequence[Query | None] = [

@@ -37,7 +37,6 @@ class BodyCache:
         self._bytes = 0
 
     def put(self, url: str, fetched: FetchedResponse, at: Millis) -> CachedBody:
-        """Store a body, unless it is larger than the cache, and return it."""
         self._drop(url)
         body = CachedBody(fetched, at, trio.current_time())
         if len(fetched.body) > MOST_BYTES:

@@ -48,7 +48,6 @@ class DedupWindow:
         return mark in self._marks
 
     def add(self, mark: bytes, own_id: str) -> None:
-        """Add a frame; drop the oldest one beyond `SPAN`."""
         self._marks[mark] = None
         self.last_id = own_id or self.last_id
         if len(self._marks) > SPAN:

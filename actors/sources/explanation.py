@@ -46,7 +46,6 @@ def examine(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
 
 
 def health_parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
-    """Return every part of the last check's score, whether it lowers the score or not."""
     at, silences, why = Millis(hot.last_look_at or 0), silence.decode(hot.pulse), hot.last_error or ""
     by_cause = {
         one.cause: one
@@ -193,7 +192,6 @@ def reported_reason(event: Event, at: Millis) -> Reason:
 
 
 def note_reasons(notes: Sequence[Note], text: str) -> Iterator[Reason]:
-    """Yield the notes on a folded text, newest first: withheld by a rule, or there at the first check."""
     rules: set[str] = set()
     for note in reversed(notes):
         part = next((part for part in note.parts if not part.told and holds(part.text, text)), None)
@@ -248,7 +246,6 @@ def _check_reason(note: Note) -> Reason:
 
 
 def state_text(view: SourceView, now: Millis) -> Message:
-    """Return the state of watching: the obstacle, or else the times of the last and next check."""
     source, hot = view.source, view.hot
     if not source.enabled:
         return message("The source is paused since %(at)s: it is not watched.", at=source.updated_at)

@@ -58,7 +58,6 @@ def _parse_host(text: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return a URL's host without "www."; "" without one."""
     try:
         return (urlsplit(url).hostname or "").removeprefix("www.")
     except ValueError:
@@ -79,7 +78,6 @@ def is_named(host: str, named: Collection[str]) -> bool:
 
 
 def other_hosts_text(fetched: Sequence[str], skipped: Sequence[str]) -> str:
-    """Return a sentence on new items with pages on other hosts, or ""."""
     return "".join(
         f" {len(hosts)} of them {'is' if len(hosts) == 1 else 'are'} on {_listed(hosts)}: {says}."
         for hosts, says in ((fetched, "fetched, too"), (skipped, "not fetched"))
@@ -213,7 +211,6 @@ def enqueue(
 
 
 def due_at(queue: FollowQueue, per_hour: int) -> Millis | None:
-    """Return when to fetch the next page; None when no item waits."""
     if not queue.waiting:
         return None
     due = min(one.due for one in queue.waiting)
@@ -269,7 +266,6 @@ def is_late(item: WaitingItem, now: Millis) -> bool:
 
 
 def _why_not_fetched(source: Source, draft: Draft, waiting: Sequence[WaitingItem], bytes_left: int) -> str:
-    """Return why an item's page is not fetched, or ""."""
     host, count = host_of(draft.url), len(waiting)
     if not draft.url or item_form(draft.url) in {item_form(source.watch_url), item_form(source.url)}:
         return "It has no page of its own."
@@ -313,7 +309,6 @@ def drafts_of(source: Source, result: ListLook, at: Millis) -> tuple[Draft, ...]
 
 
 def note_of(result: ListLook, at: Millis, since: Millis | None) -> Note:
-    """Return the note on a check of a list: the number of items, and the new ones."""
     outcome = _OUTCOMES[result.kind]
     if outcome == "baseline":
         return Note(at, outcome, result.reason, parts=(), counts={"entries": result.count})

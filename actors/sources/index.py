@@ -169,7 +169,6 @@ class SourceIndex:
         return [self._live[id] for id in sorted(self._practice)]
 
     def put(self, live: LiveSource) -> None:
-        """Add a source and start its actor, if it is enabled and this node's."""
         self._keep(live)
         if live.source.enabled and self._watches(live.source):
             self.start(live)
@@ -197,7 +196,6 @@ class SourceIndex:
             self._ports.world.log("check.merged", source_id=live.source.id)  # a check is already requested
 
     async def stop(self, live: LiveSource) -> None:
-        """Stop a source's actor, if it runs; return when it is gone."""
         if self._supervisor.has(live.source.id):
             await self._supervisor.stop_child(live.source.id)
 
@@ -293,7 +291,6 @@ class SourceIndex:
         return SourcePage(views, cursor, self.states())
 
     async def _sorted(self, after: Place | None, limit: int, where: SourceSelection, sort: SourceSort) -> SourcePage:
-        """Return sources in a computed order: recomputed for each page, in slices."""
         backwards, key = sort.startswith("-"), _SORTS[sort.removeprefix("-")]
         last = None if after is None else _sorted_of(after)
         select, first = nlargest if backwards else nsmallest, list[_Sorted]()
@@ -308,14 +305,12 @@ class SourceIndex:
         return SourcePage([self._view(live) for live in shown], cursor, self.states())
 
     def tags(self) -> Mapping[str, int]:
-        """Return how many sources have each tag, or one below it (`folders_of`)."""
         return self._tags.read()
 
     def state_of(self, live: LiveSource) -> SourceState:
         return state_of(live.source, live.hot, overdue=self._overdue_now(live))
 
     def states(self) -> Mapping[SourceState, int]:
-        """Return how many sources are in each state, worst first."""
         return self._states.read(self._overdue)
 
     async def _filtered_page(
@@ -508,7 +503,6 @@ def _planned_rate(hot: SourceRuntime) -> float:
 
 
 def _is_overdue(live: LiveSource, now: Millis) -> bool:
-    """Return whether a check is late; a resting source is not, even if the clock was set."""
     due = live.hot.next_look_at
     late = live.source.enabled and due is not None and now > due + LATE
     return late and (live.sleeps_until is None or trio.current_time() > live.sleeps_until + LATE / 1000)

@@ -116,7 +116,6 @@ class Lenders:
         return self._by_borrower[source.id]
 
     def at(self, url: Url) -> Keeper | None:
-        """Return the lender for a URL: of several the one with the most precise place."""
         ranked = ((_precision(live.source, url), live) for live in self._lenders.values())
         candidates = [(precision, live) for precision, live in ranked if precision]
         best = min(candidates, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)

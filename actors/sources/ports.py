@@ -79,7 +79,6 @@ class Ports:
     tag_table: TagTable = field(default_factory=TagTable)
 
     async def take_alerts(self, alerts: Sequence[Alert]) -> None:
-        """Take the current alerts: they decide admitted frames and the delay of notices."""
         await self.admission.set_alerts(alerts)
         await self.failure_delays.update(alerts)
 
@@ -137,7 +136,6 @@ class LiveSource:
         return self._effective
 
     def inherit(self) -> bool:
-        """Recompute the inherited settings; return whether the effective ones changed."""
         before, after = self._effective, self.tags.of(self.source)
         self._inherited_for = self.source
         if after == before:
@@ -162,16 +160,13 @@ class LiveSource:
             self.states.put(self.source, hot)
 
     def count(self, at: Millis, verdict: Verdict, body: bytes = b"") -> None:
-        """Count a check. body: a mark of its body."""
         self.set_tally(tally.noted(self.tally, at, verdict, body))
 
     def set_tally(self, tally: bytes) -> None:
-        """Replace the tally; each state saved from now on has it."""
         self.tally = tally
         self.memory = replace(self.memory, tally=tally)
 
     def mark_stored(self, hot: SourceRuntime) -> None:
-        """Record that storage has this state, with its tally and cookies."""
         self.saved_tally = hot.tally
         self.cookies.on_saved(parted(hot.cookies)[0], saved=True)
 
@@ -180,7 +175,6 @@ class LiveSource:
         return self.unsaved or self.tally is not self.saved_tally or self.cookies.needs_save
 
     def state_to_save(self) -> SourceState:
-        """Return the state to save without a harvest, under the same version."""
         return SourceState(self.source.id, self.hot, None, self.version, self.version)
 
     def __repr__(self) -> str:

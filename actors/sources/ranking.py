@@ -97,7 +97,6 @@ class Ranking:
         return ids, None
 
     def flag_counts(self) -> dict[Flag, int]:
-        """Return how many sources have each flag, worst first."""
         flags: list[Flag] = sorted(RANK, key=lambda flag: -RANK[flag])
         ends = [self._before((1 - RANK[flag], float("-inf"), SourceId(""))) for flag in flags]
         return {flag: end - start for flag, start, end in zip(flags, [0, *ends], ends, strict=False)}
@@ -150,7 +149,6 @@ class TagCounts:
         self._words.pop(source, None)
 
     def read(self) -> Mapping[str, int]:
-        """Return the counts, without unused tags."""
         self._counts = +self._counts
         return dict(self._counts)
 

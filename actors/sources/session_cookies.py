@@ -53,7 +53,6 @@ class SessionCookies:
             self._set(Age(given, works + confirmed, turn + 1), renewed)
 
     def for_new_headers(self) -> SessionCookies:
-        """Return the empty cookies of a source that got new headers."""
         return SessionCookies(self.source, joined(Age(self.age.given + 1), ""))
 
     def merge(self, stored: str) -> SessionCookies:
@@ -77,7 +76,6 @@ class SessionCookies:
                 pass  # the sweep saves them
 
     def on_saved(self, age: Age, saved: bool) -> None:
-        """Record whether those of an age are stored."""
         if saved:
             self._saved_age = max(self._saved_age, age)
             self.needs_save = self.age > self._saved_age
@@ -111,7 +109,6 @@ class PreviewCookies:
         return cookies
 
     def assign(self, key: str, source: SourceId) -> SessionCookies:
-        """Return the cookies under a name for the source that was added with them."""
         cookies = self.get(key)
         del self._entries[key]
         cookies.source = source

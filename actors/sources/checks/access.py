@@ -52,7 +52,6 @@ class Access(NamedTuple):
     before: Jar | None = None
 
     def headers_to(self, url: Url, now: int) -> Sequence[tuple[bytes, bytes]]:
-        """Return the headers for a URL: none if a redirect or a page has led to another origin."""
         if url.origin != self.origin:
             return ()
         if self.jar is None:
@@ -68,7 +67,6 @@ class Access(NamedTuple):
 
     @property
     def own_cookies(self) -> Jar | None:
-        """The cookies of the headers, None without any: then none are tracked."""
         return _cookies_in(self.headers)
 
     def after_response(self, url: Url, set_cookies: SetCookies, now: int) -> Access:
@@ -83,7 +81,6 @@ class Access(NamedTuple):
         return self._replace(jar=after, before=known if unconfirmed else self.before)
 
     def with_stored(self, stored: str) -> Access:
-        """Return the access with stored cookies; "" changes nothing."""
         jar = cookies.read(stored)
         return self if jar is None else self._replace(jar=jar, before=cookies.doubted(stored))
 
@@ -100,7 +97,6 @@ def _cookies_in(headers: Sequence[tuple[bytes, bytes]]) -> Jar | None:
 
 
 def access_to(url: Url, headers: str | None) -> Access:
-    """Return the access of a user's headers. url: the user's own one."""
     if not headers:
         return NO_ACCESS
     request = given_request(headers)
@@ -156,7 +152,6 @@ class Renewal:
         return access.with_stored(self.current)
 
     def on_response(self, access: Access, url: Url, set_cookies: SetCookies) -> Access:
-        """Return the access after a response that sets cookies, which are not yet proven."""
         known = access.with_stored(self.current)
         after = known.after_response(url, set_cookies, self._ports.world.now())
         if after is not known:
@@ -221,7 +216,6 @@ class RequestAccess:
     temporary: dict[str, Jar] = field(default_factory=dict, repr=False)
 
     def begin(self) -> Access:
-        """Return the current access, as the request is about to be sent."""
         self.access = self.renewal.begin(self.access)
         return self.access
 

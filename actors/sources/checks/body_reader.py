@@ -87,7 +87,6 @@ class BodyReader(Protocol):
 async def in_jail(
     jail: Jail, task: str, request: object, answer: type[Answer], *, deadline: float | None = None
 ) -> Answer:
-    """Run a task on hostile bytes; its failures are failed checks with the content at fault."""
     try:
         encoded = await jail.call(task, msgspec.msgpack.encode(request), deadline=deadline)
         return msgspec.msgpack.decode(encoded, type=answer)

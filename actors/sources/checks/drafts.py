@@ -11,7 +11,6 @@ from storage.records.source import Source
 
 
 def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> Draft:
-    """Return the draft of an entry or a frame; without a link it links to the source."""
     return Draft(
         source_type=source.type,
         source_url=source.url,

@@ -98,7 +98,6 @@ def _record_answer(ports: Ports, url: Url) -> None:
 
 
 def host_of(text: str) -> str:
-    """Return the host of a watched URL; "" if the guard no longer accepts it."""
     try:
         return parse_url(text).host
     except UrlRefused:

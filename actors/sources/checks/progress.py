@@ -162,7 +162,6 @@ def _growing_hold(hot: SourceRuntime) -> float:
 
 
 def host_unreachable(hot: SourceRuntime, now: Millis, reason: str) -> SourceRuntime:
-    """Return the memory when the whole host is down and no check was made: the source does not answer either."""
     failures = max(hot.breaker.failures, RULE.threshold)
     silences = silence.decode(hot.pulse)
     health, silences = score.after_failure(hot.health, silences, Blame.REMOTE_TRANSIENT, failures, now, reason)

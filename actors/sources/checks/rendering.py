@@ -47,7 +47,6 @@ _SCANNED: Final = 128 << 10
 
 
 def unavailable(ports: Ports) -> str:
-    """Return why no page can be rendered here, or ""."""
     return NO_BROWSER if ports.world.browser is None else ports.world.browser.lacks()
 
 
@@ -179,7 +178,6 @@ def _as_response(url: Url, rendered: Rendered) -> FetchedResponse:
 
 
 def without_validators(fetched: FetchedResponse) -> FetchedResponse:
-    """Return a response without validators, so that the next check fetches the whole page."""
     return replace(fetched, etag=None, last_modified=None)
 
 

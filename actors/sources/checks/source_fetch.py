@@ -124,7 +124,6 @@ async def fetch_for_user(
 
 
 def _signed_out_reason(reason: str, access: Access, lender: str, now: int) -> str:
-    """Return the reason for a signed-out source, with its cookie's expiry if the site had set one."""
     expired_at = over_since(access.jar or (), now)
     owner = f"; they are those of {lender}" if lender else ""
     return f"{reason}{owner}" if expired_at is None else f"{reason}{owner} ({EXPIRED} {rfc3339(Millis(expired_at))})"
@@ -161,7 +160,6 @@ async def _rendered_if_empty(
 async def _render(
     ports: Ports, claim: TurnRequest, source: Source, access: Access, url: str, *, robots: bool, renewal: Renewal
 ) -> FetchedResponse:
-    """Return a source's rendered page. url: after redirects. Raises LookFailed."""
     picture = source.screenshots
     return await render_page(
         ports, claim, url, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal

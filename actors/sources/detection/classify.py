@@ -60,7 +60,6 @@ RENDERING_COST: Final = f"each check costs as much as {RENDERED} plain ones"
 
 
 def needs_browser(render: Render, finding: Finding, access: Access) -> bool:
-    """Return whether to render a page: on request, or if it is empty without scripts."""
     if finding.format != "html" or access.body is not None:
         return False
     return render == "always" or (render == "auto" and bool(finding.shell))
@@ -152,7 +151,6 @@ class FetchContext(NamedTuple):
     renewal: Renewal
 
     def after(self, fetched: FetchedResponse) -> FetchContext:
-        """Return the context of the next fetch, with the cookies that a response renewed."""
         return self._replace(access=self.access.with_stored(fetched.cookies))
 
 
@@ -295,7 +293,6 @@ async def _render(
 async def _detect_page(
     ports: Ports, url: Url, request: ClassifyRequest, context: FetchContext, body: FetchedBody
 ) -> Classification:
-    """Classify a page: as itself, or as a feed that it advertises."""
     fetched, finding, at = body
     robots = await _check_robots(ports, fetched.url, finding.feeds, context.claim)
     note = ""
@@ -340,7 +337,6 @@ async def detect_body(ports: Ports, fetched: FetchedResponse) -> Finding:
 async def _first_working_feed(
     ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, context: FetchContext
 ) -> tuple[Classification | None, str]:
-    """Return the first advertised feed that works, and why earlier ones did not."""
     failures: list[str] = []
     for link in links[:CANDIDATES]:
         reason = f"no answer within {CANDIDATE_WITHIN:g} s"

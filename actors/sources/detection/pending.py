@@ -66,7 +66,6 @@ def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRunti
 
 
 def with_pending_health(hot: SourceRuntime, now: Millis) -> SourceRuntime:
-    """Return a state with the health of a source that has never answered."""
     health = hot.health
     score = min(health.score, MOST_SCORE)
     reason = message("It has yet to answer.")

@@ -60,7 +60,6 @@ class Edit(NamedTuple):
         return self.reported[:4] != self.prints[:4]
 
     def replaces_one_line(self) -> bool:
-        """Return whether exactly one line was replaced, among others that stay."""
         before, now = _lines(self.lines), _lines(self.prints[_HEAD:])
         return len(before - now) == len(now - before) == 1 < len(before) and not self.is_retitled()
 
@@ -96,7 +95,6 @@ def judge(
 
 
 def settle(history: EditHistory, number: int) -> EditHistory:
-    """Return the history of an entry that returned to its reported text."""
     return replace(history, at=number, held_text=b"") if history.held_text else history
 
 

@@ -149,7 +149,6 @@ def decide(
 
 
 def error_report(feed: FeedReading) -> str | None:
-    """Return the title of a bridge's error report, if the feed has nothing else."""
     titles = [entry.title.strip() for entry in feed.entries]
     if 1 <= len(titles) <= _MOST_REPORTS and all(_BRIDGE.match(title) for title in titles):
         return titles[0][:200]
@@ -186,7 +185,6 @@ class FeedReader:
         return read_document(check, await self.document(jail, check.fetched))
 
     async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
-        """Return the first reading, reusing the classification's if there is one."""
         if known is None:
             return await self.read(jail, check)
         return read_document(check, without_reports(known, check.fetched))
@@ -214,7 +212,6 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
 
 
 def read_document(check: BodyCheck, feed: FeedReading) -> BodyReading:
-    """Return the reading of a feed, compared with the memory of the last check (see `FeedReader.read`)."""
     fingerprints = [fingerprint_of(entry) for entry in feed.entries]
     comparison = compare(
         check.base, fingerprints, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry

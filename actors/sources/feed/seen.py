@@ -114,7 +114,6 @@ class _Row(NamedTuple):
     prints: bytes
 
     def has_same_text(self, known: _KnownEntry) -> bool:
-        """Return whether the entry has the same title and text as a known one."""
         if known.date == _OLD:
             return known.title + known.text == bytes.fromhex(self.mark.fingerprint)
         return (known.title, known.text) == (self.now.title, self.now.text)
@@ -222,7 +221,6 @@ def _new(
 
 
 def _is_moved(row: _Row, matches: Mapping[int, bytes], known_entries: Mapping[bytes, _KnownEntry]) -> bool:
-    """Return whether an entry has another id and another link; without an id, whether its link is elsewhere."""
     if row.position not in matches:
         return False
     entry = known_entries[matches[row.position]]
@@ -256,7 +254,6 @@ class _Document:
         self.has_distinct_links = len(self.rows) >= FEWEST and named >= DISTINCT * len(self.rows)
 
     def is_sole(self, link: bytes) -> bool:
-        """Return whether exactly one entry of the document has this link."""
         return link != _NONE and self._links[link] == 1
 
 
@@ -341,7 +338,6 @@ class _Matcher:
         return self._counts[name] <= 1 and self._present_counts[name] <= 1
 
     def _is_later(self, row: _Row, key: bytes) -> bool:
-        """Return whether an entry is dated after a known one, and after all seen dates."""
         known = self._known[key]
         later = known.date not in (0, _OLD) and row.now.date > known.date + 1
         return later and row.now.date * _MINUTE > self._newest
@@ -386,12 +382,10 @@ def manner_of(memory: bytes) -> Manner:
 
 
 def was_empty(memory: bytes) -> bool:
-    """Return whether the memory's document had no entries."""
     return len(memory) == 1 or bool(memory and memory[0] & _EMPTY)
 
 
 def with_emptiness(memory: bytes, *, empty: bool) -> bytes:
-    """Return a memory that records whether the document is empty now."""
     return bytes([memory[0] | _EMPTY if empty else memory[0] & ~_EMPTY]) + memory[1:]
 
 

@@ -157,7 +157,6 @@ def silent(silences: SilenceState) -> HealthPart:
 
 
 def defective(silences: SilenceState, why: str) -> HealthPart:
-    """Return the penalty for unreadable answers; `why`: the last one's reason."""
     bad = silences.defects.bit_count()
     reason = message("%(bad)s of the last %(all)s answers could not be read.", bad=bad, all=WINDOW)
     if why:

@@ -86,7 +86,6 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: PagePart) -
 
 
 def no_match_text(page: PagePreview, selector: str | None) -> str:
-    """Return a sentence if a selector matches nothing now, else ""."""
     if page.matched != 0:
         return ""
     alternatives = f"; the page has {', '.join(page.has)}" if page.has else ""
@@ -162,7 +161,6 @@ def page_reasons(view: SourceView, findings: Findings, history: EventHistory, *,
 
 
 def _current_reasons(spot: Spot, *, is_reported: bool) -> Iterator[Reason]:
-    """Yield the reasons for a block on the current page."""
     text, place = spot.text[:SHOWN], spot.place
     if spot.aside:
         says = "It is on the page now, but not as content (%(reason)s), so it is never reported."

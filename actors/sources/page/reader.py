@@ -148,7 +148,6 @@ class PageReader:
 
 
 async def _raise_if_type_lost(jail: Jail, source: Source, fetched: FetchedResponse) -> None:
-    """Raise LookFailed if a page has become something else, unless its type was forced."""
     original = _original_format(source)
     failure = await lost_type(jail, fetched, "html", original) if original else None
     if failure is not None:
@@ -267,7 +266,6 @@ class SharedBlocks:
         return f"<SharedBlocks {self._pages} pages of {len(self._hosts)} hosts>"
 
     def learn(self, host: str, source: SourceId, memory: bytes) -> None:
-        """Record a page's memory, unless it is known, or the host has enough pages."""
         known = self._hosts.pop(host, _Host())
         self._hosts[host] = known  # the newest last
         checksum = zlib.crc32(memory)

@@ -82,7 +82,6 @@ class PolledSource:
         self._item_pages = ItemPages(ports, live, draw, self._commit_item_page)
 
     async def run(self, child: Child) -> None:
-        """Make every due check, until cancelled, or until the source turns out to be a stream."""
         while True:
             try:
                 self._plan()
@@ -125,7 +124,6 @@ class PolledSource:
                 live.hot, live.unsaved = rescheduled, True
 
     def _remember_settings(self, source: Source) -> None:
-        """Record the settings that the memory was made with, if they are these."""
         if self._live.hot.part == part_mark(source):
             self._live.compared_as = source
 
@@ -162,7 +160,6 @@ class PolledSource:
         await self._item_pages.fetch_next()
 
     async def _commit_item_page(self, drafts: tuple[Draft, ...], base: bytes, count: int) -> None:
-        """Commit the result of a hop. The next check keeps its time."""
         hot = self._live.hot
         if count:
             hot = replace(hot, events=hot.events + count, last_event_at=self._ports.world.now())
@@ -334,7 +331,6 @@ class PolledSource:
         checked: bool = True,
         picture: Picture | None = None,
     ) -> None:
-        """Save a check's changes: in a harvest if there are drafts or a new base, else lazily."""
         source = self._live.source
         if source.detection.pending:
             after = pending.with_pending_health(after, at)
@@ -347,7 +343,6 @@ class PolledSource:
             self._save_lazily(after)
 
     async def _send_notices(self, after: SourceRuntime, notices: tuple[Draft, ...]) -> None:
-        """Commit a source's notices between two checks; the next one keeps its time."""
         due = self._live.hot.next_look_at
         await self._send(self._harvest(notices, after))
         self._live.hot = replace(self._live.hot, next_look_at=due)
@@ -432,12 +427,10 @@ class PolledSource:
 
 
 def body_hash(fetched: FetchedResponse) -> str:
-    """Return the hash that identifies an unchanged body of an origin without validators."""
     return hashlib.blake2b(fetched.body, digest_size=12).hexdigest()
 
 
 def _body_mark(fetched: FetchedResponse, result: CheckResult) -> bytes:
-    """Return the mark of a body in the tally; b"" without one."""
     if fetched.status == 304:
         return b""
     return bytes.fromhex((result.validators.body_hash or body_hash(fetched))[:8])

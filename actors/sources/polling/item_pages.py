@@ -134,7 +134,6 @@ class ItemPages:
         await self._send(sorted_items.drafts, base, len(result.new))
 
     async def _failed(self, memory: StoredMemory, queue: FollowQueue, item: WaitingItem, failure: LookFailed) -> None:
-        """Retry later, or report the item without its page. Only the page's own failures count as attempts."""
         now, is_permanent = self._ports.world.now(), failure.blame in _PERMANENT
         reason = f"Its page could not be read: {failure.reason}"
         self._ports.world.log("hop.failed", source_id=self._live.source.id, url=item.url, why=failure.reason)

@@ -103,7 +103,6 @@ class PushSource:
             self._committer.stop()
 
     async def _take(self, frames: Frames | EventStream, texts: Sequence[str], *, within: float = math.inf) -> None:
-        """Read frames, and move the resume position after them."""
         counts = frames.statistics()
         await self._pipeline.take(texts, counts.skipped, counts.why, within=within)
         if isinstance(frames, EventStream):
@@ -154,7 +153,6 @@ class PushSource:
     # --- a connection ------------------------------------------------------------------------------------------------
 
     async def _run_session(self, child: Child) -> None:
-        """Hold one connection until it ends, always with a LookFailed; process its frames."""
         self._frames, self._is_proven, self._began_at = None, False, trio.current_time()
         self._pipeline.begin()
         url = parse_url(self._live.source.watch_url, schemes=self._live.source.tier.schemes)
@@ -205,7 +203,6 @@ class PushSource:
         return frames
 
     async def _send_hello(self, frames: Frames | EventStream) -> None:
-        """Send the next part of the hello, with the id of the last admitted frame."""
         if self._hello:
             escaped = json.dumps(self._pipeline.window.last_id)[1:-1]
             await frames.send(self._hello.popleft().replace("{last_id}", escaped))
@@ -222,7 +219,6 @@ class PushSource:
         return others
 
     async def _collect(self, frames: Frames | EventStream) -> None:
-        """Take frames until a harvest is full or its first frame has waited long enough; commit it."""
         until = math.inf
         while not self._pipeline.full:
             texts: Sequence[str] = ()
@@ -264,7 +260,6 @@ class PushSource:
         self._minute_end = now + MINUTE
 
     def _minute(self, now: float) -> Minute:
-        """Return the frames since the last counted minute, and begin the next."""
         frames, unreadable, why = self._pipeline.take_counts()
         return Minute(now - (self._minute_end - MINUTE), frames, unreadable, why)
 
@@ -279,7 +274,6 @@ class PushSource:
             self._live.push = replace(self._live.push, connected_since=None, subprotocol=None)
 
     async def _end_session(self, failure: LookFailed) -> float:
-        """Record how an attempt ended; return the seconds before the next."""
         self._disconnected()
         ports, source = self._ports, self._live.source
         host, now = host_of(source.watch_url), ports.world.now()
@@ -321,7 +315,6 @@ class PushSource:
         return Session(counts.received, self._pipeline.admitted, counts.size, seconds)
 
     async def _wait(self, wait: float) -> None:
-        """Wait this many seconds; a request for a check ends the wait."""
         if wait <= 0:
             return
         self._live.hot = connection.scheduled(self._live.hot, Millis(self._ports.world.now() + round(wait * 1000)))

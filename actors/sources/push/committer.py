@@ -96,7 +96,6 @@ class Committer:
             self._save(window.encode(len(window)))
 
     def save_position(self) -> None:
-        """Save a resume position that advanced without a harvest."""
         window = self._live.window
         if window is not None and not (window.is_position_saved or self._is_uncertain or self._is_sending):
             self._save(window.encode(0))

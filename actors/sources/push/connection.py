@@ -54,7 +54,6 @@ class Session(Struct, frozen=True):
 def after_connect(
     hot: SourceRuntime, now: Millis, ms: int, status: int = 101, *, private: bool = False
 ) -> SourceRuntime:
-    """Return the memory after a handshake that took so many milliseconds."""
     row = look(now, Verdict.UNCHANGED, status, ms=ms)
     return replace(
         hot,
@@ -70,7 +69,6 @@ def after_connect(
 
 
 def after_minute(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRuntime:
-    """Return the memory after a minute of a proved connection, or the last part of one."""
     defect = minute.unreadable > 0 and minute.unreadable >= minute.frames
     silences = silence.after_watching(silence.decode(hot.pulse), minute.seconds, defect=defect)
     if minute.frames > minute.unreadable:
@@ -89,7 +87,6 @@ def after_minute(hot: SourceRuntime, minute: Minute, now: Millis) -> SourceRunti
 
 
 def after_close(hot: SourceRuntime, session: Session, now: Millis, status: int = 101) -> SourceRuntime:
-    """Return the memory after a proved connection that its server ended properly."""
     verdict = Verdict.UNCHANGED
     if session.frames:
         verdict = Verdict.CHANGED if session.admitted else Verdict.NOTHING_TO_TELL
@@ -99,7 +96,6 @@ def after_close(hot: SourceRuntime, session: Session, now: Millis, status: int =
 def after_failure(  # noqa: PLR0917  # as progress.failed
     hot: SourceRuntime, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float
 ) -> SourceRuntime:
-    """Return the memory after a failed handshake, or an improper end."""
     after = progress.failed(hot, failure, now, limits, draw)
     return _with_row(after, Verdict[failure.blame.name], failure.status, session, now)
 
@@ -119,7 +115,6 @@ def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, dra
 
 
 def scheduled(hot: SourceRuntime, due: Millis) -> SourceRuntime:
-    """Return the memory of a source that retries at `due`, with the breaker showing the same time."""
     breaker = hot.breaker if hot.breaker.state == "closed" else replace(hot.breaker, retry_at=due)
     return replace(hot, next_look_at=due, breaker=breaker)
 

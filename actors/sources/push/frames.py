@@ -63,7 +63,6 @@ class FramePipeline:
 
     @property
     def window(self) -> DedupWindow:
-        """The recently admitted frames; `recall` reads it."""
         assert self._live.window is not None, "recall() comes first"
         return self._live.window
 
@@ -99,7 +98,6 @@ class FramePipeline:
         return taken
 
     def restore(self, frames: Sequence[tuple[bytes, str, Draft]]) -> None:
-        """Put back the result of `drop`."""
         self.pending = [*frames, *self.pending]
         self.size = sum(len(draft.content) for _, _, draft in self.pending)
 
@@ -150,7 +148,6 @@ class FramePipeline:
             self._filter = admission.filter_for(self._live.source)
 
     async def _judge(self, frame: Frame, now: Millis) -> str:
-        """Return the counter of a frame; if admitted, it is also pending."""
         if frame.mark in self.window:
             return "duplicates"
         if len(frame.content) > MOST_SMALL:
@@ -174,7 +171,6 @@ class FramePipeline:
         self.window.add(mark, own_id)
 
     def _note(self, now: Millis, counts: Mapping[str, int]) -> None:
-        """Add to the stretch of listening, and write its note from time to time."""
         self._listening.update(counts)
         if now - self._since >= _LONGEST_STRETCH:
             self.pause()

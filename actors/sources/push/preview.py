@@ -61,12 +61,10 @@ def _draft_event(frame: Frame, url: str, is_admitted: bool) -> DraftEvent:
 async def search(
     ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
-    """Return the counts of received frames; nothing else is stored of a frame."""
     return [frame_reason(view, trail.read_notes(memory.notes))]
 
 
 def frame_reason(view: SourceView, notes: Sequence[Note]) -> Reason:
-    """Return the counts from the live view, or else from the last note on listening."""
     reason = message("A frame is reported if an alert matches it; others are not stored.")
     if view.source.filter is not None:
         reason = message("A frame is reported if its source's filter or an alert matches; others are not stored.")

@@ -88,7 +88,6 @@ class TallySweep:
     def batch(
         self, part: Sequence[LiveSource], take: Callable[[LiveSource], SourceState]
     ) -> tuple[tuple[SourceState, ...], Callable[[bool], None]]:
-        """Return the states of a slice, and the callback for whether they are stored."""
         states = tuple(map(take, part))
         self._open += 1
         return states, partial(self._on_saved, part, states)
@@ -145,7 +144,6 @@ class RequestLimit:
 
     @asynccontextmanager
     async def slot(self, host: str = "") -> AsyncIterator[None]:
-        """Wait for the turn of an admitted request, and end it with the block."""
         try:
             async with self._slots.setdefault(host, trio.CapacityLimiter(MOST_OF_HOST)) if host else nullcontext():
                 yield
@@ -183,7 +181,6 @@ class Registry:
         self.storage_limit = RequestLimit("changes and other questions about sources", MOST_STORAGE)
 
     async def run(self, child: Child) -> None:
-        """Load and start all sources, then answer until stopped; ends with a sweep."""
         await self._load(child)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sweep_for_ever)

@@ -78,7 +78,6 @@ class Explainer:
         return page._replace(standing=await standing_values(self._ports.world.jail, live.source, base))
 
     async def _reported(self, source: SourceId, text: str) -> list[Reason]:
-        """Return the newest event that reports the text, among the searched ones."""
         log = self._ports.storage.log
         at = seq_at(Millis(self._ports.world.now() + _DAY))
         for _ in range(MOST_READS):
@@ -94,7 +93,6 @@ class Explainer:
         return []
 
     async def _in_memory(self, live: LiveSource, memory: trail.StoredMemory, question: ExplainSource) -> list[Reason]:
-        """Return reasons from the tier's memory, and from a check if requested."""
         view = self._table.describe(question.source)
         fetched, reasons = await self._checked(live, question)
         try:
@@ -104,7 +102,6 @@ class Explainer:
         return reasons
 
     async def _checked(self, live: LiveSource, question: ExplainSource) -> tuple[FetchedResponse | None, list[Reason]]:
-        """Check now if requested, and if neither politeness nor the host's queue forbids it."""
         if not (question.check_now and live.source.tier.polled):
             return None, []
         now = self._ports.world.now()

@@ -110,7 +110,6 @@ class Previewer:
         return self.ports.tag_table.of(replace(source, **settings))
 
     async def classify_url(self, request: DetectRequest, *, reads: bool) -> Classification:
-        """Classify a URL for a user; a body of the last minute will do."""
         url = parse_url(request.url)
         part = PagePart(request.selector, request.ignore)
         check_filter(request.filter)
@@ -149,7 +148,6 @@ class Previewer:
             return await self._body(live)
 
     async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
-        """Return the page of a source, fetched unless recently cached. Raises TooSoon."""
         claim, cache = TurnRequest(live.source.id, interactive=True), self.ports.body_cache
         reader = self._table.readers["html"]
         try:

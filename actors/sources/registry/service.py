@@ -142,7 +142,6 @@ class SourceService:
         return replace(source, detection=replace(source.detection, evidence=f"{source.detection.evidence}; {no_match}"))
 
     async def _add_pending(self, url: Url, message: AddSource, error: DomainError) -> AddedSource:
-        """Add an unreachable URL; its actor classifies it when it answers."""
         await pending.check_addable(self._ports, url, message.new.type, error)
         await message.reply.commit()
         detection = pending.provisional_detection(url, message.new.type, error)
@@ -159,7 +158,6 @@ class SourceService:
             raise LibraryFull(f"the library is full: max_sources is {most}")
 
     async def _reload(self, source: SourceId) -> None:
-        """Reload a source that another node has written. The lock of its URL is held."""
         stored, live = await self._ports.storage.sources.get(source), self._table.look_up(source)
         if live is not None:
             await self._table.stop(live)
@@ -260,7 +258,6 @@ class SourceService:
         return changed
 
     async def teach(self, message: Teach) -> TeachResult:
-        """Add blocks to the source's learned churn, or remove them if they are real content."""
         async with self.locks.hold(self._table.get(message.source).source.url):
             live = self._table.get(message.source)
             if "noise" not in live.source.tier.settings:

@@ -67,7 +67,6 @@ class BudgetMonitor:
         self._since: float | None = None
 
     def update(self, checks: float, now: float) -> CheckRate:
-        """Take the total of finished checks; return the rate since the last call."""
         last, self._last = self._last, (checks, now)
         if last is None or now <= last[1]:
             return CheckRate(0.0, self._budget)

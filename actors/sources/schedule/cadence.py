@@ -204,7 +204,6 @@ def _with_changes(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
 
 
 def predict(rhythm: Rhythm, now: float) -> PredictedRate:
-    """Return the predicted rate for the hour after `now`."""
     branching = branching_of(rhythm)
     total = sum(rhythm.days)
     even = EVEN_HOUR + total / 24
@@ -234,7 +233,6 @@ def branching_of(rhythm: Rhythm) -> float:
 
 
 def _burst(rhythm: Rhythm, branching: float) -> tuple[float, float]:
-    """Return the current rates of the two scales of a burst."""
     quick = branching * QUICK_SHARE / QUICK * rhythm.quick
     return quick, branching * (1 - QUICK_SHARE) / SLOW * rhythm.slow
 
@@ -404,7 +402,6 @@ def learn(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Mi
 
 
 def fresh_rhythm(interval: float) -> Rhythm:
-    """Return a new rhythm whose unconstrained wait is this interval."""
     rate = 2 * COURTESY / (interval * interval)
     return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / rate)
 

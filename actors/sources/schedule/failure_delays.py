@@ -56,7 +56,6 @@ class FailureDelays:
 
     @contextmanager
     def cancel_on_change(self, scope: trio.CancelScope) -> Iterator[None]:
-        """Cancel a scope when the delays change."""
         self._sleepers[scope] = None
         try:
             yield

@@ -56,7 +56,6 @@ class OverdueMonitor:
         return before != self.stalled
 
     def fault(self) -> str:
-        """Return the fault as a sentence; empty when healthy."""
         if not self.stalled:
             return ""
         return f"no check has finished for {PATIENCE / 60:.0f} min, and {self.last.overdue} sources are overdue"

@@ -123,7 +123,6 @@ def after_watching(state: SilenceState, seconds: float, *, defect: bool) -> Sile
 
 
 def after_change(state: SilenceState) -> SilenceState:
-    """Return the memory after a check with a change: the silence has ended and becomes a known gap."""
     if state.watched == 0.0:
         return state
     gap = min(0xFFFF, round(_SCALE * math.log1p(max(0.0, state.age))))
