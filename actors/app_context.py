@@ -117,5 +117,5 @@ def context_of(parts: Parts, catalogue: Catalogue[Template]) -> AppContext:
         source_changes=lambda: registry.table.changes,
         spent=lambda: registry.overdue_monitor.check_rate,
         clock_doubt=lambda: parts.pruner.clock_doubt,
-        test_elsewhere=deliveries.test_elsewhere,
+        test_without_actor=deliveries.test_without_actor,
     )

@@ -120,7 +120,7 @@ class Parts:
             mailbox=self.matcher_box,
             nudge=self.deliveries.nudge,
             refresh=self.deliveries.refresh,
-            heard=self.ports.take_alerts,
+            on_alerts_read=self.ports.take_alerts,
             private_since=self.registry.table.stored_private_since,
             world=self.world,
         )

@@ -101,7 +101,7 @@ class System(Parts):
             ChildSpec("registry", self.registry.run, ready_within=READY_WITHIN, mailbox=self.registry_box),
             ChildSpec("importer", importer.run, mailbox=self.importer_box),
             ChildSpec("pruner", only_here(PRUNER, self.pruner.run)),
-            ChildSpec("clock", ClockWatch(world, self.deliveries.stepped).run),
+            ChildSpec("clock", ClockWatch(world, self.deliveries.on_clock_step).run),
             *monitor_children(world, settings, self.egress, self.readiness),
             *heartbeat_children(
                 world,

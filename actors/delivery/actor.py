@@ -86,8 +86,8 @@ class DestinationActor:
         self._claims = Claims(destination, world, storage)
         self._settling = trio.Lock()
         self._record: Destination | None = None
-        self._standing = DestinationStatus()
-        self._news: Notice | None = None
+        self._status = DestinationStatus()
+        self._notice: Notice | None = None
         self._steps = ClockSteps(lambda: world.now() / 1000)
         self._notice_after = 0
         self._clock_set_back = False
@@ -251,7 +251,7 @@ class DestinationActor:
     def _apply_clock_step(self) -> None:
         """Before measuring a run of failures, remove a clock step from it. After a step back, clamp again."""
         step = self._steps.take_step()
-        self._standing = moved_on(self._standing, step)
+        self._status = shifted(self._status, step)
         if step < -BREATHER:
             self._clock_set_back = True
             self.on_clock_step()

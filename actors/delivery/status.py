@@ -163,7 +163,7 @@ class NoticePublisher:
                     if stored is None or stored.owes is None:
                         continue
                     lines = await self._storage.outbox.attempts(id, 1)
-                    report = destination_notice(debtor, lines[0] if lines else None, self._base_url, self._world.now())
+                    report = destination_notice(stored, lines[0] if lines else None, self._base_url, self._world.now())
                     with suppress(MailboxFull):
                         self._record(Record(Harvest(SERVICE, (report,), None, debtor=id), Reply()))
                 self._owing[id] = None

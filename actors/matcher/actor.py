@@ -22,7 +22,7 @@ import trio
 from actors.matcher.audience import Audience
 from actors.messages.workers import AlertsChanged, LogGrew, MatcherMessage
 from actors.notices import destination_of
-from actors.query import EventView, told_in
+from actors.query import EventView, decode_event
 from actors.world import World
 from storage.errors import STANDSTILL, AlertsMoved, Corrupt, CursorMoved, DiskFull, Unavailable
 from storage.ownership import MATCHER
@@ -292,10 +292,10 @@ class Matcher:
 
     async def _match(self, events: Sequence[Stored]) -> None:
         for event in events:
-            told = self._told(event)
-            if told is not None:
+            view = self._decode(event)
+            if view is not None:
                 subject = destination_of(event)
-                met = self._audience.of(told, event)
+                matching = self._audience.of(view, event)
                 # Alerts that name the source have it anyway: among several nodes the answer is a read for each event.
                 if view.alert_type is None and self._audience.including(event.source, NEVER, matching) != matching:
                     matching = self._audience.including(event.source, await self._private_since(event.source), matching)

@@ -205,7 +205,7 @@ class SourceIndex:
         The response may ask for a pause; cutting it off and asking again at once would miss that.
         """
         with trio.move_on_after(RESPONSE_WITHIN):
-            await self._ports.egress.hosts.wait_heard(live.source.id)
+            await self._ports.egress.hosts.wait_idle(live.source.id)
 
     def same_feed(self, source: Source, address: str) -> LiveSource | None:
         """Return the source that already reads a new source's feed in the same way, None without one.

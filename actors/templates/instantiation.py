@@ -200,7 +200,7 @@ class Templates:
         try:
             added: AddedSource = await self._registry.ask(lambda reply: AddSource(new, reply, (mark,)))
         except (DomainError, StorageError, Unanswered, Stopping) as error:
-            return SourceOutcome(wanted, "failed", reason=reason_of(error), full=isinstance(error, LibraryFull))
+            return SourceOutcome(planned, "failed", reason=reason_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source
         pause_note = None if source.enabled else "it is paused: resume it to watch it"
         return SourceOutcome(

@@ -106,7 +106,7 @@ class PushSource:
         counts = frames.statistics()
         await self._pipeline.take(texts, counts.skipped, counts.why, within=within)
         if isinstance(frames, EventStream):
-            self._pipeline.window.move_to(frames.place)
+            self._pipeline.window.move_to(frames.resume_id)
 
     async def _keep_connected(self, child: Child) -> None:
         if self._live.uncertain_frames:
@@ -225,7 +225,7 @@ class PushSource:
             with trio.move_on_at(min(until, self._minute_end)) as waiting:
                 try:
                     texts = await frames.receive()
-                except SessionOver:
+                except SessionEnded:
                     if not self._pipeline.pending:
                         raise
                     break  # the next receive raises it again
@@ -288,7 +288,7 @@ class PushSource:
         if is_proven:
             hot = connection.after_minute(hot, self._minute(trio.current_time()), now)
         fault: Blame | None = failure.blame
-        orderly = is_proven and isinstance(failure, SessionOver) and failure.orderly
+        orderly = is_proven and isinstance(failure, SessionEnded) and failure.orderly
         self._live.count(now, Verdict.UNCHANGED if orderly else Verdict[failure.blame.name])
         if orderly:
             hot, fault = connection.after_close(hot, session, now, self._status), None

@@ -256,7 +256,7 @@ class Registry:
                 return ""
 
     async def _answer(self, message: RegistryMessage, limit: RequestLimit, host: str) -> None:
-        with message.reply.while_wanted() if limit is self.network_limit else nullcontext():
+        with message.reply.while_awaited() if limit is self.network_limit else nullcontext():
             async with limit.slot(host):
                 await self._serve(message)
 

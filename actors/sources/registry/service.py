@@ -332,7 +332,7 @@ class SourceService:
         if not live.source.enabled:
             raise Conflict(f"source {source} is paused: resume it first")
         now = self._table.check_politeness(live)
-        if self._ports.egress.hosts.hurry(host_of(live.source.watch_url), source):
+        if self._ports.egress.hosts.prioritize(host_of(live.source.watch_url), source):
             return now
         self._table.request_check(live)
         return now
