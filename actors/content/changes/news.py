@@ -114,6 +114,8 @@ COUNTER = "a counter, by its words"
 MAY_COUNT = "a figure that may be a counter, until it stays"
 RESTLESS = "this place changes at nearly every check"
 ID = "an id that may change at each check; reported if it stays"
+_PENDING = frozenset({MAY_COUNT, ID, CONTROLS})
+"""Rules of replacements that wait beside a report, unless they are long, like a page's description."""
 PACE = "a date or time that moves with the clock; reported if it stays"
 SEEN = "seen in an earlier check"
 COPY, COPIES = "one more copy of a text that is there", "another copy is still there"
@@ -357,7 +359,7 @@ def as_reported(
 ) -> tuple[WeighedDifference, dict[int, int]]:
     """Return the difference that an event shows, and the replacements that wait: positions before, by position now.
 
-    Figures in doubt wait, like all that may stay: shown, a counter would be in each event; forgotten, a limit in none.
+    Figures in doubt wait, like ids and buttons: shown, a counter would be in each event; forgotten, a limit in none.
     Counters in cells weigh nothing beside a sure change. Alone they count, since a table may be about visitors.
     """
     rows, waiting, counters = list(difference.blocks), dict[int, int](), list[int]()
@@ -369,7 +371,7 @@ def as_reported(
         if one.what == "figures" and rows[new].doubted:
             rows[new] = replace(rows[new], score=0.0, rule=MAY_COUNT, waits=True)
             rows[old] = replace(rows[old], score=0.0, rule=MAY_COUNT)
-        if rows[new].waits and not rows[new].score and not rows[old].score:
+        if rows[new].waits and rows[new].rule in _PENDING and words_in(one.after) < LONG:
             waiting[one.new] = one.old
         elif one.what == "figures" and now.traits[one.new] & CELL and _counts(before.texts[one.old], now, one.new):
             counters += (new, old)

@@ -113,3 +113,13 @@ def test_an_event_shows_no_counter_that_moved_with_it(seeds: range) -> None:
 @pytest.mark.parametrize("seeds", [SEEDS, HELD_OUT], ids=["seen", "held out"])
 def test_a_limit_that_changed_with_something_else_is_reported_at_the_next_check_at_the_latest(seeds: range) -> None:
     assert [trouble for seed in seeds if (trouble := trouble_with_limit(seed))] == []
+
+
+def test_a_button_that_changed_with_a_price_is_reported_at_the_next_check() -> None:
+    def page(price: int, button: str) -> bytes:
+        return html("It is woven on the island, and it is blue.", f"<p>€{price}</p>", f"<button>{button}</button>")
+
+    before, after = page(49, "Add to cart"), page(39, "Sold out")
+    looks = list(_looks((before, after, after, after)))
+    assert [look.kind for look in looks] == ["baseline", "changed", "changed", "unchanged"]
+    assert looks[1].unsettled and "Sold out" in _shown(looks[2])
