@@ -18,8 +18,8 @@ from sanderling.environment import environ
 from tests.rules.source_files import ROOT
 
 PAGES = [ROOT / f"docs/{page}.md" for page in ("receivers", "receiver-programs", "testing-receivers")]
-_BLOCK = re.compile(r"^```(?:python|js|go|sh)\n((?:#|//) ([\w.]+): .*?)^```$", re.M | re.S)
-RUNTIMES = {".py": sys.executable, ".mjs": "node", ".go": "go", ".sh": "sh"}
+_BLOCK = re.compile(r"^```(?:python|js|go|php|sh)\n((?:<\?php )?(?:#|//) ([\w.]+): .*?)^```$", re.M | re.S)
+RUNTIMES = {".py": sys.executable, ".mjs": "node", ".go": "go", ".php": "php", ".sh": "sh"}
 
 
 def programs() -> dict[str, str]:
@@ -46,13 +46,18 @@ def command(path: Path) -> list[str]:
 
 
 @contextmanager
-def running(folder: Path, name: str, **variables: str) -> Iterator[int]:
-    """Run a receiver for the length of the block; yields its port."""
+def running(folder: Path, name: str, modules: Path | None = None, **variables: str) -> Iterator[int]:
+    """Run a receiver for the length of the block; yields its port. modules: packages of JavaScript."""
+    if modules is not None and not (folder / "node_modules").exists():
+        (folder / "node_modules").symlink_to(modules / "node_modules")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     environment = {"PATH": environ()["PATH"], "HOME": str(folder), "PORT": str(port), **variables}
+    environment["PYTHONPATH"] = str(ROOT / "clients/python/src")
     line = command(written(folder, name))
+    if name.endswith(".php"):
+        line[1:1] = ["-S", f"127.0.0.1:{port}"]
     process = subprocess.Popen(line, env=environment, cwd=folder)
     try:
         _wait(process, port)

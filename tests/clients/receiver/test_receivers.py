@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import sqlite3
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
@@ -23,9 +26,10 @@ from tests.clients.receiver.snippets import Wire, programs, running
 
 pytestmark = pytest.mark.real
 
-RECEIVERS = ("receiver.py", "library.py", "receiver.mjs", "receiver.go")
-BOTH = ("receiver.mjs", "receiver.go")
+FIRST = ("receiver.py", "receiver.mjs", "receiver.php", "receiver.go")
+BOTH = ("both.mjs", "both.go")
 """Those that check the event's own signature too."""
+RECEIVERS = FIRST + BOTH
 BODY = a_body()
 
 
@@ -72,11 +76,11 @@ def published() -> Iterator[KeyServer]:
 
 @pytest.fixture(scope="module", params=RECEIVERS)
 def receiver(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, published: KeyServer
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, published: KeyServer, built: Path
 ) -> Iterator[tuple[str, int, Path]]:
     """A running receiver: its name, port and folder."""
     folder = tmp_path_factory.mktemp("receiver")
-    with running(folder, request.param, WEBHOOK_SECRET=SECRET, JWKS=published.url) as port:
+    with running(folder, request.param, built, WEBHOOK_SECRET=SECRET, JWKS=published.url) as port:
         yield request.param, port, folder
 
 
@@ -125,15 +129,41 @@ async def test_the_probe_gives_it_an_a(receiver: tuple[str, int, Path], monkeypa
     assert line(results[-1]).endswith(f"signature is {'' if name in BOTH else 'not '}looked at")
 
 
-def test_a_repeated_delivery_is_stored_once(tmp_path: Path) -> None:
-    with running(tmp_path, "receiver.py", WEBHOOK_SECRET=SECRET) as port:
-        wire = Wire(port)
-        assert [wire.post(headers(), BODY) for _ in range(3)] == [200] * 3
-        assert wire.post(headers(ANOTHER), BODY) == 400
-        wire.close()
-    store = sqlite3.connect(tmp_path / "deliveries.db")
-    assert store.execute("SELECT id, body FROM delivery").fetchall() == [(ID, BODY)]
-    store.close()
+def stored(folder: Path) -> list[bytes]:
+    """Return the deliveries in a receiver's database, or in its folder."""
+    if not (path := folder / "deliveries.db").exists():
+        return [path.read_bytes() for path in (folder / "deliveries").iterdir()]
+    with closing(sqlite3.connect(path)) as store:
+        return [
+            body if isinstance(body, bytes) else body.encode() for (body,) in store.execute("SELECT body FROM delivery")
+        ]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_repeated_delivery_is_stored_once(name: str, tmp_path: Path, built: Path) -> None:
+    for _ in range(2):  # it knows them after a restart too
+        with running(tmp_path, name, built, WEBHOOK_SECRET=SECRET) as port:
+            wire = Wire(port)
+            assert [wire.post(headers(), BODY) for _ in range(3)] == [200] * 3
+            assert wire.post(headers(ANOTHER), BODY) == 400
+            wire.close()
+    assert stored(tmp_path) == [BODY]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_without_a_secret_nothing_gets_in(name: str, tmp_path: Path, built: Path) -> None:
+    at = now() // 1000
+    token = base64.b64encode(hmac.digest(b"", f"{ID}.{at}.".encode() + BODY, "sha256"))
+    forged = {"webhook-id": ID.encode(), "webhook-timestamp": str(at).encode(), "webhook-signature": b"v1," + token}
+    try:
+        with running(tmp_path, name, built) as port:
+            wire = Wire(port)
+            status = wire.post(forged, BODY)
+            wire.close()
+    except AssertionError as error:
+        assert "did not start" in str(error)
+    else:
+        assert status >= 400
 
 
 @pytest.mark.parametrize("name", BOTH)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sanderling_client.calling import Page
     from sanderling_client.client import AsyncClient, Client
+    from sanderling_client.deliveries import receive
     from sanderling_client.problems import (
         AnswerError,
         ProblemError,
@@ -35,10 +36,11 @@ __all__ = [
     "StreamLost",
     "UnknownKey",
     "Unverified",
+    "receive",
     "verify_event",
     "verify_webhook",
 ]
-_MODULES = ("problems", "verify", "received", "calling", "stream", "client")
+_MODULES = ("problems", "verify", "received", "calling", "stream", "client", "deliveries")
 """The modules of these names, in the order of their imports."""
 
 if not TYPE_CHECKING:
