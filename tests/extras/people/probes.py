@@ -21,11 +21,12 @@ from api.app import make_admin_app
 from api.dashboard.screen import Screen
 from api.dashboard.sessions import Sessions
 from api.dashboard.table import SCREENS
+from api.openapi.nouns import operations as described
 from api.route import PUBLIC, SCOPES, Route
 from extras.people import factor as codes
 from storage.records.key import ApiKey
 from storage.records.person import SCOPES_OF, Invitation, Person, Role
-from tests.api.house import BASE_URL, House
+from tests.api.house import BASE_URL, House, make_house, running
 from tests.api.walk import CLOSED, call, may, path_of
 from tests.storage.contract.builders import a_publication
 from tests.support.build import NOW
@@ -36,6 +37,8 @@ OWN = "019db0a4-a060-7000-8000-0000000000d1"
 UNKNOWN = "019db0a4-a060-7000-8000-0000000000ff"
 OWNERS_ONLY = ("/v1/people", "/v1/invitations", "/v1/activity", "/v1/admin", "/people", "/activity", "/keys", "/system")
 """These need `admin`, even if they declare less."""
+GIFTS: dict[str, Role] = {"POST /v1/invitations": "reader", "PATCH /v1/people/{id}": "editor"}
+"""The role that a call gives in the examples."""
 _COUNT = iter(range(1, 10**9))
 
 
@@ -82,8 +85,16 @@ async def keys(house: House) -> dict[str, tuple[str, Sequence[str] | None]]:
     return found
 
 
+def bodies(route: Route) -> list[Any]:
+    """Return the examples of a route's body in the description, and an empty one."""
+    return [*described()[route.label].requests.values(), {}] if route.body else [None]
+
+
 async def operations(house: House, only: str = "/", share: int = 1) -> list[str]:
-    """Call every operation with no key, each role's key and each key of one scope, for an own and an unknown id."""
+    """Call every operation with no key, each role's key and each key of one scope, for an own and an unknown id.
+
+    share: call with every `share`-th key only. The bodies are drawn in turn from the examples.
+    """
     leaks = []
     await house.publish("one")
     await records(house)
@@ -97,16 +108,16 @@ async def operations(house: House, only: str = "/", share: int = 1) -> list[str]
                 if (number + place) % share:
                     continue
                 headers = {"Authorization": f"Bearer {text}"}
-                answers = [await asked(stranger, route, id, headers) for id in (OWN, UNKNOWN)]
+                body = bodies(route)[place % len(bodies(route))]
+                answers = [await asked(stranger, route, id, headers, body) for id in (OWN, UNKNOWN)]
                 leaks += [f"{route.label} by {name}: {says}" for says in judged(route, scopes, answers)]
                 if route.method != "GET":
                     await records(house)
     return leaks
 
 
-async def asked(client: httpx.AsyncClient, route: Route, id: str, headers: dict[str, str]) -> httpx.Response:
+async def asked(client: httpx.AsyncClient, route: Route, id: str, headers: dict[str, str], body: Any) -> httpx.Response:
     method = "HEAD" if route.media == "text/event-stream" else route.method
-    body = {} if route.body else None
     return await client.request(method, path_of(route, id), json=body, headers=headers)
 
 
@@ -118,7 +129,31 @@ def judged(route: Route, scopes: Sequence[str] | None, answers: Sequence[httpx.R
     if not allowed:
         says = {re.sub(r"[0-9a-f-]{36}|[0-9a-f]{16}", "", answer.text) for answer in answers}
         return [] if statuses == [403, 403] and len(says) == 1 else [f"gets {statuses}, and may not"]
+    if route.label in GIFTS and not set(SCOPES_OF[GIFTS[route.label]]) <= set(scopes):
+        return []  # whether the body gives a role decides
     return [f"gets {statuses}, and may"] if {401, 403} & set(statuses) or max(statuses) >= 500 else []
+
+
+async def trusted_header(_house: House, only: str = "/") -> list[str]:
+    """Name an owner in the header of a proxy that is not trusted, and a reader in one that is."""
+    given: dict[str, Any] = {"auth_header": "Remote-User", "auth_roles": ("admins=owner", "guests=reader")}
+    shown = [one for one in SCREENS if one.access == "session" and one.method == "GET" and one.path.startswith(only)]
+    leaks = []
+    for trusted, group in (("10.0.0.1/32", "admins"), ("127.0.0.0/8", "guests")):
+        async with running(make_house(trusted_proxies=(trusted,), **given)) as house:
+            headers = {"Remote-User": "mallory", "Remote-Groups": group}
+            async with house.stranger(**headers) as client:
+                await client.get("/sign-in/proxy", headers=headers)
+                for screen in shown:
+                    await trio.sleep(60)
+                    status = (await visit(client, screen, UNKNOWN, "")).status_code
+                    allowed = group == "guests" and not screen.path.startswith(OWNERS_ONLY)
+                    if not allowed and status not in (303, 401, 403):
+                        leaks.append(f"{screen.label} answers {status} to {group} of {trusted}")
+            people = await house.storage.accounts.all()
+            if [one.role for one in people] != (["reader"] if group == "guests" else []):
+                leaks.append(f"{group} of {trusted} made {people}")
+    return leaks
 
 
 @asynccontextmanager

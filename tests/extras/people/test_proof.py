@@ -18,6 +18,7 @@ import api.route
 import extras.people.entry
 import extras.people.factor
 import extras.people.operations
+import extras.people.proxy
 import extras.people.recording
 import storage.sql.stores.accounts
 import storage.sql.stores.keys
@@ -38,12 +39,17 @@ PROBES: dict[str, Probe] = {
     "second factor": probes.second_factor,
     "activity": probes.activity,
     "the last owner": probes.owners,
+    "the header of a proxy": probes.trusted_header,
 }
 
 
 @pytest.mark.parametrize("name", PROBES)
 async def test_nothing_leaks(house: House, name: str) -> None:
     assert list(await PROBES[name](house)) == []
+
+
+async def test_no_operation_leaks_to_any_key(house: House) -> None:
+    assert await probes.operations(house) == []
 
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -180,6 +186,16 @@ def changes_by_keys_are_not_recorded(patch: pytest.MonkeyPatch) -> None:
 @plant(probes.owners)
 def the_last_owner_goes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(storage.sql.stores.accounts, "_is_last", lambda *given: False)
+
+
+@plant(probes.trusted_header, only="/people")
+def any_client_names_a_person(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(extras.people.proxy, "is_trusted", lambda *given: True)
+
+
+@plant(probes.trusted_header, only="/people")
+def any_group_makes_an_owner(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(extras.people.proxy, "role_of", lambda *given: "owner")
 
 
 @pytest.mark.parametrize(("leak", "probe"), [pytest.param(leak, probe, id=name) for name, leak, probe in PLANTS])
