@@ -6,7 +6,7 @@ differ is refused. Subscriptions need an earlier version.
 
 from __future__ import annotations
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -40,7 +40,8 @@ def is_stateless(message: Message, values: Values) -> bool:
 
 
 def _meta(message: Message) -> Mapping[str, Any]:
-    found = message.get("params", {}).get("_meta")
+    params = message.get("params")
+    found = params.get("_meta") if isinstance(params, dict) else None
     return found if isinstance(found, dict) else {}
 
 
@@ -51,10 +52,7 @@ def _wrong(message: Message, values: Values) -> _Wrong | None:
     asked = meta[_PROTOCOL]
     if not isinstance(asked, str):
         return _Wrong(BAD_PARAMS, f"{_PROTOCOL} must be a text.")
-    expected = {"MCP-Protocol-Version": asked, "Mcp-Method": method}
-    if method in _NAMED:
-        expected["Mcp-Name"] = str(message.get("params", {}).get(_NAMED[method]))
-    for name, value in expected.items():
+    for name, value in repeated(message).items():
         if [_decoded(one) for one in values(name)] != [value]:
             return _Wrong(MISMATCH, f"The header {name} must say what the body says.")
     if asked != VERSION:
@@ -62,6 +60,21 @@ def _wrong(message: Message, values: Values) -> _Wrong | None:
     if method not in _METHODS:
         return _Wrong(NO_METHOD, f"There is no method {method[:80]}.")
     return None
+
+
+def repeated(message: Message) -> Mapping[str, str]:
+    """Return the headers that repeat a message; none for one of an earlier version."""
+    version, method = _meta(message).get(_PROTOCOL), str(message.get("method"))
+    if not isinstance(version, str):
+        return {}
+    found = {"MCP-Protocol-Version": version, "Mcp-Method": method}
+    return found | ({"Mcp-Name": str(message["params"].get(_NAMED[method]))} if method in _NAMED else {})
+
+
+def encoded(value: str) -> str:
+    """Return a text for a header, in base64 if it needs that."""
+    plain = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
+    return value if plain else f"=?base64?{b64encode(value.encode()).decode()}?="
 
 
 def _decoded(value: str) -> str | None:

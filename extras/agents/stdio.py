@@ -2,7 +2,8 @@
 Notifications of subscribed resources, from the session's stream, are written between them.
 
 The service loses its sessions on restart. The bridge then silently begins a new one with the same subscriptions, and
-resumes the log at its cursor.
+resumes the log at its cursor. From version 2026-07-28 on there are no sessions: each message goes by itself, with the
+headers that repeat it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 import trio
 from httpx_sse import ServerSentEvent
 
+from extras.agents.stateless import encoded, repeated
 from sanderling.client.api import Client, Cursor, ServiceRefused
 from sanderling.exits import CommandFailed
 
@@ -26,6 +28,7 @@ MOST = 1 << 20
 """Maximum bytes of a message."""
 AGAIN = 5.0
 """Seconds before reopening a stream that the service refused."""
+_META: Final = b"io.modelcontextprotocol/protocolVersion"
 _PARSE, _FAULT = -32700, -32603
 _READ = 64 << 10
 _HEADERS: Final = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -48,16 +51,20 @@ class Bridge:
 
     async def answer(self, line: bytes) -> bytes:
         """Return the service's response to a line, b"" for notifications. A refusal becomes a JSON-RPC error."""
+        said = repeated(_read(line) or {}) if _META in line else {}
         try:
-            answered, headers = await self._ask(line)
+            answered, headers = await self._ask(line, {name: encoded(value) for name, value in said.items()})
         except CommandFailed as error:
+            if said and isinstance(error, ServiceRefused) and b'"jsonrpc"' in error.body:
+                return error.body.rstrip()
             return _failed(line, error.message)
         if _is_remembered(line) and (message := _read(line)) is not None:
             self._remember(message, line, answered, headers.get(_SESSION, ""))
         return answered
 
-    async def _ask(self, line: bytes) -> tuple[bytes, Any]:
-        answered = await self._client.ask("POST", "/mcp", content=line, headers=_HEADERS | self._session)
+    async def _ask(self, line: bytes, repeated: dict[str, str] | None = None) -> tuple[bytes, Any]:
+        headers = _HEADERS | (repeated or self._session)
+        answered = await self._client.ask("POST", "/mcp", content=line, headers=headers)
         return answered.content.rstrip(), answered.headers
 
     def _remember(self, message: dict[str, Any], line: bytes, answered: bytes, session: str) -> None:

@@ -305,11 +305,13 @@ def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
 
 
 class ServiceRefused(CommandFailed):
-    """The service answered with this error status. after: seconds until a new try may succeed, if it named them."""
+    """The service answered with this error status and body. after: seconds until a new try may succeed, if it named
+    them.
+    """
 
-    def __init__(self, message: str, status: int, after: int = 0) -> None:
+    def __init__(self, message: str, status: int, after: int = 0, body: bytes = b"") -> None:
         super().__init__(message, Exit.TRY_AGAIN if status in AGAIN else Exit.FAILED)
-        self.status, self.after = status, after
+        self.status, self.after, self.body = status, after, body
 
 
 def refused(answer: httpx.Response, called: str) -> ServiceRefused:
@@ -325,7 +327,7 @@ def refused(answer: httpx.Response, called: str) -> ServiceRefused:
     advice = _advice(slug, words, answer)
     after = answer.headers.get("Retry-After", "")
     said = " ".join(part for part in (plain(words), advice) if part)
-    return ServiceRefused(said, status, int(after) if after.isdecimal() else 0)
+    return ServiceRefused(said, status, int(after) if after.isdecimal() else 0, answer.content)
 
 
 def _faults(problem: Mapping[str, Any]) -> str:

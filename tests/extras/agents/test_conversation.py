@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from sanderling.environment import environ
 from tests.api.browser.origin import Answer, an_origin
 from tests.api.browser.service import a_service
+from tests.rules.source_files import ROOT
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
@@ -68,3 +70,27 @@ def test_watch_it_and_tell_me_below_300_in_my_chat(sdk: Any, tmp_path: Path) -> 
         origin.page("/kettle", "Copper kettle", [KETTLE[0], "Price: £289.00"])
         service.look(source["id"])
         wait_until(lambda: any(path == "/slack" and "£289.00".encode() in body for path, body in origin.taken))
+
+
+@pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
+def test_the_command_speaks_the_sdks_version(sdk: Any, tmp_path: Path, mode: str, version: str) -> None:
+    import anyio
+    from mcp.client.client import Client
+
+    with a_service(tmp_path / "data") as service:
+        command = sdk.StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "sanderling", "mcp", "--url", service.url],
+            env={"SANDERLING_KEY": service.key, "PATH": environ()["PATH"]},
+            cwd=ROOT,
+        )
+
+        async def talk() -> None:
+            async with Client(command, mode=mode) as client:
+                assert client.protocol_version == version
+                assert "changes_since" in {tool.name for tool in (await client.list_tools()).tools}
+                assert not (await client.call_tool("sources", {})).is_error
+                refused = await client.call_tool("create_alert", {"query": "prise<300"})
+                assert refused.is_error and "condition" in refused.content[0].text
+
+        anyio.run(talk, backend="trio")

@@ -11,8 +11,10 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extras.agents.stateless import VERSION
 from extras.agents.stdio import AGAIN, AT_ONCE, MOST, Bridge, serve
 from sanderling.client.api import Client
+from tests.api.house import House
 
 
 def service(answer: Any) -> Bridge:
@@ -98,6 +100,30 @@ def test_any_line_is_answered_or_ignored(line: bytes) -> None:
         assert not answered or json.loads(answered)["jsonrpc"] == "2.0"
 
     trio.run(run)
+
+
+async def test_a_message_without_a_session_goes_with_the_headers_that_repeat_it(house: House) -> None:
+    client = await house.client("stream:read")
+    async with client:
+        bridge = service(lambda request: forwarded(client, request))
+        meta = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
+        calls = [("server/discover", {}), ("tools/call", {"name": "sources", "arguments": {}})]
+        calls += [("tools/call", {"name": "källor", "arguments": {}}), ("prompts/list", {})]
+        lines = [
+            json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": {"_meta": meta, **params}}).encode()
+            for id, (method, params) in enumerate(calls)
+        ]
+        found = [json.loads(await bridge.answer(line)) for line in lines]
+    assert [one["id"] for one in found] == [0, 1, 2, 3]
+    assert VERSION in found[0]["result"]["supportedVersions"]
+    assert found[1]["result"]["resultType"] == "complete"
+    assert [one["error"]["code"] for one in found[2:]] == [-32602, -32601]
+
+
+async def forwarded(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+    headers = {name: value for name, value in request.headers.items() if name not in ("host", "authorization")}
+    answer = await client.request(request.method, request.url.path, content=request.content, headers=headers)
+    return httpx.Response(answer.status_code, content=answer.content)
 
 
 class Restarted:
