@@ -6,7 +6,6 @@ without passing their layers again, for a third of the cost and half of the memo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from api.nouns.service import PROBES
 from api.problems import INTERNAL, MEDIA, FieldError, Refusal
 from api.refusals import refusal_of
 from api.route import Answer
+from api.server.http1 import Fault, Whole
 from api.server.live import GONE, LiveStream
 from api.server.wire import Wire
 from api.streams.export import Export, Revoked, pour
@@ -33,19 +33,18 @@ from storage.records.secrecy import without_secrets
 LONGEST_SHOWN = 500
 """Letters of a stream's request that are stored for display."""
 Message = dict[str, Any]
-Headers = Sequence[tuple[bytes, bytes]]
 _SLUGS = {408: "request-timeout", 414: "target-too-long", 431: "headers-too-large", 503: "unavailable"}
 
 
 class Exchange:
-    """Routes one request to its application. writer: makes the writer of a body after its head."""
+    """Routes the requests of a connection to their applications."""
 
-    __slots__ = ("_api", "_line", "_writer")
+    __slots__ = ("_api", "_line")
 
-    def __init__(self, api: Api, line: Wire, writer: Callable[[Message], Writer]) -> None:
-        self._api, self._line, self._writer = api, line, writer
+    def __init__(self, api: Api, line: Wire) -> None:
+        self._api, self._line = api, line
 
-    async def answer(self, scope: Message, receive: Any, send: Any) -> None:
+    async def answer(self, scope: Message, receive: Any, send: Any, *_: Any) -> None:
         """Answer through Quart, or at a bin without it. If that opens a stream, feed it.
 
         Never raises into the tree.
@@ -100,7 +99,7 @@ class Exchange:
         asked = without_secrets(f"{scope['path']}?{query}" if query else str(scope["path"]))[:LONGEST_SHOWN]
         await send(head)
         head["headers"] = scope["headers"] = []  # free them: a stream may run for weeks
-        writer, whole = self._writer(scope), False
+        writer, whole = _WireWriter(self._line, chunked=scope["http_version"] == "1.1"), False
         try:
             if isinstance(source, Export):
                 whole = await self._pour(key, source, writer)
@@ -140,11 +139,34 @@ class Exchange:
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
+class _WireWriter:
+    """Writes HTTP/1 straight to the wire, in chunks if the client supports them."""
+
+    __slots__ = ("_chunked", "_wire", "spoke")
+
+    def __init__(self, wire: Wire, *, chunked: bool) -> None:
+        self._wire, self._chunked = wire, chunked
+        self.spoke = trio.current_time()
+
+    def send_nowait(self, data: bytes) -> bytes:
+        if not data:
+            return b""
+        self.spoke = trio.current_time()
+        return bytes(self._wire.send_nowait(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data))
+
+    async def send(self, rest: bytes) -> None:
+        await self._wire.send_all(rest)
+        self.spoke = trio.current_time()
+
+    async def finish(self) -> None:
+        await self._wire.send_all(b"0\r\n\r\n" if self._chunked else b"")
+
+
 _ROUTED = frozenset(b"authorization content-length origin transfer-encoding x-api-key x-request-id".split())
 """Headers that change the answer to a probe, or say that it has a body."""
 
 
-def probed(api: Api, request: h11.Request) -> tuple[int, Headers, bytes] | None:
+def probed(api: Api, request: h11.Request) -> Whole | None:
     """Return the answer to a plain probe, as the framework would give it; None for other requests."""
     path = request.target.decode("latin-1")
     if path not in PROBES or request.method != b"GET" or api.alone or any(n in _ROUTED for n, _ in request.headers):
@@ -159,8 +181,11 @@ def probed(api: Api, request: h11.Request) -> tuple[int, Headers, bytes] | None:
     return answer.status, [(name.lower().encode(), value.encode()) for name, value in named.items()], answer.encoded()
 
 
-def refused(api: Api, status: int, where: str, rule: str) -> tuple[int, Headers, bytes]:
-    """Log an invalid request and return its answer: status, headers, body."""
+def refused(api: Api, status: int, fault: Fault | None) -> Whole:
+    """Log an invalid request, which broke one of our rules or h11's, and return its answer."""
+    where, rule = (
+        (fault.where, fault.rule) if fault else ("head", "The request is not HTTP/1.1 as RFC 9112 defines it.")
+    )
     refusal = Refusal(_SLUGS.get(status, "invalid-request"), rule, [FieldError(where, rule)])
     request_id = api.new_request_id()
     api.context.world.log("http.refused", level="debug", request_id=request_id, status=refusal.status, rule=rule)

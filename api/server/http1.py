@@ -9,7 +9,7 @@ header and answer the request without it (RFC 9110, section 7.8); this disables 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -35,6 +35,10 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
 _CHUNK_LINE = 10
 _CHUNK_BEGUN = re.compile(rb"[0-9A-Fa-f]{0,8}|[0-9A-Fa-f]{1,8}\r")
 _UPGRADE = re.compile(rb"\n(upgrade|http2-settings):", re.IGNORECASE)
+
+
+Whole = tuple[int, Sequence[tuple[bytes, bytes]], bytes]
+"""A whole answer: status, headers, body."""
 
 
 class Fault(h11.RemoteProtocolError):
@@ -212,38 +216,25 @@ class StrictConnection(h11.Connection):
 class Http1(H11Protocol):
     """Hypercorn's HTTP/1.1 on a StrictConnection, without WebSockets and h2c.
 
-    refuse: answers an invalid request, given this protocol and a status. at_once: returns the status, headers and body
-    of a request without a body that needs no task and no application; None for others.
+    how: returns the answer to an invalid request, given a status and the broken rule; and that to a request without a
+    body that needs no task and no application, None for others.
     """
 
     def __init__(
-        self, like: H11Protocol, refuse: Callable[[Http1, int], Awaitable[None]], at_once: Callable[[h11.Request], Any]
+        self, *of: Any, how: tuple[Callable[[int, Fault | None], Whole], Callable[[Any], Whole | None]]
     ) -> None:
-        super().__init__(
-            like.app,
-            like.config,
-            like.context,
-            like.task_group,
-            like.connection_state,
-            like.ssl,
-            like.client,
-            like.server,
-            like.send,
-        )
+        super().__init__(*of)
         self.strict = StrictConnection(h11.SERVER, max_incomplete_event_size=LINE_LIMIT + HEAD_LIMIT)
         self.connection = self.strict
-        self._refuse, self._at_once = refuse, at_once
+        self._refusal, self._at_once = how
         self._refused = False
         self._head = b""
         """An answer's head that waits for the body."""
 
-    async def refuse(self, status: int) -> None:
-        """Answer with a problem of this status, then close."""
-        await self._refuse(self, status)
-
-    async def answer(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
-        """Send an answer to an invalid request. It closes the connection."""
+    async def refuse(self, status_code: int) -> None:
+        """Answer with a problem of this status, then close the connection."""
         with suppress(h11.LocalProtocolError):  # an answer has begun already
+            status, headers, body = self._refusal(status_code, self.strict.fault)
             piece = self._whole(status, [*headers, (b"connection", b"close")], body)
             self._refused = True
             await self.send(piece)
@@ -286,8 +277,7 @@ class Http1(H11Protocol):
             if piece:
                 await self.send(RawData(data=piece))
 
-    async def _send_error_response(self, status_code: int) -> None:
-        await self.refuse(status_code)
+    _send_error_response = refuse
 
     async def _check_protocol(self, event: h11.Request) -> None:
         """Never switch: no h2c, neither by upgrade nor by prior knowledge."""

@@ -149,7 +149,7 @@ class ServerConnections:
                 tell_renewal(world.log, renewal)
 
     async def cut_when_cancelled(self) -> None:
-        """When cancelled, abort every send: Hypercorn shields them, and a stop would wait for each."""
+        """When cancelled, abort every send: they are shielded, and a stop would wait for each."""
         try:
             await trio.sleep_forever()
         finally:
@@ -169,7 +169,7 @@ class ServerConnections:
                 self._park.add(wire.stream)
             else:
                 self._release(wire)
-                await trio.aclose_forcefully(wire)
+                await wire.cut()
 
     def _release(self, wire: Wire) -> None:
         self._places.free(self._wires.pop(wire))
@@ -211,7 +211,6 @@ def _hypercorn_config() -> Config:
     config = Config()
     config.accesslog = None
     config.errorlog = None
-    config.ssl_handshake_timeout = HEAD_TIMEOUT
     config.include_date_header = False  # it reads the real clock
     config.include_server_header = False
     return config

@@ -1,8 +1,4 @@
-"""The byte stream of one connection, as handed to Hypercorn.
-
-Hypercorn shields its sends without a deadline, so one client that stops reading would block every stop. A `Wire` puts a
-deadline on each send and notices when its peer has gone.
-"""
+"""The byte stream of one connection: each send has a deadline, and the end of the peer is noticed."""
 
 from __future__ import annotations
 
@@ -22,9 +18,7 @@ SEALED = 64 << 10
 
 
 class _NoSocket:
-    """The part of a socket that Hypercorn needs, for memory streams."""
-
-    family = socket.AF_INET
+    """The ends of memory streams."""
 
     def getpeername(self) -> tuple[str, int]:
         return ("127.0.0.1", 0)
@@ -32,7 +26,7 @@ class _NoSocket:
     getsockname = getpeername
 
 
-class Wire(trio.abc.Stream):
+class Wire:
     """A connection's byte stream with a deadline on every send. eof: the peer has gone or was cut off."""
 
     def __init__(self, inner: trio.abc.Stream, patience: float) -> None:
@@ -47,8 +41,8 @@ class Wire(trio.abc.Stream):
         self.stream: KeepaliveState | None = None
         """The stream that continues when the connection's tasks end."""
 
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send everything. Cut the connection after the deadline, or if cancelled half way.
+    async def send_all(self, data: bytes | bytearray | memoryview, *, uncancelled: bool = False) -> None:
+        """Send everything. Cut the connection after the deadline, or if cancelled half way, unless uncancelled.
 
         Raises trio.BrokenResourceError if either end cuts it.
         """
@@ -58,7 +52,7 @@ class Wire(trio.abc.Stream):
             return
         done = False
         try:
-            with trio.CancelScope(deadline=trio.current_time() + self._patience) as self._sending:
+            with trio.CancelScope(deadline=trio.current_time() + self._patience, shield=uncancelled) as self._sending:
                 await self._send_rest(data)
                 done = True
         finally:
@@ -92,9 +86,6 @@ class Wire(trio.abc.Stream):
         if self._descriptor is not None and not self.eof:
             with suppress(OSError):
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, size)
-
-    async def wait_send_all_might_not_block(self) -> None:
-        await self._inner.wait_send_all_might_not_block()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         try:
@@ -148,21 +139,25 @@ class Wire(trio.abc.Stream):
             self.on_eof()
 
 
+def end_of(name: Callable[[], Any]) -> tuple[str, int] | None:
+    """Return the address and port of a socket's end; None for a Unix socket or a peer that has gone."""
+    try:
+        found = name()
+    except OSError:
+        return None
+    return found[:2] if isinstance(found, tuple) else None
+
+
 def peer_of(stream: trio.abc.Stream) -> str:
     """Return the peer's address: ours in memory, "" for a Unix socket or a peer that has gone."""
-    try:
-        name: tuple[str, int] | str = getattr(stream, "socket", _NoSocket()).getpeername()
-    except OSError:
-        return ""
-    return name[0] if isinstance(name, tuple) else ""
+    return (end_of(getattr(stream, "socket", _NoSocket()).getpeername) or ("", 0))[0]
 
 
 class SecureWire(Wire):
-    """A TLS wire, with the attributes that Hypercorn expects."""
+    """A TLS wire."""
 
     def __init__(self, inner: trio.SSLStream[trio.abc.Stream], patience: float) -> None:
         super().__init__(inner, patience)
-        self.transport_stream = self  # Hypercorn takes the socket from here
         self._secure = inner
 
     async def _send_rest(self, data: bytes | bytearray | memoryview) -> None:
@@ -172,10 +167,6 @@ class SecureWire(Wire):
     async def do_handshake(self) -> None:
         """Do the handshake. Raises trio.BrokenResourceError."""
         await self._secure.do_handshake()
-
-    def selected_alpn_protocol(self) -> str | None:
-        agreed: str | None = self._secure.selected_alpn_protocol()
-        return agreed
 
 
 def wire_of(stream: trio.abc.Stream, patience: float) -> Wire:

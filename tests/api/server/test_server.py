@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
-import socket
 
 import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair
 
 from api.server import connection, server
+from api.server.exchange import Exchange
 from api.server.server import front
 from api.server.wire import Wire
 from tests.api.house import House, make_house, running
@@ -127,10 +127,10 @@ async def test_a_short_answer_goes_out_in_one_piece(autojump_clock: object) -> N
 
 async def test_a_connection_that_is_reset_before_its_request_is_no_fault(autojump_clock: object) -> None:
     class Reset:
-        family = socket.AF_INET
-
         def getpeername(self) -> None:
             raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+        getsockname = getpeername
 
     def pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
         ours, theirs = memory_stream_pair()
@@ -341,7 +341,7 @@ async def test_a_probe_is_answered_before_routing_as_it_would_be_behind_it(
         house.readiness["recorder"] = trouble
         ask = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
         routed = await read_all(await house.raw(f"{ask}X-Request-Id: routed\r\n\r\n".encode()))
-        monkeypatch.setattr(connection, "Exchange", None)  # no other request would get an answer
+        monkeypatch.setattr(Exchange, "answer", None)  # no other request would get an answer
         at_once = await read_all(await house.raw(f"{ask}\r\n".encode()))
     assert b"routed" in routed
     assert fields_of(at_once) == fields_of(routed)
