@@ -41,7 +41,7 @@ def hang_ups() -> Iterator[None]:
     """Within the block, cut off requests that ask for it, as a client that disconnects does."""
     right = Exchange.answer
 
-    async def answer(self: Exchange, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def answer(self: Exchange, scope: dict[str, Any], receive: Any, send: Any, *_: Any) -> None:
         most = _most(scope["headers"])
         if not most:
             return await right(self, scope, receive, send)
