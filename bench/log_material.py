@@ -72,11 +72,11 @@ def an_event(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> Event:
 def signed(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
     event = an_event(seq, event_id, source, draft)
     signature = base64.urlsafe_b64encode(KEY.sign(canonical(event)).signature).decode().rstrip("=")
-    return canonical(msgspec.structs.replace(event, signature=signature))
+    return msgspec.json.encode(msgspec.structs.replace(event, signature=signature))
 
 
 def unsigned(seq: Seq, event_id: str, source: SourceId, draft: Draft) -> bytes:
-    return canonical(an_event(seq, event_id, source, draft))
+    return msgspec.json.encode(an_event(seq, event_id, source, draft))
 
 
 class Mint:

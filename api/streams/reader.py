@@ -89,6 +89,8 @@ class EventFilter:
 
         A worker reads the text, so pass at most a `portion`. Raises Overloaded.
         """
+        if self.everything:
+            return [event.kind != Kind.HEARTBEAT for event in events]
         if not self.reads_text:
             return [self._admits_kind(event) for event in events]
         return await self.texts.found([(event, self._asks(event)) for event in events])

@@ -7,7 +7,6 @@ readers split lines there. For JSON parsers and the signature, the event is the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -19,8 +18,8 @@ from storage.append import Recent
 Form = Literal["sse", "ndjson"]
 MEDIA: dict[Form, str] = {"sse": "text/event-stream; charset=utf-8", "ndjson": "application/x-ndjson"}
 RETRY = b"retry: 3000\n\n"
-_HEAD = re.compile(rb'\{"\$schema":"[^"\\]*","id":"([^"\\]*)","source_id":"[^"\\]*","source_type":"([^"\\]*)"')
-"""The first fields of an event that this version wrote: see `Event`."""
+_FIRST = [b"$schema", b"id", b"source_id", b"source_type"]
+"""The first fields of an event that this version wrote (see `Event`). Their values need no escapes."""
 _SPLITTERS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
@@ -71,14 +70,16 @@ def frames(bodies: Iterable[bytes], form: Form) -> bytes:
 def _framed(body: bytes) -> bytes:
     """Return an event's frame with its stored body.
 
-    Decoding costs three times as much as matching the first fields. Match only those: later fields may contain
+    Decoding costs three times as much as splitting off the first fields. Read only those: later fields may contain
     anything, even another `id`.
     """
-    found = _HEAD.match(body)
-    if found is None:  # written by an older version
+    words = body.split(b'"', 16)
+    if words[1:14:4] == _FIRST:
+        kind, id = words[15], words[7]
+    else:  # written by an older version
         head = head_of(body)
-        return b"event: %b\ndata: %b\nid: %b\n\n" % (head.source_type.encode(), body, head.id.encode())
-    return b"event: %b\ndata: %b\nid: %b\n\n" % (found[2], body, found[1])
+        kind, id = head.source_type.encode(), head.id.encode()
+    return b"".join((b"event: ", kind, b"\ndata: ", body, b"\nid: ", id, b"\n\n"))
 
 
 def frame_of(recent: Recent, form: Form) -> bytes:
