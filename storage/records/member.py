@@ -13,12 +13,6 @@ from msgspec import Struct
 
 from storage.records.identity import START, Millis, Seq
 
-LEASE: Final = 5.0
-"""Seconds that one beat keeps a member inside."""
-BREAK: Final = LEASE / 2
-"""A member with a longer pause between two beats, in seconds, counts as newly back."""
-KEPT: Final = 600.0
-"""Seconds that a departed member stays in the view, so that others see how it left."""
 ALL, WEB = "all", "web"
 """Roles: a node that does everything, and one that only answers requests and streams."""
 LEFT: Final = float("-inf")
@@ -48,7 +42,7 @@ class Says(Struct, frozen=True, omit_defaults=True):
 
 
 class Member(Struct, frozen=True):
-    """One start of one process. since: its beats have had no BREAK since then. until: end of its lease, or LEFT.
+    """One start of one process. since: its beats have had no break since then. until: end of its lease, or LEFT.
 
     id: never reused. shown: the newest position that its readers have seen. timeline: PostgreSQL's (8 hex digits), at
     the last beat.
@@ -83,14 +77,6 @@ class Failover(NamedTuple):
         return self.shown > self.ends
 
 
-class Change(NamedTuple):
-    """A change of the view, by id: members that enter, members that leave, and rows to delete."""
-
-    comes: tuple[str, ...] = ()
-    goes: tuple[str, ...] = ()
-    drops: tuple[str, ...] = ()
-
-
 class View(Struct, frozen=True):
     """All members at one moment, ordered by id. number: rises with each change of the members inside.
 
@@ -110,27 +96,6 @@ class View(Struct, frozen=True):
 
     def member(self, id: str) -> Member | None:
         return next((member for member in self.members if member.id == id), None)
-
-    def due(self, me: str, lease: float = LEASE) -> Change | None:
-        """Return the change that member `me` should make, None for none.
-
-        Members with a current lease enter; members that left go. A late member goes only if `me` has sent beats
-        for a whole lease without a break: after a database outage all leases have expired, and the first member to
-        return must not remove the others.
-        """
-        mine = self.member(me)
-        may_put_out = mine is not None and mine.until > self.at and mine.since <= self.at - lease
-        comes = tuple(each.id for each in self.members if not each.inside and each.until > self.at)
-        goes = tuple(
-            each.id for each in self.members if each.inside and (each.left or (may_put_out and each.until < self.at))
-        )
-        if not comes and not goes:
-            return None
-        return Change(comes, goes, tuple(each.id for each in self.members if self._forgotten(each)))
-
-    def _forgotten(self, member: Member) -> bool:
-        gone_at = member.since if member.left else member.until
-        return not member.inside and gone_at < self.at - KEPT
 
 
 @dataclass(slots=True)

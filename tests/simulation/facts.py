@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from storage.records.member import LEASE
+from extras.cluster.members.view_change import LEASE
 from tests.simulation.afterwards import Afterwards
 from tests.simulation.auditor import Audited
 from tests.simulation.clients import AddedSource, Condition, Connection, MadeAlert, Taken

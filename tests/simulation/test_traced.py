@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 import trio._core._run as trio_run
 
-from storage.records.member import LEASE
+from extras.cluster.members.view_change import LEASE
 from tests.simulation.drawing.letters import draw_letters
 from tests.simulation.drawing.worlds import draw, draw_nodes
 from tests.simulation.facts import Facts, LifeSpan

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 
 from extras.cluster.members.other_nodes import Sharing
 from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.view_change import BREAK, LEASE, due
 from storage.append import Lease
 from storage.errors import Fenced, Unavailable
 from storage.ownership import Members
 from storage.records.identity import Seq
-from storage.records.member import BREAK, LEASE, LEFT, Member, Says, View
+from storage.records.member import LEFT, Member, Says, View
 from storage.sql.transaction import Transaction
 from tests.support.in_loop import Disk, InLoopStorage, vault
 
@@ -140,7 +141,7 @@ class LoopMembers(Members):
         return View(self._disk.view_number, trio.current_time(), members, self._disk.drained)
 
     def _change(self) -> None:
-        change, rows = self._view().due(self.me), self._disk.members
+        change, rows = due(self._view(), self.me), self._disk.members
         if change is not None:
             for ids, inside in ((change.comes, True), (change.goes, False)):
                 rows.update({id: replace(rows[id], inside=inside) for id in ids})

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from actors.sources.schedule.pause import PauseSwitch
 from actors.world import World
 from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.view_change import LEASE
 from storage.errors import STANDSTILL
 from storage.ownership import Members
 from storage.records.identity import millis_of, rfc3339
-from storage.records.member import LEASE, Failover, Says
+from storage.records.member import Failover, Says
 from supervision import Child
 
 EVERY = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from storage.records.member import LEASE
+from extras.cluster.members.view_change import LEASE
 from tests.simulation.program import NodeTrouble, NodeTroubleKind
 
 _KINDS: tuple[NodeTroubleKind, ...] = ("kill", "leave", "freeze", "stuck", "stuck", "cut", "outage")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 from actors.signatures.coverage import MOST_BYTES
+from extras.cluster.members.view_change import LEASE
 from sanderling_client.verify import check_event
 from storage.records.coverage import UNSEEN, UNSTORED
-from storage.records.member import LEASE
 from tests.simulation.auditor import Audited
 from tests.simulation.facts import Facts, LifeSpan
 from tests.simulation.oracle.politeness import SWEPT

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from storage.records.member import LEASE
+from extras.cluster.members.view_change import LEASE
 from tests.simulation.facts import Facts, ViewChange
 from tests.simulation.program import UNWATCHED, machine_of
 

@@ -12,13 +12,15 @@ from msgspec.structs import replace
 
 from extras.cluster.members.membership import Membership
 from extras.cluster.members.ownership import SharedOwnership
+from extras.cluster.members.view_change import LEASE, due
 from storage.records.event import Stored
 from storage.records.identity import Seq
-from storage.records.member import LEASE, LEFT, View
+from storage.records.member import LEFT, View
 from storage.sql.stores.keys import Keys
 from storage.sql.stores.outbox import Outbox
 from storage.tail import Follower
 from tests.simulation.planted.meddled import harvests_of_any_version
+from tests.support import in_loop_nodes
 from tests.support.in_loop_nodes import InLoopNode, LoopMembers
 
 
@@ -68,13 +70,12 @@ def leaving_nodes_beat_on() -> AbstractContextManager[Any]:
 
 def the_first_one_back_puts_out_the_rest() -> AbstractContextManager[Any]:
     """After an outage of the database all leases are over, and the first node to return puts out all others."""
-    right = View.due
 
-    def wrong(self: View, me: str, lease: float = LEASE) -> Any:
-        eager = [replace(each, since=self.at - lease) if each.id == me else each for each in self.members]
-        return right(replace(self, members=tuple(eager)), me, lease)
+    def wrong(view: View, me: str, lease: float = LEASE) -> Any:
+        eager = [replace(each, since=view.at - lease) if each.id == me else each for each in view.members]
+        return due(replace(view, members=tuple(eager)), me, lease)
 
-    return patch.object(View, "due", wrong)
+    return patch.object(in_loop_nodes, "due", wrong)
 
 
 def leases_by_their_own_clocks() -> AbstractContextManager[Any]:

@@ -11,12 +11,13 @@ from typing import Any
 
 import msgspec
 
+from extras.cluster.members.view_change import BREAK, LEASE, due
 from extras.cluster.postgres.engine.connection import PostgresConnection
 from extras.cluster.postgres.engine.readers import LinePool
 from extras.cluster.postgres.server import SharedClock
 from storage.ownership import Members
 from storage.records.identity import Seq
-from storage.records.member import BREAK, LEASE, Failover, Member, Says, View
+from storage.records.member import Failover, Member, Says, View
 from storage.sql.transaction import Query
 
 WITHIN = LEASE - 1
@@ -78,7 +79,7 @@ class PostgresMembers(Members):
             view, beaten = _view(rows), next((beat[0] for beat in beats if beat), None)
             if self._clock is not None:
                 self._clock.hear(asked, view.at, self._clock.own())
-            if self._left or view.due(self.me, self._lease) is None:
+            if self._left or due(view, self.me, self._lease) is None:
                 return view, beaten
             return self._change(connection), beaten
 
@@ -116,7 +117,7 @@ class PostgresMembers(Members):
             connection.execute(_HOLD_MEMBERS)
             # The clock is read with the rows locked: no beat can come until the end.
             view = _view(connection.execute(_LOOK).fetchall())
-            change = view.due(self.me, self._lease)
+            change = due(view, self.me, self._lease)
             if change is not None:
                 connection.executemany(_INSIDE, [(True, id) for id in change.comes])
                 connection.executemany(_INSIDE, [(False, id) for id in change.goes])

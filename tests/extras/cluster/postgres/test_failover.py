@@ -8,10 +8,11 @@ import psycopg
 import pytest
 import trio
 
+from extras.cluster.members.view_change import LEASE
 from storage.errors import Unavailable
 from storage.records.event import EVERYTHING
 from storage.records.identity import START, Seq
-from storage.records.member import LEASE, Says
+from storage.records.member import Says
 from storage.sql.storage import Storage
 from tests.extras.cluster.postgres.engine.test_members import all_inside, opened, passes, stop_clock
 from tests.storage.contract.builders import CountingMint, a_harvest, a_source, a_state, stamp
