@@ -160,8 +160,14 @@ def always_on() -> Sequence[Extra]:
 
 def switched_on(settings: Settings) -> Sequence[Extra]:
     """Import the extras that take part only where a setting has a value, and return those."""
-    return [extra(module) for module, row in TABLE.items() if row.switch and settings.value(row.switch)]
+    rows = [(module, row) for module, row in TABLE.items() if row.switch]
+    return [extra(module) for module, row in rows if getattr(settings.of(_record(module, row)), row.switch)]
 
 
 def setting_records() -> Sequence[type[ExtraSettings]]:
-    return [member(f"{module}.settings", row.settings)() for module, row in TABLE.items() if row.settings]
+    return [_record(module, row) for module, row in TABLE.items() if row.settings]
+
+
+def _record(module: str, row: Row) -> type[ExtraSettings]:
+    found: type[ExtraSettings] = getattr(import_module(f"{module}.settings"), row.settings)
+    return found

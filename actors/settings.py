@@ -8,15 +8,12 @@ compares them.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, TypeVar
-
-from actors.extras import setting_records
 
 Network = IPv4Network | IPv6Network
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not bound
@@ -59,8 +56,11 @@ class Setting:
     def says(self) -> str:
         return _sentences(self.record.__module__.rpartition(".")[0])[self.name]
 
+    def value(self, settings: Settings) -> Any:
+        return getattr(settings if self.record is Settings else settings.of(self.record), self.name)
+
     def shown(self, settings: Settings) -> Any:
-        value = settings.value(self.name)
+        value = self.value(settings)
         return value if self.mask is None else self.mask(value)
 
     def validate(self, value: Any) -> None:
@@ -125,17 +125,6 @@ def declared_in(record: type[Any]) -> Mapping[str, Setting]:
     return {
         item.name: Setting(item.name, record, item.default, **item.metadata) for item in fields(record) if item.metadata
     }
-
-
-@cache
-def declared() -> Mapping[str, Setting]:
-    """Return every setting: the product's, then those of extras."""
-    return {name: one for record in (Settings, *setting_records()) for name, one in declared_in(record).items()}
-
-
-def declared_as(name: str) -> Setting:
-    """Return a setting; one of the product needs no import of an extra. Raises KeyError."""
-    return declared_in(Settings).get(name) or declared()[name]
 
 
 def _validate(record: Any) -> None:
@@ -266,20 +255,6 @@ class Settings:
         """Return the settings of an extra."""
         found: Any = self.extras.get(record)
         return record() if found is None else found
-
-    def value(self, name: str) -> Any:
-        """Return the value of any setting, also of an extra. Raises KeyError."""
-        record = declared_as(name).record
-        return getattr(self if record is Settings else self.of(record), name)
-
-    def replace(self, **values: Any) -> Settings:
-        """Return these settings with other values, also for those of extras. Raises KeyError, ValueError."""
-        given = defaultdict[type[Any], dict[str, Any]](dict)
-        for name, value in values.items():
-            given[declared_as(name).record][name] = value
-        ours = given.pop(Settings, {})
-        others = {record: replace(self.of(record), **found) for record, found in given.items()}
-        return replace(self, **ours, extras={**self.extras, **others})
 
     def watch_networks(self) -> tuple[Network, ...]:
         return parsed((*self.allow_networks, *self.allow_watch_networks))

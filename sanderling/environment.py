@@ -19,7 +19,8 @@ from shlex import quote
 from shutil import which
 from typing import Any
 
-from actors.settings import Setting, Settings, declared, declared_as
+from actors.setting_table import declared, declared_as, with_values
+from actors.settings import Setting, Settings
 from sanderling import __version__
 from sanderling.exits import CommandFailed, Exit
 
@@ -146,7 +147,7 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
         if path.is_file():
             found = _from_file(path, retired, in_data_folder=True) | found
     try:
-        settings = Settings().replace(**{name: value for name, (value, _) in found.items()})
+        settings = with_values(Settings(), **{name: value for name, (value, _) in found.items()})
     except ValueError as error:
         name = str(error).split(" ", 1)[0].rstrip(":")  # the message begins with the setting's name
         origin = found[name][1] if name in found else "default"

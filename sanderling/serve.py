@@ -29,7 +29,8 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.overseer.journal import Journal
 from actors.recorder.signing import signing_keys
-from actors.settings import Settings, address, declared
+from actors.setting_table import declared
+from actors.settings import Settings, address
 from actors.system import Front, Superseded, System
 from actors.world import Certificate, Renewal, WorkerDied, WorkerTooSlow, World
 from api.dashboard.account.entry import new_link
@@ -223,9 +224,9 @@ async def _refuse_half_of_it(settings: Settings) -> None:
 
 
 def _refuse_bad_addresses(settings: Settings) -> None:
-    for name in [name for name, one in declared().items() if one.check is address]:
+    for name, one in declared().items():
         try:
-            if found := settings.value(name):
+            if one.check is address and (found := one.value(settings)):
                 parse_url(found, schemes=("http", "https"))
         except UrlRefused as error:
             raise CommandFailed(f"{name}: {error.detail}.", Exit.BAD_SETTING) from None

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from actors.settings import Settings, declared
+from actors.setting_table import declared, with_values
+from actors.settings import Setting, Settings
 from sanderling import ADMIN_SOCKET
 from sanderling.exits import CommandFailed, Exit
 
@@ -66,18 +67,18 @@ def settings_at(here: Settings) -> Settings | None:
         told = _answer(here.data, "/v1/admin/settings")["settings"]
         theirs: dict[str, Any] = {name: told[name] for name in _open() if name in told}
         theirs |= {name: tuple(value) for name, value in theirs.items() if isinstance(value, list)}
-        return here.replace(**theirs)
+        return with_values(here, **theirs)
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
         return None
 
 
 def unlike(here: Settings, there: Settings) -> list[str]:
-    return [name for name in _open() if here.value(name) != there.value(name)]
+    return [name for name, one in _open().items() if one.value(here) != one.value(there)]
 
 
-def _open() -> Sequence[str]:
-    """Return the names of settings that are not secret."""
-    return [name for name, one in declared().items() if not one.secret and name != "data"]
+def _open() -> Mapping[str, Setting]:
+    """Return the settings that are not secret."""
+    return {name: one for name, one in declared().items() if not one.secret and name != "data"}
 
 
 def running_at(folder: str) -> Running | None:

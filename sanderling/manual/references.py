@@ -12,7 +12,8 @@ from typing import Any
 import click
 from jinja2 import Environment
 
-from actors.settings import Settings, declared
+from actors.setting_table import declared, declared_as
+from actors.settings import Settings
 from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 BASE_URL = "http://127.0.0.1:8080"
@@ -124,7 +125,7 @@ def beside(here: Settings, theirs: Settings) -> Iterator[str]:
         "otherwise:" if others else "the same."
     )
     for name in others:
-        value = theirs.value(name)
+        value = declared_as(name).value(theirs)
         yield f"  {name} = {','.join(value) if isinstance(value, tuple) else value}"
 
 

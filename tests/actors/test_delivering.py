@@ -14,6 +14,7 @@ import pytest
 import trio
 
 from actors.recorder.signing import signing_keys
+from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.system import System
 from api.server.server import serve
@@ -64,7 +65,7 @@ class Town:
         keys = await signing_keys(self.world, self.storage)
         system = self.system = System(
             self.world,
-            Settings().replace(base_url=BASE_URL, **self.given),
+            with_values(Settings(), base_url=BASE_URL, **self.given),
             self.storage,
             keys,
             lambda context: [ChildSpec("web", partial(serve, context))],

@@ -26,6 +26,7 @@ from actors.matcher.actor import Lag
 from actors.messages.sources import RegistryMessage
 from actors.messages.workers import AlertsChanged, DestinationMessage, ImportMessage, MatcherMessage
 from actors.recorder.event_builder import build
+from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.signatures.event import Signer, new_signing_key
 from actors.sources.importer import Importer
@@ -305,7 +306,7 @@ def make_house(
     registry.storage = storage
     house.context = AppContext(
         world=world,
-        settings=Settings().replace(**{"base_url": BASE_URL, **settings}),
+        settings=with_values(Settings(), **{"base_url": BASE_URL, **settings}),
         storage=storage,
         registry=registry.mailbox,
         matcher=house.matcher.mailbox,

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import yaml
 
+from actors.setting_table import declared_as
 from api.nouns.bins import SignatureCheck
 from sanderling.environment import environ, load
 from storage.records.event import TypedChange
@@ -31,7 +32,11 @@ def test_a_file_of_settings_is_read_as_it_is_printed(block: Block, tmp_path: Pat
     loaded = load({"data": str(tmp_path)}, {})
     assert not loaded.retired
     said = tomllib.loads(block.text)
-    assert said and {name: json.loads(json.dumps(loaded.settings.value(name), default=str)) for name in said} == said
+    assert (
+        said
+        and {name: json.loads(json.dumps(declared_as(name).value(loaded.settings), default=str)) for name in said}
+        == said
+    )
 
 
 def test_the_variables_of_the_page_on_mail_are_settings(tmp_path: Path) -> None:

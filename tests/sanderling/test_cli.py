@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from actors.keys import SCOPES
-from actors.settings import declared
+from actors.setting_table import declared
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
 from sanderling import UNUSED, cli, flags

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Settings, declared, declared_as
+from actors.setting_table import declared, declared_as, with_values
+from actors.settings import Settings
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
@@ -68,7 +69,7 @@ def test_every_setting_works_as_option_variable_and_file_entry(tmp_path: Path, s
             assert load({name: text}, {}).origins[name] == flag(name)
             assert load({}, {variable(name): text}).origins[name] == variable(name)
             assert load({}, {}, str(toml)).origins[name] == str(toml)
-            assert load({name: text}, {}).settings.value(name) == value
+            assert one.value(load({name: text}, {}).settings) == value
 
 
 def test_lists_are_separated_by_commas(folder: dict[str, str]) -> None:
@@ -138,7 +139,7 @@ def test_only_host_and_port_of_a_browsers_address_are_shown() -> None:
         ("/usr/bin/chromium", "/usr/bin/chromium"),
         ("unix:/run/sanderling-browser.sock", "unix:/run/sanderling-browser.sock"),
     ):
-        settings = Settings().replace(browser=address)
+        settings = with_values(Settings(), browser=address)
         assert declared_as("browser").shown(settings) == seen and "s3cret" not in repr(settings)
     assert "s3cret" not in refusal({"browser": "http://a:1?s3cret\n"}, {})
 

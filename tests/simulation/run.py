@@ -18,6 +18,7 @@ import trio
 
 from actors.content.changes.memory import decode_memory, settled_of
 from actors.messages.workers import ImportMessage
+from actors.setting_table import with_values
 from actors.settings import Settings
 from api.server.server import front
 from api.streams import streams
@@ -135,7 +136,8 @@ def _disk_of(program: Program) -> Disk:
 
 
 def _settings_of(program: Program) -> Settings:
-    return Settings().replace(
+    return with_values(
+        Settings(),
         port=PORT,
         base_url=f"http://{SERVICE}:{PORT}",
         keepalive=KEEPALIVE,

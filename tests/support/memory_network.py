@@ -11,6 +11,7 @@ import h11
 import trio
 from trio.testing import memory_stream_pair
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.world import ResolveFailed, World
 from tests.support.passwords import NoPasswords
@@ -184,4 +185,4 @@ def a_world(network: MemoryNetwork, *, wall: float = 1_800_000_000.0, **ports: A
 
 
 def settings(**given: Any) -> Settings:
-    return Settings().replace(**given)
+    return with_values(Settings(), **given)

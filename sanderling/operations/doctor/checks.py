@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import trio
 
 from actors.extras import always_on
+from actors.setting_table import with_values
 from actors.settings import Settings
 from sanderling.client.admin_socket import at_socket, running_at, settings_at, unlike
 from sanderling.engines import engine_of
@@ -67,7 +68,7 @@ async def findings(
         says += f"; this shell differs in: {others}" if others else ""
         found.append(Finding("ok", "settings", says))
         running = running_at(settings.data)  # the system may have chosen its port
-        theirs = theirs.replace(port=(running and urlsplit(running.local_url).port) or theirs.port)
+        theirs = with_values(theirs, port=(running and urlsplit(running.local_url).port) or theirs.port)
     patient = DoctorContext(theirs or settings, place, variables, service is not None, offline)
     with as_owner(place):
         for what, question in _questions(patient.settings).items():

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import trio
 
 from actors.egress.sockets import SystemResolver
-from actors.settings import declared, parsed
+from actors.setting_table import declared
+from actors.settings import parsed
 from actors.world import ResolveFailed, Resolver
 from sanderling.listeners import CertificateFiles, CertificateUnusable
 from sanderling.operations.findings import DoctorContext, Finding
@@ -92,7 +93,7 @@ def _is_name(host: str) -> bool:
 def guard(patient: DoctorContext) -> Iterator[Finding]:
     """Report the private networks that settings open; `actors/egress/address.py` refuses all others."""
     ways = {"watched": patient.settings.watch_networks(), "delivered to": patient.settings.deliver_networks()}
-    ways |= {one.reached: parsed(patient.settings.value(name)) for name, one in declared().items() if one.reached}
+    ways |= {one.reached: parsed(one.value(patient.settings)) for one in declared().values() if one.reached}
     for way, networks in ways.items():
         if networks:
             do = "The settings *_networks allow them. Anyone who can add sources can reach them."

@@ -19,6 +19,7 @@ from actors.messages.views import AddedSource
 from actors.messages.workers import RecorderMessage
 from actors.recorder.actor import Recorder
 from actors.recorder.signing import SigningKeys
+from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.signatures.event import new_signing_key
 from actors.sources.admission import Admission
@@ -176,7 +177,7 @@ async def watching(
         network = MemoryNetwork(nursery)
         network.add(SITE, ADDRESS, web(origin, origin.asked))
         network.servers[ADDRESS, 443] = network.servers[ADDRESS, 80]
-        running = Watching(network, disk or Disk(), Settings().replace(**settings), browser)
+        running = Watching(network, disk or Disk(), with_values(Settings(), **settings), browser)
         nursery.start_soon(running.supervisor.run)
         await wait_all_tasks_blocked()
         yield running, origin

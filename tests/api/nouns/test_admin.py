@@ -15,7 +15,7 @@ from actors.messages.sources import CheckNow, EditSource
 from actors.messages.views import SourceView
 from actors.overseer.journal import StateTransition
 from actors.overseer.open_streams import StreamOwner
-from actors.settings import declared
+from actors.setting_table import declared
 from storage.records.destination import Match
 from storage.records.event import Diff
 from storage.records.identity import COUNTER_BITS, Seq

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.browser.check import TIGHT, browser, from_unit, held
 from extras.browser.held import Walls
@@ -15,7 +16,9 @@ pytestmark = pytest.mark.real
 
 
 def a_context(folder: Path, setting: str) -> DoctorContext:
-    return DoctorContext(Settings().replace(data=str(folder), browser=setting), folder, {}, running=False, offline=True)
+    return DoctorContext(
+        with_values(Settings(), data=str(folder), browser=setting), folder, {}, running=False, offline=True
+    )
 
 
 async def test_a_missing_browser_is_explained_and_is_no_trouble(tmp_path: Path) -> None:

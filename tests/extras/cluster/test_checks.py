@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.cluster.checks import replica
 from extras.cluster.replica.folder import FolderObjects
@@ -26,7 +27,7 @@ async def test_a_configured_replica_is_checked(tmp_path: Path) -> None:
 
     async def asked(place: str) -> list[Finding]:
         context = DoctorContext(
-            Settings().replace(data=str(data), replica=place), data, {}, running=False, offline=True
+            with_values(Settings(), data=str(data), replica=place), data, {}, running=False, offline=True
         )
         return [finding async for finding in replica(context)]
 

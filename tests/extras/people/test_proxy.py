@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.people.settings import PeopleSettings
 from tests.api.dashboard.browser import Browser
@@ -147,4 +148,4 @@ async def test_an_address_of_another_person_is_not_taken_over(
 )
 def test_settings_that_let_anyone_or_nobody_in_are_refused(given: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        Settings().replace(**given)
+        with_values(Settings(), **given)

@@ -16,6 +16,7 @@ from actors.messages.sources import AddSource
 from actors.messages.views import AddedSource
 from actors.messages.workers import AlertsChanged
 from actors.recorder.signing import signing_keys
+from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.system import System
 from storage.records.alert import Alert
@@ -105,7 +106,7 @@ class Land:
         self.disk = SharedDisk()
         self.posts: list[ReceivedRequest] = []
         self.origins: dict[str, Origin] = {}
-        self.settings = Settings().replace(base_url="https://sanderling.example", host_rate=1000.0, **settings)
+        self.settings = with_values(Settings(), base_url="https://sanderling.example", host_rate=1000.0, **settings)
 
     def hook(self, number: int) -> str:
         """Make a receiver that accepts everything; return its host."""
@@ -126,7 +127,7 @@ class Land:
 
     async def start(self, name: str, role: str = ALL) -> Node:
         elsewhere = {} if role == ALL else {"node_role": role, "storage_url": "postgresql://db.example/x"}
-        node = Node(name, self.disk, self.network, self.settings.replace(**elsewhere))
+        node = Node(name, self.disk, self.network, with_values(self.settings, **elsewhere))
         self._nursery.start_soon(node.run)
         await trio.sleep(3)
         return node

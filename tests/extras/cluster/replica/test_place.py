@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.cluster.replica.folder import FolderObjects
 from extras.cluster.replica.place import S3Objects, replica_of
@@ -22,16 +23,17 @@ def a_file(tmp_path: Path, text: str = GOOD, mode: int = 0o600) -> str:
 
 
 def test_a_folder_and_a_bucket(tmp_path: Path) -> None:
-    assert isinstance(replica_of(Settings().replace(replica="/mnt/x"), lambda: 0), FolderObjects)
-    settings = Settings().replace(
+    assert isinstance(replica_of(with_values(Settings(), replica="/mnt/x"), lambda: 0), FolderObjects)
+    settings = with_values(
+        Settings(),
         replica="s3://tides/shore-1/a/",
         replica_endpoint="https://minio.lan:9000/",
         replica_credentials=a_file(tmp_path),
     )
     found = replica_of(settings, lambda: 0)
     assert isinstance(found, S3Objects) and repr(found) == "<S3Objects https://minio.lan:9000/tides/shore-1/a>"
-    settings = Settings().replace(
-        replica="s3://tides", replica_region="eu-north-1", replica_credentials=a_file(tmp_path)
+    settings = with_values(
+        Settings(), replica="s3://tides", replica_region="eu-north-1", replica_credentials=a_file(tmp_path)
     )
     assert repr(replica_of(settings, lambda: 0)) == "<S3Objects https://s3.eu-north-1.amazonaws.com/tides/>"
 
@@ -53,7 +55,7 @@ def test_a_folder_and_a_bucket(tmp_path: Path) -> None:
 def test_impossible_options_are_reported(tmp_path: Path, changes: dict[str, str], says: str) -> None:
     given = {"replica": "s3://tides", "replica_credentials": a_file(tmp_path)} | changes
     with pytest.raises(CommandFailed, match=says):
-        replica_of(Settings().replace(**given), lambda: 0)
+        replica_of(with_values(Settings(), **given), lambda: 0)
 
 
 def test_credentials_that_everybody_can_read_or_that_lack_a_line_are_refused(tmp_path: Path) -> None:
@@ -61,11 +63,11 @@ def test_credentials_that_everybody_can_read_or_that_lack_a_line_are_refused(tmp
         (GOOD, 0o644, "open to everybody"),
         ("aws_access_key_id = x", 0o600, "has no line aws_sec"),
     ):
-        settings = Settings().replace(replica="s3://tides", replica_credentials=a_file(tmp_path, text, mode))
+        settings = with_values(Settings(), replica="s3://tides", replica_credentials=a_file(tmp_path, text, mode))
         with pytest.raises(CommandFailed, match=says):
             replica_of(settings, lambda: 0)
 
 
 def test_a_replica_of_postgresql_is_refused() -> None:
     with pytest.raises(ValueError, match="PostgreSQL has its own standbys"):
-        Settings().replace(replica="/mnt/x", storage_url="postgresql://me@host/db")
+        with_values(Settings(), replica="/mnt/x", storage_url="postgresql://me@host/db")

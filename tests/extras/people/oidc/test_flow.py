@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import trio
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from extras.people.oidc.secret import ports
 from sanderling.exits import CommandFailed
@@ -213,7 +214,7 @@ async def test_an_issuer_in_a_private_network_needs_the_setting(harbours: MakeHa
 
 def test_the_service_does_not_start_without_the_secret(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    settings = Settings().replace(oidc_issuer=ISSUER, oidc_client_id=CLIENT, oidc_client_secret_file=str(secret))
+    settings = with_values(Settings(), oidc_issuer=ISSUER, oidc_client_id=CLIENT, oidc_client_secret_file=str(secret))
     secret.write_text("s3cret", "utf-8")
     assert ports(settings, print) == {} == ports(Settings(), print)
     secret.write_text("\n", "utf-8")

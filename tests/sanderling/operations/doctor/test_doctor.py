@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import trio
 
+from actors.setting_table import with_values
 from actors.settings import Settings
 from actors.world import ResolveFailed
 from extras.browser import check
@@ -55,7 +56,7 @@ def patient(tmp_path: Path) -> DoctorContext:
 
 
 def with_settings(patient: DoctorContext, **changes: object) -> DoctorContext:
-    return replace(patient, settings=patient.settings.replace(**changes))
+    return replace(patient, settings=with_values(patient.settings, **changes))
 
 
 def worst(found: list[Finding]) -> Finding:
@@ -263,7 +264,7 @@ def test_the_clock_is_set_here(patient: DoctorContext) -> None:
 
 
 async def test_a_folder_with_many_faults_is_checked_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "real_browser", lambda settings: real_browser(settings.replace(browser="off")))
+    monkeypatch.setattr(check, "real_browser", lambda settings: real_browser(with_values(settings, browser="off")))
     (tmp_path / "sanderling.toml").write_text("= =")
     (tmp_path / DATABASE).write_text("this is no database at all, is it?")
     found = await findings({"data": str(tmp_path)}, {"SANDERLING_MASTER_KEY": "nonsense"}, None, True)
