@@ -111,7 +111,7 @@ def _cell(text: str) -> str:
 
 def as_text(loaded: Loaded) -> str:
     """Return one line per setting: name, value, origin; then messages for retired settings."""
-    rows = [(name, _shown(one.shown(loaded.settings)), loaded.origin(name)) for name, one in declared().items()]
+    rows = [(name, _text(one.shown(loaded.settings)), loaded.origin(name)) for name, one in declared().items()]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
     return "\n".join([*table, *loaded.retired])
@@ -144,7 +144,7 @@ def as_markdown() -> str:
     )
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, tuple):
         value = ",".join(value)
     return str(value) if value != "" else "-"

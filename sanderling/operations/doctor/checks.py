@@ -85,7 +85,8 @@ async def findings(
 
 
 def _questions(settings: Settings) -> Mapping[str, Question]:
-    ours = {what: question for what, question in QUESTIONS.items() if not (_elsewhere(settings) and what in OF_SQLITE)}
+    left_out = OF_SQLITE if _elsewhere(settings) else frozenset()
+    ours = {what: question for what, question in QUESTIONS.items() if what not in left_out}
     return ours | {what: question for each in always_on() for what, question in each.checks().items()}
 
 
