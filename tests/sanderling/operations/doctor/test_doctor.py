@@ -186,6 +186,11 @@ def test_private_networks_that_are_open_are_a_warning(patient: DoctorContext) ->
     assert finding.level == "warn" and "127.0.0.0/8" in finding.says
 
 
+def test_the_guard_names_the_networks_that_settings_of_extras_open(patient: DoctorContext) -> None:
+    finding = worst(list(network.guard(with_settings(patient, hub_networks=("10.2.0.0/16",)))))
+    assert finding.says == "private addresses may be called back by the hub: 10.2.0.0/16"
+
+
 @needs_openssl
 def test_the_certificates_expiry_is_reported(patient: DoctorContext, tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
