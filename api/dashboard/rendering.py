@@ -14,6 +14,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -148,6 +149,7 @@ def environment() -> Environment:
         line=figures.line,
         bars=figures.bars,
         web=web_url,
+        hue=lambda name: "abcdef"[crc32(name.encode("utf-8", "replace")) % 6],
         span=span,
         size=size,
         called=called,

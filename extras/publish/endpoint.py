@@ -1,15 +1,16 @@
 """The endpoint of publications: GET and HEAD, without a key, for anyone with the address.
 
 `/published/TOKEN` is a page, `/published/TOKEN/EVENT` one event, `/published/TOKEN.atom` a feed (`.rss`, `.json`).
-`?before=EVENT` is the page of older events.
+`?before=EVENT` is the page of older events; `?source=ID` narrows a page to sources.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 from urllib.parse import parse_qs, unquote
+from uuid import UUID
 
 import msgspec
 from werkzeug.datastructures import LanguageAccept
@@ -21,16 +22,18 @@ from actors.language.speaking import language, noted, say, set_language
 from api.application import Application
 from api.dashboard.sessions import NONE, spoken_to
 from api.endpoint import Arrived, Endpoint, EndpointReply, Message
+from api.nouns.events import END
 from api.problems import Refusal
 from api.ratelimit import Limiter
 from api.streams.streams import Streams
 from extras.publish import pages
 from extras.publish.documents import FeedPlace, feed_of, query_of, told
 from extras.publish.formats import FORMATS
-from extras.publish.newest import NewestEvents, PublishedPage
+from extras.publish.newest import MOST, NewestEvents, PublishedPage
 from extras.publish.operations import HUB, PATH
 from storage.records.identity import Seq, seq_of
 from storage.records.publication import Publication, hash_of
+from storage.sql.stores.publications import Published
 
 ENDED = noted("This was shared until %(day)s.")
 GONE = "Nothing is published here: the address is wrong, or was revoked."
@@ -92,36 +95,49 @@ class PublicationEndpoint(Endpoint):
             raise NotFound(GONE)
         if published.publication.has_ended(self._api.context.world.now()):
             raise Refusal("gone", say(ENDED, day=published.publication.ends_on))
-        before = _before(scope["query_string"])
-        base = f"{self._api.base_url}{PATH}{asked.token}"
+        before, only = _narrowed(scope["query_string"])
         if asked.event:
-            return await self._event(published.publication, base, asked.event)
-        if before is None:
+            return await self._event(published.publication, self._base(asked), asked.event)
+        if before is None and (asked.ending or not only):
             newest = await self._newest.of(published)
             tag = newest.tag if asked.ending else f"{newest.tag}.{language()}"
             etag = f'W/"{tag}"'
             known = headers.get("If-None-Match", "")
             if known.strip() == "*" or tag in _TAGS.findall(known):
                 return EndpointReply(304, "", b"", _cached(etag))
-            reply = await self._document(published.publication, newest.page, base, asked.ending, "")
+            reply = await self._document(published, newest.page, asked)
             return reply._replace(headers=(*reply.headers, *_cached(etag)))
-        page = await self._newest.before(published.publication, before)
-        return await self._document(published.publication, page, base, asked.ending, query_of(before))
+        page = await self._newest.before(published.publication, before or END, () if asked.ending else only)
+        return await self._document(published, page, asked, before, only)
+
+    def _base(self, asked: _PublicPath) -> str:
+        return f"{self._api.base_url}{PATH}{asked.token}"
 
     async def _document(
-        self, publication: Publication, page: PublishedPage, base: str, ending: str, query: str
+        self,
+        published: Published,
+        page: PublishedPage,
+        asked: _PublicPath,
+        before: Seq | None = None,
+        only: Sequence[str] = (),
     ) -> EndpointReply:
-        """Return a page of events in the format of an ending. query: of the page's own address, "" for the newest."""
-        world = self._api.context.world
-        format = FORMATS.get(ending)
+        """Return a page of events in the format of an ending."""
+        world, publication = self._api.context.world, published.publication
+        base, format = self._base(asked), FORMATS.get(asked.ending)
         if format is None:
-            older = "" if page.older is None else query_of(page.older)
-            rows = await told(world, page, pages.row)
-            return EndpointReply(200, HTML, pages.listed(publication, rows, base, older=older, newest=not query))
+            newest = (await self._newest.of(published)).page
+            recent = await told(world, newest, pages.row)
+            rows = recent if page is newest else await told(world, page, pages.row)
+            older = "" if page.older is None else base + query_of(page.older)
+            older += f"&source={','.join(only)}" if older and only else ""
+            sources = pages.sources_of(recent, base, only)
+            shown = pages.listed(publication, rows, base, older=older, sources=sources, newest=before is None)
+            return EndpointReply(200, HTML, shown)
+        query = "" if before is None else query_of(before)
         hub = self._api.base_url + HUB
-        body = await feed_of(world, publication, page, FeedPlace(base, hub, ending, query))
-        links = f'<{hub}>; rel="hub", <{base}.{ending}{query}>; rel="self"'
-        return EndpointReply(200, format.media, body, (("link", links),))
+        body = await feed_of(world, publication, page, FeedPlace(base, hub, asked.ending, query))
+        named = f'<{hub}>; rel="hub", <{base}.{asked.ending}{query}>; rel="self"'
+        return EndpointReply(200, format.media, body, (("link", named),))
 
     async def _event(self, publication: Publication, base: str, id: str) -> EndpointReply:
         event = await self._api.context.storage.log.get(id)
@@ -156,13 +172,15 @@ def _asked(raw: bytes) -> _PublicPath | None:
     return _PublicPath(token, ending, event)
 
 
-def _before(query: bytes) -> Seq | None:
-    """Return the position in a query, or None. Raises Refusal (400)."""
+def _narrowed(query: bytes) -> tuple[Seq | None, Sequence[str]]:
+    """Return the position and the sources in a query. Raises Refusal (400)."""
     try:
-        values = parse_qs(query.decode("latin-1"), max_num_fields=20).get("before", ())
-        return seq_of(values[-1]) if values else None
+        given = parse_qs(query.decode("latin-1"), max_num_fields=20)
+        only = [str(UUID(id)) for text in given.get("source", ()) for id in text.split(",")]
+        return (seq_of(given["before"][-1]) if "before" in given else None), only[:MOST]
     except ValueError:
-        raise Refusal("invalid-request", "`before` must be the id of an event, and the only parameter.") from None
+        says = "`before` must be the id of an event, and `source` ids of sources, separated by commas."
+        raise Refusal("invalid-request", says) from None
 
 
 def _cached(etag: str) -> tuple[tuple[str, str], ...]:

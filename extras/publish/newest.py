@@ -97,9 +97,9 @@ class NewestEvents:
                 kept.newest, kept.retractions, kept.hidden = NewestPage(page, tag), published.retractions, hidden
             return kept.newest
 
-    async def before(self, publication: Publication, place: Seq) -> PublishedPage:
+    async def before(self, publication: Publication, place: Seq, only: Sequence[str] = ()) -> PublishedPage:
         """Return the page of events before a position. Raises NotFound, Overloaded, StorageError."""
-        passing = await acts.filter_of(self._call, publication)
+        passing = await acts.filter_of(self._call, publication, only)
         found = await find(self._call.context.storage.log, TimeWindow(START, place), passing, MOST, newest_first=True)
         return await self._page(found.events, found.next)
 

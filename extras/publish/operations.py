@@ -119,8 +119,14 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
         raise _missing()
 
 
-async def filter_of(call: OperationContext, publication: Publication) -> EventFilter:
-    """Return the filter for a publication's events, by the current alerts and channels. Raises NotFound."""
+async def filter_of(call: OperationContext, publication: Publication, only: Sequence[str] = ()) -> EventFilter:
+    """Return the filter for a publication's events, by the current alerts and channels. Raises NotFound.
+
+    only: sources to narrow it to; they never widen it.
+    """
+    named = publication.source_ids
+    if only and named and not (only := [id for id in only if id in named]):
+        raise NotFound("This source is not published here.")
     if publication.alert_ids:
         alerts = [alert for alert in await call.context.storage.alerts.all() if alert.id in publication.alert_ids]
         if not alerts:
@@ -132,7 +138,7 @@ async def filter_of(call: OperationContext, publication: Publication) -> EventFi
         # Practice only if its source is named.
         of = Carried(kinds=(*_NEWS, Kind.PRACTICE) if publication.source_ids else _NEWS)
     return event_filter_of(
-        publication.source_ids,
+        only or named,
         (),
         publication.tags,
         (),

@@ -5,19 +5,22 @@ They have no scripts and no forms, and link only to each other, to the published
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 
 from actors.notification.dialects import cut, one_line
 from api.dashboard.drawing.difference import EventChange, lines_of
+from api.dashboard.drawing.figures import dated
 from api.dashboard.events import item_of
 from api.dashboard.rendering import plain
 from extras.publish.formats import FORMATS
 from sanderling_client.verify import check_encoded
 from storage.records.event import Delta, Diff, Event, Stored
-from storage.records.identity import parse_rfc3339, spoken
 from storage.records.publication import Publication
 
 MOST_LINES = 12
@@ -28,22 +31,38 @@ _decode = msgspec.json.Decoder(Event).decode
 
 
 class EventRow(NamedTuple):
-    """An event in the list. at: when it was emitted (RFC 3339); spoken: the same for people."""
+    """An event. page: its page's title, "" for a feed's entry. at: when it was emitted; day, time: in words, in UTC."""
 
     id: str
+    source: str
     title: str
+    page: str
     host: str
     summary: str
     at: str
-    spoken: str
+    day: str
+    time: str
     lines: Sequence[object]
 
 
-def listed(publication: Publication, rows: Sequence[EventRow], base: str, *, older: str, newest: bool) -> bytes:
-    """Return the page of events, newest first. older: the query of the next page, "" if there is none."""
+def sources_of(rows: Sequence[EventRow], base: str, only: Sequence[str]) -> list[tuple[str, str, bool]]:
+    """Return each source of a page: its name, the address of its events, whether these are the only ones shown.
+
+    A source is named by its host, and pages of one host by their titles: the owner's names for them are private.
+    """
+    first = {row.source: row for row in reversed(rows)}
+    hosts, ids = Counter(row.host for row in first.values()), dict[str, list[str]]()
+    for source, row in sorted(first.items(), key=lambda one: (one[1].host, one[1].page)):
+        named = f"{row.host}: {row.page}" if hosts[row.host] > 1 and row.page else row.host
+        ids.setdefault(cut(named, 60), []).append(source)
+    return [(name, f"{base}?source={','.join(some)}", set(some) == set(only)) for name, some in ids.items()]
+
+
+def listed(publication: Publication, rows: Sequence[EventRow], base: str, **shows: object) -> bytes:
+    """Return the page of events, newest first."""
     feeds = [(f"{base}.{ending}", each.label, each.media.partition(";")[0]) for ending, each in FORMATS.items()]
-    about = {"title": publication.title, "ends_on": publication.ends_on}
-    return plain("published/list.html", **about, rows=rows, base=base, feeds=feeds, older=older, newest=newest)
+    about = {"title": publication.title, "ends_on": publication.ends_on, "host": urlsplit(base).netloc}
+    return plain("published/list.html", **about, **shows, rows=rows, base=base, feeds=feeds)
 
 
 def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
@@ -57,7 +76,7 @@ def one(title: str, stored: Stored, base: str, jwks: bytes) -> bytes:
         "item": item,
         "changes": changes,
         "verdict": verdict,
-        "at": spoken(parse_rfc3339(event.emitted_at)),
+        "at": ", ".join(_clock(event.emitted_at)),
         "raw": msgspec.json.format(stored.body, indent=2).decode(),
     }
     return plain("published/event.html", title=title, base=base, **shown)
@@ -71,11 +90,17 @@ def gone(says: str, *, ended: bool) -> bytes:
 def row(stored: Stored) -> EventRow:
     """Return an event as a row. Raises msgspec.MsgspecError if this version cannot read it."""
     event, item = _decode(stored.body), item_of(stored.body)
-    at = spoken(parse_rfc3339(event.emitted_at))
     lines = lines_of(_changed(event), MOST_LINES)
     said = "" if lines else (event.diff and event.summary) or cut(one_line(event.content), MOST_OF_A_TEXT)
     summary = "" if said == item.title else said
-    return EventRow(item.id, item.title, item.host, summary, event.emitted_at, at, lines)
+    page, at = (event.title or "") if event.source_type == "html" else "", event.emitted_at
+    return EventRow(item.id, stored.source, item.title, page, item.host, summary, at, *_clock(at), lines)
+
+
+def _clock(at: str) -> tuple[str, str]:
+    """Return the day and the time of a moment, in UTC."""
+    utc = datetime.fromisoformat(at).astimezone(UTC)
+    return dated(utc.day, utc.month, utc.year), f"{utc:%H:%M}"
 
 
 def _changed(event: Event) -> EventChange:

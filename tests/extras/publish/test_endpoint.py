@@ -11,6 +11,7 @@ import httpx
 import pytest
 import trio
 from lxml import html
+from msgspec.structs import replace
 
 from actors.messages.views import SourceView
 from actors.notices import notice_draft
@@ -46,7 +47,7 @@ async def titles(reader: httpx.AsyncClient, record: dict[str, Any]) -> list[str]
     feed = (await reader.get(record["feeds"]["json"])).json()
     found.append([item["title"] for item in feed["items"]])
     shown = html.fromstring((await reader.get(record["url"])).content)
-    found.append([heading.text_content() for heading in shown.xpath("//article/h2")])
+    found.append([heading.text_content() for heading in shown.xpath("//article/h3")])
     assert found == [found[0]] * 4
     return found[0]
 
@@ -169,7 +170,7 @@ async def test_one_event_shows_its_difference_and_the_verdict_on_its_signature(
     (event,) = await house.publish(a_page_draft())
     async with house.stranger() as reader:
         listed = html.fromstring((await reader.get(record["url"])).content)
-        (address,) = listed.xpath("//article/h2/a/@href")
+        (address,) = listed.xpath("//article/h3/a/@href")
         assert address == f"{record['url']}/{ids([event])[0]}"
         page = html.fromstring((await reader.get(address)).content)
         words = " ".join(page.text_content().split())
@@ -221,6 +222,55 @@ async def test_a_page_follows_accept_language_and_is_cached_per_language(
     assert '<html lang="sv">' in swedish.text and "Följ den i en flödesläsare" in swedish.text
     assert (english.status_code, english.headers["vary"]) == (200, "Accept-Language")
     assert '<html lang="en">' in english.text and "Follow it in a feed reader" in english.text
+
+
+async def test_a_page_shows_its_last_change_and_one_source_alone(house: House, client: httpx.AsyncClient) -> None:
+    record = await published(client, tags=["prices"])
+    log = a_draft("Release 2", url="https://log.example/2")
+    pages = [replace(a_page_draft(), title=name, url=f"https://shop.example/{name}") for name in ("Kettle", "Toaster")]
+    async with house.stranger() as reader:
+        empty = html.fromstring((await reader.get(record["url"])).content)
+        assert "Nothing yet" in empty.text_content() and "Last change" not in empty.text_content()
+        for number, draft in enumerate((log, *pages), 2):
+            await house.publish(draft, source=number)
+        await client.patch(f"/v1/publications/{record['id']}", json={"tags": []})
+        page = html.fromstring((await reader.get(record["url"])).content)
+        said = page.text_content()
+        assert "Published by sanderling.test" in said and "Last change: " in said and "Times are UTC" in said
+        assert set(record["feeds"].values()) == set(page.xpath("//details//a/@href"))
+        links = {link.text: link.get("href") for link in page.xpath("//nav[@aria-label='Sources']//a")}
+        assert list(links) == ["All sources", "log.example", "shop.example: Kettle", "shop.example: Toaster"]
+        one = html.fromstring((await reader.get(links["log.example"])).content)
+        assert one.xpath("//article/h3/a/text()") == ["Release 2"]
+        assert one.xpath("//nav//a[@aria-current]/text()") == ["log.example"]
+
+
+async def test_a_sources_events_continue_on_older_pages(house: House, client: httpx.AsyncClient) -> None:
+    record = await published(client)
+    for number in range(2 * MOST + 4):
+        await house.publish(f"n{number}", source=2 + number % 2)
+    async with house.stranger() as reader:
+        first = html.fromstring((await reader.get(f"{record['url']}?source={a_source_id(2)}")).content)
+        (older,) = first.xpath("//a[@rel='next']/@href")
+        rest = html.fromstring((await reader.get(older)).content)
+    assert rest.xpath("//article/h3/a/text()") == ["n2", "n0"]
+
+
+async def test_a_source_in_the_address_shows_nothing_that_is_not_published(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    private, other, shown = a_source_id(2), a_source_id(3), a_source_id(4)
+    house.private.add(private)
+    for number in (2, 3, 4):
+        await house.publish(f"from {a_source_id(number)}", source=number)
+    everything, only = await published(client), await published(client, source_ids=[shown])
+    async with house.stranger() as reader:
+        hidden = await reader.get(f"{everything['url']}?source={private}")
+        assert hidden.status_code == 200 and "from" not in hidden.text
+        assert (await reader.get(f"{only['url']}?source={other}")).status_code == 404
+        both = await reader.get(f"{only['url']}?source={other},{shown}")
+        assert f"from {shown}" in both.text and f"from {other}" not in both.text
+        assert (await reader.get(f"{only['url']}?source=x")).status_code == 400
 
 
 # --- polls without news ----------------------------------------------------------------------------------------------
@@ -467,7 +517,7 @@ async def test_x12_hostile_texts_stay_text_on_every_page(house: House, client: h
         async def pages() -> list[Any]:
             listed = html.fromstring((await reader.get(record["url"])).content)
             found = [listed]
-            for address in listed.xpath("//article/h2/a/@href")[:3]:
+            for address in listed.xpath("//article/h3/a/@href")[:3]:
                 found.append(html.fromstring((await reader.get(address)).content))
             return found
 
