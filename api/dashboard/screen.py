@@ -252,6 +252,8 @@ class Go:
     """The undo action, offered there."""
     who: str = ""
     """The browser's name on the next page, if the cookies start another session."""
+    made: str = ""
+    """The path in the API of a record that it made, if that is not the page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Opening a session for a person after a password, a proxy or an issuer has identified them."""
+"""Joining, and opening a session after a password, a proxy or an issuer has identified a person."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from actors.language.speaking import say
 from api.dashboard.screen import Go, Visit
 from api.dashboard.sessions import Sessions, own_path
 from api.problems import Refusal
+from extras.people.recording import activity_of, difference
 from storage.records.key import Password
 from storage.records.person import Person
 
@@ -31,6 +32,14 @@ async def begin(visit: Visit, person: Person, next: str = "/") -> Go:
     visit.attempts.succeeded(visit.address)
     mark = (sessions.remember(known_by(present)),) if present.hashed else ()
     return Go(own_path(next), cookies=(cookie, *mark), who=session.id)
+
+
+async def joined(visit: Visit, person: Person) -> None:
+    """Record a new person in the log and in the activity."""
+    shown = {name: getattr(person, name) for name in ("name", "email", "role", "issuer")}
+    one = activity_of(visit, visit.screen.label, f"/v1/people/{person.id}", difference(None, shown), person)
+    await visit.context.storage.accounts.record(one)
+    visit.context.world.log("people.joined", person=person.id, role=person.role)
 
 
 def known_by(person: Person) -> Password:

@@ -22,7 +22,7 @@ from api.dashboard.face import Gate
 from api.dashboard.screen import Reply, Screen, Visit
 from api.peers import is_trusted
 from api.problems import Refusal
-from extras.people.entry import begin
+from extras.people.entry import begin, joined
 from extras.people.fields import NAME
 from extras.people.settings import PeopleSettings
 from storage.records.key import Session
@@ -168,8 +168,8 @@ async def _made(visit: Visit, named: Sent, role: Role) -> Person:
         subject=named.subject,
     )
     if not await accounts.add(person):  # at the same moment, another request of the same browser added it
-        person = await accounts.by_subject(ISSUER, named.subject) or person
-    world.log("people.joined", person=person.id, role=role)
+        return await accounts.by_subject(ISSUER, named.subject) or person
+    await joined(visit, person)
     return person
 
 

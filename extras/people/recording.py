@@ -24,12 +24,14 @@ from api.route import Answer, Call, Route
 from storage.errors import StorageError
 from storage.records.identity import Millis
 from storage.records.key import ApiKey, Session
-from storage.records.person import Activity
+from storage.records.person import Activity, Person
 
 WITHIN: Final = 5.0
 """Seconds for recording a change whose client has gone."""
 LARGEST: Final = 32 << 10
 """Bytes of one side of a difference; a larger one is left out."""
+MOST_TICKED: Final = 20
+"""Sources of a form whose fields are compared."""
 _NOISE: Final = {"revision", "updated_at", "updated_by"}
 _CREDENTIALS: Final = {"/v1/publications/{id}": {"url", "feeds"}, "/v1/webhook-bins/{id}": {"url"}}
 _RECEIVERS: Final = ("/v1/alerts/{id}", "/v1/destinations/{id}")
@@ -37,19 +39,20 @@ _RECEIVERS: Final = ("/v1/alerts/{id}", "/v1/destinations/{id}")
 _SECRET: Final = re.compile(r"secret|password|token|totp_secret|hashed")
 NO_CHANGES: Final = frozenset(
     (
-        *("POST /sign-in", "POST /sign-out", "POST /settings/wishes", "POST /sources/{id}/why"),
+        *("POST /join", "POST /sign-in", "POST /sign-out", "POST /settings/wishes", "POST /sources/{id}/why"),
         *("POST /stream/read", "POST /stream/read/entries", "POST /mcp", "DELETE /mcp"),
         *("POST /v1/secrets/compare", "POST /v1/sources/detect"),
         *("POST /v1/sources/{id}/preview", "POST /v1/sources/blocks", "POST /v1/sources/{id}/blocks"),
         *("POST /v1/alerts/preview", "POST /v1/destinations/preview", "POST /v1/templates/{template_id}/preview"),
     )
 )
-"""Operations that change nothing, or only the reader's own view."""
+"""Operations that change nothing, or only the reader's own view, or record themselves."""
 _NAMED: Final = ("ids", "act", "tag")
 """Fields that name the changed records in a form without an object in its path."""
 KEY: Final = "/v1/keys/{id}"
 _READER: Final = ApiKey("", "activity", "", "", tuple(SCOPES), Millis(0))
 Record = dict[str, Any] | None
+Difference = tuple[bytes | None, bytes | None]
 
 
 class Recorder:
@@ -62,7 +65,7 @@ class Recorder:
         if of.label in NO_CHANGES:
             return await act()
         path = self._object_of(of, by)
-        before = await self._read(path)
+        before = await self._read(path) or await self._ticked(by)
         try:
             done = await act()
         except trio.Cancelled:
@@ -76,7 +79,7 @@ class Recorder:
         return done
 
     async def _finished(self, of: Route | Screen, by: Call | Visit, path: str, before: Record, done: Any) -> None:
-        after = await self._read(path)
+        after = await self._read(path) or await self._ticked(by)
         made = self._made_by(done)
         if made and made != path and (before == after or isinstance(done, Answer)):
             path, before, after = made, None, await self._read(made)
@@ -88,14 +91,14 @@ class Recorder:
         last = max((place for place, part in enumerate(parts) if part.startswith("{")), default=0)
         if not last or any(part == "{secret}" for part in parts):
             return ""
-        return "/v1" + "/".join(parts[: last + 1]).format_map(by.path)
+        return "/v1/" + "/".join(parts[last - 1 : last + 1]).format_map(by.path)
 
     def _made_by(self, done: Any) -> str:
         """Return the path of the record that a change names in its answer or redirect, "" if none."""
         if isinstance(done, Answer):
             path = done.headers.get("Location", "").removeprefix(self._app.base_url)
         else:
-            path = f"/v1{done.to.partition('?')[0].partition('#')[0]}"
+            path = done.made or f"/v1{done.to.partition('?')[0].partition('#')[0]}"
         return path if self._reading(path) is not None or path.startswith("/v1/keys/") else ""
 
     def _reading(self, path: str) -> tuple[Route, Mapping[str, str]] | None:
@@ -139,6 +142,13 @@ class Recorder:
         shown = _plain(shown, _CREDENTIALS.get(route.path, set()))
         return _without_paths(shown) if route.path in _RECEIVERS else shown
 
+    async def _ticked(self, by: Call | Visit) -> Record:
+        """Return the sources that a form ticks as one record: the fields of each, with its address."""
+        ticked = getattr(by.form, "source", ()) if isinstance(by, Visit) else ()
+        ids = ticked[:MOST_TICKED] if isinstance(ticked, tuple) else ()
+        found = [one for id in ids if (one := await self._read(f"/v1/sources/{id}"))]
+        return {f"{one['url']} {name}": value for one in found for name, value in one.items()} or None
+
     async def _key(self, id: str) -> Record:
         for key in await self._app.context.storage.keys.all():
             if key.id == id:
@@ -149,23 +159,20 @@ class Recorder:
     async def _record(self, of: Route | Screen, by: Call | Visit, path: str, before: Record, after: Record) -> None:
         world = self._app.context.world
         if not path and isinstance(by, Visit):
-            after = {name: value for name in _NAMED if (value := getattr(by.form, name, UNSET)) not in (UNSET, "", ())}
-        old, new = difference(before, after)
-        person, name = author(by)
-        one = Activity(
-            id=world.new_id(),
-            at=world.now(),
-            person=person,
-            by=name,
-            operation=of.label,
-            object=path,
-            before=old,
-            after=new,
-        )
+            named = {name: value for name in _NAMED if (value := getattr(by.form, name, UNSET)) not in (UNSET, "", ())}
+            after = named | (after or {})
+        one = activity_of(by, of.label, path, difference(before, after))
         try:
             await self._app.context.storage.accounts.record(one)
         except StorageError as error:  # the change itself is done
             world.log("activity.lost", level="warning", operation=of.label, object=path, error=str(error))
+
+
+def activity_of(by: Call | Visit, label: str, object: str, sides: Difference, person: Person | None = None) -> Activity:
+    """Return the activity of a route or screen. person: who did it, if there is no session yet."""
+    (id, name), (before, after) = author(by) if person is None else (person.id, person.name), sides
+    new, at = by.context.world.new_id(), by.context.world.now()
+    return Activity(id=new, at=at, person=id, by=name, operation=label, object=object, before=before, after=after)
 
 
 def author(by: Call | Visit) -> tuple[str, str]:
@@ -176,7 +183,7 @@ def author(by: Call | Visit) -> tuple[str, str]:
     return (session.person, by.by) if session is not None else ("", getattr(by.form, "name", "") or "a link")
 
 
-def difference(before: Record, after: Record) -> tuple[bytes | None, bytes | None]:
+def difference(before: Record, after: Record) -> Difference:
     """Return the fields that differ, as JSON; None for a record that there is not.
 
     >>> difference({"a": 1, "b": 2}, {"a": 1, "b": 3})

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct, json
 
 from actors.errors import Conflict
 from actors.language.speaking import noted, say, translated_rows
+from api.dashboard.events import names_of
 from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.fields.queries import Cursor
 from api.pagination import decode_cursor, encode_cursor
 from extras.people import operations as acts
 from extras.people.fields import ActivityQuery
-from storage.records.identity import Millis
-from storage.records.person import INVITATION_LIFE, Role
+from storage.records.identity import Millis, SourceId
+from storage.records.person import INVITATION_LIFE, Activity, Role
 
 ROLES = (
     ("reader", noted("Reader: sees sources, events and alerts")),
@@ -54,11 +56,12 @@ async def show_all(visit: Visit) -> Page:
 async def invite(visit: Visit) -> Reply:
     form: Invite = visit.form
     try:
-        _, url = await acts.invite(visit, form.role, form.email)
+        made, url = await acts.invite(visit, form.role, form.email)
     except Conflict as error:
         raise InvalidForm(email=error.detail) from None
     says = say("Send it to the person. It works once, for 7 days, and is not shown again.")
-    return Go("/people", say("Invitation made."), secret=Secret(say("Invitation link"), url, says))
+    secret = Secret(say("Invitation link"), url, says)
+    return Go("/people", say("Invitation made."), secret=secret, made=f"/v1/invitations/{made.id}")
 
 
 async def withdraw(visit: Visit) -> Reply:
@@ -121,15 +124,49 @@ async def show_activity(visit: Visit) -> Page:
     before = acts.NEWEST if query.cursor is None else decode_cursor(query.cursor, str, visit.target)
     asked = ActivityQuery(person=query.person, object=query.object, limit=PAGE)
     found = await acts.read_activity(visit, asked, before)
-    page = found[:PAGE]
+    page, people = found[:PAGE], await acts.every(visit)
     more = encode_cursor(page[-1].id, visit.target) if len(found) > len(page) else None
+    sources = {SourceId(one.object[12:]) for one in page if one.object.startswith("/v1/sources/")}
+    alerts = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
+    called = alerts | {one.id: one.name for one in people} | dict(await names_of(visit, sources))
     shows = {
-        "rows": [(one, page_of(one.object), *map(_text, (one.before, one.after))) for one in page],
-        "people": [("", say("Everyone")), *((one.id, one.name) for one in await acts.every(visit))],
+        "rows": [_row(one, called) for one in page],
+        "people": [("", say("Everyone")), *((one.id, one.name) for one in people)],
+        "names": ROLE_NAMES,
         "wanted": query,
         "next": visit.onward(more),
     }
     return Page("people/activity.html", say("Activity"), shows)
+
+
+def act_of(operation: str) -> tuple[str, str]:
+    """Return the noun and the verb of an operation.
+
+    >>> act_of("PATCH /v1/alerts/{id}"), act_of("POST /sources/{id}/pause")
+    (('alerts', 'PATCH'), ('sources', 'pause'))
+    """
+    method, _, path = operation.partition(" ")
+    noun, *rest = path.removeprefix("/v1").strip("/").split("/")
+    return noun, next((part for part in reversed(rest) if not part.startswith("{")), method)
+
+
+def _row(one: Activity, called: Mapping[str, str]) -> Mapping[str, object]:
+    """Return a change with its sentence's parts. The name is the present one, else one in the fields that differ."""
+    before, after = ({} if body is None else json.decode(body) for body in (one.before, one.after))
+    fields, id = {**before, **after}, one.object.rpartition("/")[2]
+    noun, verb = act_of(one.operation)
+    return {
+        "one": one,
+        "noun": noun,
+        "verb": verb,
+        "name": called.get(id) or next((fields[name] for name in _NAMES if fields.get(name)), ""),
+        "role": fields.get("role", ""),
+        "page": page_of(one.object),
+        "fields": [(name, _text(before.get(name)), _text(after.get(name))) for name in fields],
+    }
+
+
+_NAMES = ("name", "title", "app", "email", "url", "tag")
 
 
 def page_of(object: str) -> str:
@@ -146,10 +183,8 @@ def page_of(object: str) -> str:
 _HAVE_PAGES = ("sources", "alerts", "destinations", "publications", "webhook-bins", "people", "keys", "events")
 
 
-def _text(body: bytes | None) -> list[tuple[str, str]]:
-    """Return the fields of one side of a difference, each with its value as text."""
-    fields = {} if body is None else json.decode(body)
-    return [(name, value if isinstance(value, str) else json.encode(value).decode()) for name, value in fields.items()]
+def _text(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.encode(value).decode()
 
 
 _ONE = "/people/{id}"

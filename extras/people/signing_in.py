@@ -22,7 +22,7 @@ from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.dashboard.sessions import OF_ONE, Sessions, hashed
 from api.problems import Refusal
 from extras.people import factor as codes
-from extras.people.entry import begin, known_by
+from extras.people.entry import begin, joined, known_by
 from extras.people.fields import NAME
 from extras.people.operations import JOIN
 from storage.records.person import Person
@@ -114,7 +114,7 @@ async def join(visit: Visit) -> Reply:
     )
     if not await accounts.add(person, invitation=mark):
         raise InvalidForm(code=say(_NO_INVITATION))
-    world.log("people.joined", person=person.id, role=person.role)
+    await joined(visit, person)
     return await begin(visit, person)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 from urllib.parse import urlencode, urlsplit
 
-from msgspec import Meta, Struct, json
+from msgspec import Meta, Struct
 
 from actors.errors import NotFound
 from actors.keys import CHANNEL_SCOPE, SCOPES
@@ -16,6 +16,7 @@ from api.dashboard.screen import Go, Page, Reply, Screen, Visit, post
 from api.problems import Refusal
 from extras.people.oauth import clients, operations, tokens
 from extras.people.oauth.endpoint import AUTHORIZE
+from extras.people.recording import activity_of, difference
 from storage.records.grant import OAuthClient, OAuthCode, OAuthGrant
 from storage.records.person import Activity, allowed
 
@@ -146,15 +147,7 @@ async def answer(visit: Visit) -> Page:
 def _consented(visit: Visit, grant: OAuthGrant) -> Activity:
     """Return the record of a consent: the recorder of changes sees a page, not the grant."""
     after = {"app": grant.app, "host": grant.host, "scopes": grant.scopes, "resource": grant.resource}
-    return Activity(
-        id=visit.context.world.new_id(),
-        at=visit.now,
-        person=grant.person,
-        by=visit.by,
-        operation=visit.screen.label,
-        object=f"/v1/apps/{grant.id}",
-        after=json.encode(after),
-    )
+    return activity_of(visit, visit.screen.label, f"/v1/apps/{grant.id}", difference(None, after))
 
 
 def _grant(visit: Visit, request: Request, scopes: Sequence[str]) -> OAuthGrant:

@@ -17,7 +17,7 @@ from actors.language.speaking import noted, say
 from api.dashboard.screen import Go, Page, Reply, Screen, Visit
 from api.dashboard.sessions import own_path
 from api.problems import Refusal
-from extras.people.entry import begin
+from extras.people.entry import begin, joined
 from extras.people.settings import PeopleSettings
 from storage.records.person import Person
 
@@ -217,7 +217,7 @@ async def _joined(visit: Visit, given: Claimed) -> Person:
         if (added := await accounts.by_subject(person.issuer, person.subject)) is not None:
             return added  # at the same moment, another tab added it
         raise SignInFailed(say(_TAKEN), f"the e-mail address of {given.subject!r} is taken", 409)
-    world.log("people.joined", person=person.id, role=role)
+    await joined(visit, person)
     return person
 
 

@@ -75,6 +75,9 @@ async def test_a_person_is_made_at_the_first_visit_and_the_groups_give_the_role(
     assert (person.issuer, person.subject, person.role) == ("header", "anna", "editor")
     assert (person.email, person.hashed) == ("anna@example.com", "")
     assert len(await house.storage.people.sessions()) == 1
+    (joined,) = await house.storage.accounts.activity("~", 9)
+    assert (joined.person, joined.by, joined.operation) == (person.id, "Anna B", "GET /sign-in/proxy")
+    assert joined.object == f"/v1/people/{person.id}" and b'"role":"editor"' in (joined.after or b"")
 
 
 async def test_the_header_counts_only_from_trusted_proxies(elsewhere: House, named: dict[str, Any]) -> None:

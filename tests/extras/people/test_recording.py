@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -12,11 +13,12 @@ import trio
 from storage.records.identity import Millis
 from storage.records.person import ACTIVITY_LIFE, Activity
 from tests.api.dashboard.browser import PASSWORD, Browser
+from tests.api.dashboard.sources.test_listing import put
 from tests.api.house import House
 from tests.api.nouns.test_alerts import PRICES, made
 from tests.extras.people.test_operations import ANNA, BO, add
 from tests.extras.people.test_signing_in import a_person, signed_in
-from tests.support.build import NOW
+from tests.support.build import NOW, a_source_id
 
 SECRETS = ("hunter2-header", "hunter2-hello", "hunter2-hook", "hunter2-bot", "hunter2-password-of-anna")
 
@@ -150,9 +152,9 @@ async def test_the_activity_page_shows_the_difference_and_filters(house: House, 
     await browser.get(f"/people/{BO}")
     await browser.submit(f"/people/{BO}/role", {"role": "editor"})
     await browser.get("/activity")
-    assert "role: reader" in browser.text and "role: editor" in browser.text and "the dashboard" in browser.text
+    assert "the dashboard made <b>Bo</b> editor" in browser.text and "reader → editor" in browser.text
     await browser.get(f"/activity?object=/v1/people/{BO}")
-    assert "role: editor" in browser.text
+    assert "reader → editor" in browser.text
     await browser.get(f"/activity?person={BO}")
     assert "No change is recorded here." in browser.text
     for number in range(60):
@@ -160,10 +162,70 @@ async def test_the_activity_page_shows_the_difference_and_filters(house: House, 
         await house.storage.accounts.record(one)
     await browser.get(f"/activity?person={BO}")
     await browser.get(str(browser.page.xpath("//a[@rel='next']/@href")[0]))
-    assert "10 changes" in browser.text
+    assert len(browser.page.xpath("//main//ol/li")) == 10 and "Bo added the alert" in browser.text
 
 
 @pytest.mark.parametrize("path", ["/activity?cursor=xyz", "/v1/activity?cursor=xyz"])
 async def test_a_cursor_of_another_list_is_refused(browser: Browser, client: httpx.AsyncClient, path: str) -> None:
     asks = client.get(path) if path.startswith("/v1") else browser.get(path)
     assert (await asks).status_code == 400
+
+
+async def test_an_invitation_and_joining_are_in_the_activity_in_words(house: House, browser: Browser) -> None:
+    await browser.get("/people")
+    await browser.submit("/people/invite", {"role": "editor", "email": "anna@example.com"})
+    (link,) = set(re.findall(r"http://sanderling.test/join#[A-Za-z0-9_-]{43}", browser.answer.text))
+    await trio.sleep(1)
+    joining = Browser(house)
+    async with joining.client:
+        await joining.get("/join")
+        joined = {"code": link, "name": "Anna", "email": "anna@example.com"}
+        await joining.submit("/join", joined | {"password": PASSWORD, "again": PASSWORD})
+    invite, join = await recorded(house)
+    assert invite.object.startswith("/v1/invitations/") and fields(invite.after)["role"] == "editor"
+    assert "url" not in fields(invite.after) or fields(invite.after)["url"] is None
+    assert (join.by, join.object) == ("Anna", f"/v1/people/{join.person}") and fields(join.after)["role"] == "editor"
+    await browser.get("/activity")
+    assert (
+        "the dashboard invited anna@example.com as editor" in browser.text and "Anna joined as editor" in browser.text
+    )
+    await browser.get("/activity", **{"Accept-Language": "sv"})
+    assert "bjöd in anna@example.com som redaktör" in browser.text and "Anna gick med som redaktör" in browser.text
+
+
+async def test_the_ticked_sources_of_a_form_are_recorded_before_and_after(house: House, browser: Browser) -> None:
+    put(house, 1, title="Kettle")
+    put(house, 2, title="Toaster")
+    await browser.get("/sources")
+    await browser.submit("/sources/many", {"act": "pause", "source": [a_source_id(1), a_source_id(2)]})
+    (pause,) = await recorded(house)
+    urls = [f"https://site{number}.test/feed" for number in (1, 2)]
+    assert {f"{url} enabled": True for url in urls}.items() <= fields(pause.before).items()
+    assert ({"act": "pause"} | {f"{url} enabled": False for url in urls}).items() <= fields(pause.after).items()
+
+
+OPERATIONS = {
+    "POST /v1/sources": "Bo added the source Kettle",
+    "PATCH /v1/sources/{id}": "Bo changed the source Kettle",
+    "POST /sources/{id}/pause": "Bo paused the source Kettle",
+    "POST /sources/{id}/delete": "Bo deleted the source Kettle",
+    "DELETE /v1/sources/{id}": "Bo deleted the source Kettle",
+    "POST /sources/many": "Bo changed several sources",
+    "POST /v1/destinations/{id}/rotate-secret": "Bo gave the destination Kettle a new secret",
+    "POST /v1/alerts/{id}/destinations": "Bo added a destination to the alert Kettle",
+    "POST /templates/{template_id}/attach": "Bo used the template Kettle",
+    "POST /keys/new": "Bo added the API key Kettle",
+    "GET /sign-in/proxy": "Bo joined as reader",
+    "GET /sign-in/oidc/callback": "Bo joined as reader",
+    "sanderling keys create": "Bo",
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_an_operation_is_shown_in_words(house: House, browser: Browser, operation: str) -> None:
+    after = b'{"name":"Kettle","role":"reader"}'
+    one = Activity(id="01", at=NOW, person=BO, by="Bo", operation=operation, after=after)
+    await house.storage.accounts.record(one)
+    await browser.get("/activity")
+    (said,) = browser.page.xpath("//main//ol/li/p[1]")
+    assert " ".join(said.text_content().split()) == OPERATIONS[operation]

@@ -144,7 +144,10 @@ async def test_a_verified_address_joins_its_invitation_once(harbours: MakeHarbou
         assert "has no access" in await harbour.sign_in()
         harbour.provider.claims["email_verified"] = True
         await harbour.sign_in()
-        assert (await the_only_one(harbour)).role == "editor" and await accounts.invitations(Millis(NOW)) == []
+        ada = await the_only_one(harbour)
+        assert ada.role == "editor" and await accounts.invitations(Millis(NOW)) == []
+        (joined,) = await accounts.activity("~", 9)
+        assert (joined.person, joined.operation) == (ada.id, "GET /sign-in/oidc/callback")
         harbour.provider.claims["sub"] = "someone-else"
         assert "has no access" in await harbour.sign_in()
 
