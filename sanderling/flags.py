@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -108,11 +107,3 @@ def told_folder() -> str | None:
     """Return the running command's `--data`; None without one."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_DATA)
-
-
-def answer_to_old_names(group: click.Group, names: Mapping[str, click.Command]) -> None:
-    """Keep a group's old command names working, hidden from help."""
-    for name, command in names.items():
-        hidden = copy(command)
-        hidden.hidden = True
-        group.add_command(hidden, name)

@@ -17,7 +17,7 @@ from sanderling.client.terminal import Listing, alert_page, print_json, print_pa
 from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names, field_options
+from sanderling.flags import field_options
 from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
 
@@ -180,8 +180,7 @@ async def create(
 @click.option("--tag", "tags", multiple=True, help="These tags, and no others; repeatable.")
 @click.option("--all-sources", "everywhere", is_flag=True, help="All sources, now and later.")
 @PRIVATE
-@click.option("--active/--paused", default=None, help="Whether it matches new events.")
-@click.option("--enabled/--disabled", default=None, hidden=True)
+@click.option("--active/--paused", "enabled", default=None, help="Whether it matches new events.")
 @record_flag
 @with_client
 async def edit(
@@ -198,8 +197,6 @@ async def edit(
     """Change an alert: only the named options, and at once. Prints the result."""
     if (sources or tags) and everywhere:
         raise CommandFailed("--all-sources excludes --source and --tag.", Exit.USAGE)
-    active = given.pop("active")
-    given["enabled"] = active if given["enabled"] is None else given["enabled"]
     body = {field: value for field, value in given.items() if value is not None}
     if body.get("channel") == "":
         body["channel"] = None
@@ -291,6 +288,3 @@ async def delete(client: Client, *, name: str, sure: bool) -> None:
     agree(f"Delete the alert {plain(alert['name'])} with its destinations?", sure=sure)
     await client.ask("DELETE", f"{ALERTS.path}/{alert['id']}")
     click.echo(f"Deleted {plain(alert['name'])}.", err=True)
-
-
-answer_to_old_names(alerts, {"enable": resume, "disable": pause})

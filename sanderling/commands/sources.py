@@ -33,7 +33,7 @@ from sanderling.commands.service import (
 )
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
-from sanderling.flags import answer_to_old_names, field_options
+from sanderling.flags import field_options
 from sanderling_client.receiver.terminal import fit
 from storage.records.secrecy import plain
 from storage.records.source import tag_of
@@ -484,4 +484,3 @@ async def restore(client: Client, *, id: str) -> None:
 
 for command in (sizes, history.values, history.versions, history.compare):
     sources.add_command(command)
-answer_to_old_names(sources, {"enable": resume, "disable": pause})

@@ -26,13 +26,10 @@ WITHOUT = {
     "serve": "runs, and logs JSON where nobody is at a terminal",
     "try": "a tour for a person",
     "uninstall": ACTS,
-    **{f"alerts {act}": ACTS for act in ("delete", "disable", "enable", "pause", "resume")},
+    **{f"alerts {act}": ACTS for act in ("delete", "pause", "resume")},
     **{f"{what} delete": ACTS for what in ("bins", "publications")},
     **{f"people {act}": ACTS for act in ("disable", "enable", "remove", "role")},
-    **{
-        f"sources {act}": ACTS
-        for act in ("delete", "disable", "enable", "pause", "rename", "restore", "resume", "tag", "untag")
-    },
+    **{f"sources {act}": ACTS for act in ("delete", "pause", "rename", "restore", "resume", "tag", "untag")},
 }
 """Commands without data to print, each with its purpose."""
 

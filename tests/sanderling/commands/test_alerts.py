@@ -23,7 +23,6 @@ ALERT = example_of(AlertRecord)
 ID = ALERT["id"]
 PATH = f"/v1/alerts/{ID}"
 GROUPS = (alerts.alerts, sources.sources)
-OLD_NAMES = (("enable", "resume"), ("disable", "pause"))
 
 
 def test_an_alert_is_made_of_sources_as_a_person_names_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,7 +119,6 @@ def test_the_page_shows_the_tags_of_an_alert() -> None:
     [
         (["--name", "N", "--query", "", "--language", "sv"], {"name": "N", "filter_query": "", "language": "sv"}),
         (["--match", "page", "--paused"], {"match": "page", "enabled": False}),
-        (["--match", "page", "--disabled"], {"match": "page", "enabled": False}),
         (["--active", "--channel", ""], {"enabled": True, "channel": None}),
         (["--private", SOURCE.id], {"private_source_ids": [SOURCE.id]}),
     ],
@@ -162,15 +160,6 @@ def test_the_command_takes_the_choices_of_the_service_and_begins_with_its_defaul
         assert isinstance(option.type, click.Choice)
         assert (tuple(option.type.choices), option.default) == (get_args(Matching), "change")
     assert MATCHED.keys() == set(get_args(Matching))
-
-
-@pytest.mark.parametrize(("group", "old", "new"), [(g, o, n) for g in GROUPS for o, n in OLD_NAMES])
-def test_a_command_answers_to_the_name_it_had_before_and_help_does_not_show_that(
-    group: click.Group, old: str, new: str
-) -> None:
-    assert group.commands[old].callback is group.commands[new].callback
-    assert group.commands[old].hidden and not group.commands[new].hidden
-    assert f"  {old} " not in group.get_help(click.Context(group))
 
 
 def test_conditions_that_hold_already_and_matched_values_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
