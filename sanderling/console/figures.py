@@ -1,4 +1,4 @@
-"""The figures that the console keeps: of the service, of visible actors, and the newest events. Pure.
+"""The figures that the console keeps: of the service, and the newest events. Pure.
 
 `Figures.lines` draws the two lines at the top of every screen.
 """
@@ -7,31 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from sanderling.client.lines import apart, by_state, span
 from sanderling.console.text import BAD, POOR, Line, between, fit, line_of, short
 
 WINDOW = 60
-"""Ticks of one second each that rates cover; for those of rows, with the rows then visible."""
+"""Ticks of one second each that rates cover."""
 KEPT = 500
 """Events kept in memory."""
 _PAUSED = "FROZEN, space resumes"
-_BARS = "▁▂▃▄▅▆▇█"
-LATE = 0.1
-"""Lateness in seconds that fills a bar, so that smaller values do not look alarming."""
-
-
-def sparkline(values: Sequence[float], width: int, least: float = 1.0) -> str:
-    """Return the newest values as bars, newest last; the full bar is the maximum, or `least`.
-
-    >>> sparkline([0, 1, 2, 8], 4), sparkline([5, 0, 0], 2), sparkline([], 4)
-    ('▁▁▂█', '▁▁', '')
-    """
-    shown = values[-width:] if width > 0 else ()
-    top = max([least, *shown])
-    return "".join(_BARS[min(len(_BARS) - 1, int(value / top * (len(_BARS) - 1)))] for value in shown)
 
 
 class Figures:
@@ -91,17 +76,13 @@ class Figures:
         if late := now.get("matching", {}).get("says"):
             return line_of(f"MATCHING LATE  {late}", width, BAD)
         totals, hooks = now["totals"], now["destinations"]
-        room = max(0, min(30, (width - 76) // 3)) if width >= 90 else 0
-        checks = [figures["totals"].get("looks", 0) for figures in self._past]
-        looks = [float(max(0, later - earlier)) for earlier, later in pairwise(checks)]
-        lags = [float(figures["loop_lag_s"]) for figures in self._past]
         parts = [
             f"events {totals.get('events', 0):,}" + (f" +{grown}" if (grown := self.rate("events")) else ""),
-            f"looks {self.rate('looks') or '-'} {sparkline(looks, room)}".rstrip(),
+            f"looks {self.rate('looks') or '-'}",
             f"sent {self.rate('attempts') or '-'}",
             f"overdue {now['sources']['overdue']:,}",
             f"queued {sum(now['queues'].values()):,}",
-            f"loop {now['loop_lag_s'] * 1000:.0f}ms {sparkline(lags, room, least=LATE)}".rstrip(),
+            f"loop {now['loop_lag_s'] * 1000:.0f}ms",
             f"streams {now['streams']:,}",
         ]
         if hooks["backoff"] or hooks["quarantined"]:
@@ -124,25 +105,6 @@ def _as_many_as_fit(parts: Sequence[str], width: int) -> str:
             break
         line = further
     return line
-
-
-class Rates:
-    """Counts by path, each sample at a time of the service's clock."""
-
-    def __init__(self) -> None:
-        self._past: deque[tuple[str, dict[str, int]]] = deque(maxlen=WINDOW)
-
-    def take(self, at: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        if at:
-            self._past.append((at, {row["path"]: row["handled"] for row in rows if row.get("handled") is not None}))
-
-    def of(self, path: str) -> float | None:
-        """Return messages per minute; None before two samples, or after the count restarted."""
-        seen = [(at, counts[path]) for at, counts in self._past if path in counts]
-        if len(seen) < 2 or seen[-1][1] < seen[0][1]:
-            return None
-        seconds = apart(seen[0][0], seen[-1][0])
-        return 60 * (seen[-1][1] - seen[0][1]) / seconds if seconds > 0 else None
 
 
 class EventTail:

@@ -1,12 +1,9 @@
-"""The lists behind a jump (alerts, open streams, API keys, the log: one row each, with an action on it), and events: a
-line in the tail, and one event in full with its source, time and changes.
-"""
+"""The lists behind a jump (open streams, the log), and events: a line in the tail, and one in full with its changes."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from textwrap import wrap
 from typing import Any, ClassVar
 
@@ -15,7 +12,6 @@ from textual.widget import Widget
 
 from actors.notification.headline import headline, host_of, listed_event
 from sanderling.client.lines import SIGNS, changes_of
-from sanderling.client.terminal import alert_page
 from sanderling.console.lines import Lines, key
 from sanderling.console.text import (
     BAD,
@@ -27,86 +23,23 @@ from sanderling.console.text import (
     Piece,
     Table,
     age,
-    ago,
     between,
     clock,
     day_and_clock,
     line_of,
     named,
-    piece,
     safe,
     short,
 )
-from sanderling.console.view import BACK, COPY_KEYS, ListView, PageScreen
-from storage.records.states import ALERTS
+from sanderling.console.view import BACK, ListView, PageScreen
 from storage.records.tiers import TIERS
 
-STREAMS, KEYS = "/v1/admin/streams", "/v1/admin/keys"
-MOST_ALERTS, MOST_STREAMS = 100, 500
+STREAMS = "/v1/admin/streams"
+MOST_STREAMS = 500
 LATE, TOO_LATE = 10, 300
 """Seconds behind the newest event until a reader is drawn as slow, and as far behind."""
 LOG_KEPT, LOG_AT_ONCE = 2_000, 500
 _LEVELS = {"error": ("error", BAD), "warning": ("warn", POOR), "debug": ("debug", FAINT), "critical": ("crit", BAD)}
-
-
-def _alert_name(alert: Mapping[str, Any], _now: str) -> str:
-    query = "" if alert["name"] == alert["filter_query"] else f"  {alert['filter_query'] or 'everything'}"
-    return f"{alert['name']}{query}"
-
-
-class AlertsScreen(ListView):
-    """One row per alert, oldest first."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        key("enter,l,right", "enter", "detail", "its query and its destinations", shown="⏎"),
-        key("e", "switch(False)", "pause", "pause an alert"),
-        key("e", "switch(True)", "resume", "resume an alert"),
-        BACK,
-    ]
-    HEADLINE = "alerts"
-    NONE = "There is no alert yet."
-    TABLE = Table(
-        Column("state", 5, lambda alert, _: piece(ALERTS["active" if alert["enabled"] else "paused"])),
-        Column("met", 9, lambda alert, _: format(alert["match_count"], ","), right=True),
-        Column("last", 9, lambda alert, now: ago(alert["last_match_at"], now) if now else ""),
-        Column("name and query", 0, _alert_name),
-    )
-
-    async def read(self) -> None:
-        self.show(await self.console_app.link.get("/v1/alerts", limit=MOST_ALERTS))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action != "switch":
-            return True
-        alert = self.here()
-        return alert is not None and alert["enabled"] is not parameters[0]
-
-    def action_enter(self) -> None:
-        alert = self.here()
-        if alert is not None:
-            path = f"/v1/alerts/{alert['id']}/destinations"
-            self.app.push_screen(PageScreen(alert["name"], path, partial(_alert_page, alert), limit=MOST_ALERTS))
-
-    def action_switch(self, on: bool) -> None:
-        alert = self.here()
-        if alert is not None:
-            question = f"{'Resume' if on else 'Pause'} it?  {alert['name']}"
-            done = f"{alert['name']}: {'resumed' if on else 'paused'}"
-            self.send(question, f"/v1/alerts/{alert['id']}", done, {"enabled": on}, method="PATCH")
-
-
-def _alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]], width: int) -> Sequence[Line]:
-    return [line_of(line, width) for line in alert_page(alert, destinations)]
-
-
-class _EndableList(ListView):
-    """A list of open things, read again every second. `e` ends the one under the cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [BACK]
-    EVERY = 1
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.here() is not None if action == "end" else True
 
 
 def _behind(stream: Mapping[str, Any], _now: str) -> Piece:
@@ -114,10 +47,11 @@ def _behind(stream: Mapping[str, Any], _now: str) -> Piece:
     return short(late) if late >= 1 else "-", BAD if late >= TOO_LATE else POOR if late >= LATE else ""
 
 
-class StreamsScreen(_EndableList):
-    """One row per stream, the furthest behind first."""
+class StreamsScreen(ListView):
+    """One row per stream, the furthest behind first, read again every second."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "close", "close a stream; its client may come back")]
+    BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "close", "close a stream; its client may come back"), BACK]
+    EVERY = 1
     NONE = "No stream is open at this node."
     TABLE = Table(
         Column("key", 16, lambda stream, _: stream["name"] or stream["prefix"]),
@@ -128,6 +62,9 @@ class StreamsScreen(_EndableList):
         Column("asked", 0, lambda stream, _: stream["asked"]),
     )
     node = ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.here() is not None if action == "end" else True
 
     def headline(self) -> str:
         return f"streams of {self.node} alone: open the console at another node for its own" if self.node else "streams"
@@ -141,39 +78,6 @@ class StreamsScreen(_EndableList):
         if (row := self.here()) is not None:
             done = f"The stream of {row['name']} is closed. Its client may come back."
             self.send(f"Close it?  {row['name']}: {row['asked']}", f"{STREAMS}/{row['number']}/close", done)
-
-
-def _faint_unused(text: Any) -> Any:
-    return lambda row, now: (text(row, now), "" if row["last_used_at"] else FAINT)
-
-
-class KeysScreen(_EndableList):
-    """One row per key, newest first; never the key itself."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [key("e", "end", "revoke", "delete a key for good")]
-    HEADLINE = "API keys"
-    NONE = "There is no key yet: sanderling keys create NAME SCOPE."
-    TABLE = Table(
-        Column("name", 16, _faint_unused(lambda row, _: row["name"])),
-        Column("begins", 12, _faint_unused(lambda row, _: row["prefix"])),
-        Column("made", 7, _faint_unused(lambda row, now: age(row["created_at"], now)), right=True),
-        Column(
-            "used",
-            7,
-            _faint_unused(lambda row, now: age(row["last_used_at"], now) if row["last_used_at"] else "never"),
-            right=True,
-        ),
-        Column("open", 4, _faint_unused(lambda row, _: str(row["streams"] or "-")), right=True),
-        Column(" may", 0, _faint_unused(lambda row, _: f" {', '.join(row['scopes'])}")),
-    )
-
-    async def read(self) -> None:
-        self.show((await self.console_app.link.get(KEYS))["keys"])
-
-    def action_end(self) -> None:
-        if (row := self.here()) is not None:
-            done = f"Key {row['name']} deleted. Its next request gets 401."
-            self.send(f"Delete it for good?  {row['name']} ({row['prefix']}…)", f"{KEYS}/{row['id']}/revoke", done)
 
 
 def _size(count: int) -> str:
@@ -289,15 +193,9 @@ def event_line(event: Mapping[str, Any], width: int) -> Line:
 class EventScreen(PageScreen):
     """told: the tail's short form; the rest is fetched."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*COPY_KEYS, BACK]
-
     def __init__(self, told: Mapping[str, Any]) -> None:
         super().__init__("", f"/v1/events/{told['id']}", lambda event, width: list(event_page(event, width)))
         self.answer = told
-
-    def subject(self) -> Mapping[str, Any] | None:
-        url = self.answer.get("url") or self.answer.get("source_url", "")
-        return {"path": f"events/{self.answer['id']}", "name": url, "state": "", "kind": "event"}
 
 
 def event_page(event: Mapping[str, Any], width: int) -> Iterator[Line]:

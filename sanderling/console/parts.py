@@ -28,7 +28,7 @@ from sanderling.console.text import (
     state_of,
     until,
 )
-from sanderling.console.view import BACK, COPY_KEYS, PageScreen, ReadingView, View
+from sanderling.console.view import BACK, PageScreen, ReadingView, View
 
 ACTS: Final[Mapping[str, tuple[str, str]]] = {
     "check": ("Check it now", "check requested"),
@@ -46,7 +46,6 @@ ACT_KEYS: list[BindingType] = [
     key("e", "act('disable')", "pause", "pause a source"),
     key("e", "act('enable')", "resume", "resume a source"),
     key("x", "why", "why", "why a source reported something, or nothing"),
-    *COPY_KEYS,
 ]
 EVENTS = 5
 LABEL = 13

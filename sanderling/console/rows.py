@@ -51,20 +51,13 @@ _NAME = "name"
 
 
 class Context(NamedTuple):
-    """Everything else needed to draw a row. rate: messages per minute, if known."""
+    """Everything else needed to draw a row."""
 
     now: str
-    rate: float | None = None
     changed: bool = False
     fold: str = ""
     last: bool = False
     tree: bool = False
-
-
-def _rate(row: Row, at: Context) -> str:
-    if row.get("pace_s"):
-        return f"/{short(row['pace_s'])}"
-    return "-" if at.rate is None else f"{min(9999, at.rate):.0f}/m"
 
 
 def _count(number: int | None) -> str:
@@ -85,7 +78,14 @@ COLUMNS = (
     Column("next", 4, lambda row, at: until(row["next"], at.now), right=True, sort="next"),
     Column("age", 4, lambda row, at: age(row["since"], at.now), right=True, sort="since", from_width=100),
     Column("mbox", 4, lambda row, _: _count(row.get("mailbox")), right=True, sort="mailbox", from_width=100),
-    Column("rate", 6, _rate, right=True, sort="rate", from_width=100),
+    Column(
+        "every",
+        5,
+        lambda row, _: short(row["pace_s"]) if row.get("pace_s") else "-",
+        right=True,
+        sort="rate",
+        from_width=100,
+    ),
     Column("last checks", 12, lambda row, _: _marks(row, 12), from_width=120),
     Column("last checks", 20, lambda row, _: _marks(row, 20), from_width=160),
 )
@@ -265,11 +265,6 @@ class Fold:
         if before:
             self._shown[path] = (_WIDER if wider else _NARROWER)[before]
         return self.of(path) != before
-
-    def turn_all(self) -> None:
-        """Fold everything, or open everything if all is folded."""
-        to = OPEN if all(shown == FOLDED for shown in self._shown.values()) else FOLDED
-        self._shown = dict.fromkeys(self._shown, to)
 
     @property
     def query(self) -> Mapping[str, object]:

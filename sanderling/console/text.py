@@ -23,7 +23,7 @@ Piece = tuple[str, str]
 Line = Sequence[Piece]
 _FAR = 4
 """Characters examined per available cell, so that most of a hostile megabyte is never touched."""
-_PLAIN = re.compile("[ -~…─├└▸▾▁▂▃▄▅▆▇█]*")
+_PLAIN = re.compile("[ -~…─├└▸▾]*")
 """Characters of exactly one cell; most lines contain no others."""
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"

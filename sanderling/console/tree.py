@@ -16,11 +16,10 @@ from textual.widget import Widget
 
 from sanderling.console import rows
 from sanderling.console.deliveries import DeliveriesScreen
-from sanderling.console.figures import Rates
 from sanderling.console.lines import Lines, Picks, key
-from sanderling.console.lists import AlertsScreen, EventScreen, KeysScreen, LogScreen, StreamsScreen, event_line
+from sanderling.console.lists import EventScreen, LogScreen, StreamsScreen, event_line
 from sanderling.console.parts import ACT_KEYS, ActingView, PartScreen
-from sanderling.console.prompts import Ask, filters, places
+from sanderling.console.prompts import Ask
 from sanderling.console.rows import SIZE, Fold, Row, RowCache
 from sanderling.console.text import Line, between
 from sanderling.exits import CommandFailed
@@ -38,16 +37,14 @@ class TreeScreen(ActingView):
     """The supervision tree or list, above the event tail."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        key("slash", "filter", "filter", "show rows with these words, or state: host: tag: kind:; tab completes"),
-        key("colon", "jump", "go", "to a row by its number, into a part by its path, id or URL, to alerts, log, ..."),
+        key("slash", "filter", "filter", "show rows with these words, or state: host: tag: kind:"),
+        key("colon", "jump", "go", "to a row by its number, into a part by its path, id or URL, to streams, log, ..."),
         key("t", "shape", "list", "the list, worst first; again: the tree"),
         key("s", "sort", "sort", "sort the rows again"),
         key("S", "order", "by", "sort by the next column", foot=False),
-        key("v", "reverse", "reverse", "reverse the order", foot=False),
         key("enter", "enter", "detail", "details", shown="⏎"),
         key("right,l", "unfold", "unfold", "show the unhealthy rows of this part, then all; else details", foot=False),
         key("left,h", "fold", "fold", "show less of this part; from below it: go to it", foot=False),
-        key("z", "fold_all", "fold", "fold everything, or open everything", foot=False),
         *ACT_KEYS[:2],
         key("d", "deliveries", "deliveries", "destinations and attempts"),
         *ACT_KEYS[2:],
@@ -66,9 +63,8 @@ class TreeScreen(ActingView):
     def __init__(self, *, flat: bool = False) -> None:
         super().__init__()
         self.book = RowCache()
-        self.sort, self.words, self.reverse, self.flat = "worst", "", False, flat
+        self.sort, self.words, self.flat = "worst", "", flat
         self.fold = Fold()
-        self.rates = Rates()
         self.picks = Picks(self._line, self._seen, empty=self._empty, id="rows")
         self.tail_picks = Picks(self._tail_line, empty=lambda: "No event yet.", shy=True, id="tail")
         self._typing = ""
@@ -95,7 +91,7 @@ class TreeScreen(ActingView):
         place = f"{self.picks.cursor + 1:,}/{self.book.total:,}" if self.book.total else "0"
         moved = f"{len(self.book.changed):,} changed, s sorts  " if self.book.changed else ""
         by = "worst first" if self.sort == "worst" else f"by {self.sort}"
-        words = f" {'' if self.flat else 'tree, '}{by}{', reversed' if self.reverse else ''}"
+        words = f" {'' if self.flat else 'tree, '}{by}"
         words = f" filter {self.words}  {words}" if self.words else words
         return [[(between(words, f" {moved}{place} ", width), "dim")], rows.table_at(width, self.sort).heading(width)]
 
@@ -106,7 +102,6 @@ class TreeScreen(ActingView):
         path, below = str(row["path"]), self.book.row(position + 1)
         at = rows.Context(
             self.now,
-            self.rates.of(path),
             changed=path in self.book.changed,
             fold="" if self.words else self.fold.of(path),
             last="/" in path and (below is None or "/" not in below["path"]),
@@ -155,7 +150,6 @@ class TreeScreen(ActingView):
         edition = self.book.edition
         found = await self.console_app.link.get(TREE, paths=paths)
         if edition == self.book.edition and not self.console_app.frozen:
-            self.rates.take(self.now, found["rows"])
             self.book.update(first, paths, found["rows"])
             self.redraw()
 
@@ -169,8 +163,8 @@ class TreeScreen(ActingView):
 
     async def _read(self, page: int, keep: str = "") -> None:
         book = self.book
-        edition, query = book.edition, {"sort": self.sort, "filter": self.words, "reverse": self.reverse}
-        query |= {} if self.flat else self.fold.query
+        edition = book.edition
+        query = {**({} if self.flat else self.fold.query), "sort": self.sort, "filter": self.words}
         try:
             found = await self.console_app.link.get(TREE, start=page * SIZE, limit=SIZE, **query)
         except CommandFailed as error:
@@ -205,11 +199,7 @@ class TreeScreen(ActingView):
         self._renew()
 
     def action_order(self) -> None:
-        self.sort, self.reverse = rows.SORTS[(rows.SORTS.index(self.sort) + 1) % len(rows.SORTS)], False
-        self.action_sort()
-
-    def action_reverse(self) -> None:
-        self.reverse = not self.reverse
+        self.sort = rows.SORTS[(rows.SORTS.index(self.sort) + 1) % len(rows.SORTS)]
         self.action_sort()
 
     def action_shape(self) -> None:
@@ -236,11 +226,6 @@ class TreeScreen(ActingView):
             self.fold.turn(path, wider=False)
             self._renew(path)
 
-    def action_fold_all(self) -> None:
-        if not self.flat:
-            self.fold.turn_all()
-            self._renew(self._here().partition("/")[0])
-
     def action_filter(self) -> None:
         """Prompt for a filter and apply it while the user types."""
         hint = "words, state:quar host:shop tag:x kind:feed"
@@ -249,7 +234,7 @@ class TreeScreen(ActingView):
         def answered(words: str | None) -> None:
             self.action_filtered(before if words is None else words)
 
-        self.console_app.ask(Ask(" /", before, hint, answered, changed=self._typed, complete=filters))
+        self.console_app.ask(Ask(" /", before, hint, answered, changed=self._typed))
 
     def _typed(self, words: str) -> None:
         self._typing = words
@@ -280,16 +265,14 @@ class TreeScreen(ActingView):
         self.redraw()
 
     def action_jump(self) -> None:
-        hint = "row number, path, id, part of a URL; alerts, streams, keys, log, ..."
-        self.console_app.ask(Ask(" :", "", hint, self._jumped, complete=places))
+        hint = "row number, path, id, part of a URL; destinations, streams, log, trouble, ..."
+        self.console_app.ask(Ask(" :", "", hint, self._jumped))
 
     def _jumped(self, words: str | None) -> None:
         to: Mapping[str | None, Callable[[], None]] = {
-            "alerts": lambda: self._go(AlertsScreen()),
             "destinations": self.action_deliveries,
             "log": self.action_log,
             "streams": lambda: self._go(StreamsScreen()),
-            "keys": lambda: self._go(KeysScreen()),
             "sources": lambda: self.action_filtered(" ".join(f"kind:{tier}" for tier in TIERS)),
             "parts": lambda: self.action_filtered("kind:part"),
             "trouble": lambda: self.action_filtered(TROUBLE),

@@ -5,7 +5,6 @@ back, requests, and confirmed actions.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, cast
 
@@ -21,7 +20,6 @@ from sanderling.console.figures import EventTail, Figures
 from sanderling.console.lines import Foot, Lines, Picks, Reading, key
 from sanderling.console.prompts import Confirm, Question
 from sanderling.console.text import BAD, Line, Table, between, line_of
-from sanderling.environment import environ
 from sanderling.exits import CommandFailed
 
 FEED = "/v1/admin/feed"
@@ -66,9 +64,9 @@ class Link:
         """Raises CommandFailed."""
         return (await self._client.ask("GET", path, params=query)).json()
 
-    async def send(self, path: str, body: Mapping[str, Any] | None = None, method: str = "POST") -> Any:
+    async def send(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Raises CommandFailed."""
-        return (await self._client.ask(method, path, json=body)).json()
+        return (await self._client.ask("POST", path, json=body)).json()
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -82,12 +80,6 @@ def reason(error: CommandFailed) -> str:
 
 
 BACK = key("escape,left,h", "back", "back", "go back", shown="esc")
-COPY_KEYS: list[BindingType] = [
-    key("y", "copy('name')", "copy", "copy its URL (OSC 52: the terminal must allow it)"),
-    key("Y", "copy('id')", "copy id", "copy its id, or its path", foot=False),
-    key("o", "open", "open", "open its URL in the browser, or show it where there is none"),
-]
-WEB = ("https://", "http://")
 
 
 class Console(Protocol):
@@ -212,11 +204,11 @@ class View(Screen[None]):
 
         self.console_app.ask(Confirm(question, answered))
 
-    def send(self, question: str, path: str, done: str, body: Mapping[str, Any] | None = None, **how: str) -> None:
-        """Ask for confirmation, send a request, read again, and show the outcome. how: another method than POST."""
+    def send(self, question: str, path: str, done: str) -> None:
+        """Ask for confirmation, send a request, read again, and show the outcome."""
 
         async def run() -> str:
-            await self.console_app.link.send(path, body, **how)
+            await self.console_app.link.send(path)
             await self.read()
             self.beat()
             return done
@@ -231,30 +223,6 @@ class View(Screen[None]):
     def subject(self) -> Mapping[str, Any] | None:
         """Return the row to act on; None without one."""
         return None
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        row = self.subject()
-        return row is not None and (action == "copy" or bool(row["name"])) if action in ("open", "copy") else True
-
-    def action_copy(self, what: str) -> None:
-        row = self.subject()
-        if row is not None:
-            id = str(row["path"]).rpartition("/")[2]
-            text = str(row["name"] or id) if what == "name" else id
-            self.app.copy_to_clipboard(text)
-            self.notice(f"Copied {text}")
-
-    def action_open(self) -> None:
-        """Open the URL if there is a graphical browser; a text browser would overwrite this screen."""
-        row = self.subject()
-        if row is None:
-            return
-        url = str(row["name"])
-        if has_browser(environ()) and url.startswith(WEB):
-            self.app.open_url(url)
-            self.notice(f"Opened {url}")
-        else:
-            self.notice(f"{url}  (there is no browser here; y copies it)")
 
 
 class ReadingView(View):
@@ -328,8 +296,3 @@ class ListView(View):
     def _seen(self, first: int, last: int) -> None:
         if self.is_mounted:
             self.offer()
-
-
-def has_browser(variables: Mapping[str, str]) -> bool:
-    """Return whether a browser would open its own window."""
-    return sys.platform == "darwin" or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))

@@ -11,8 +11,7 @@ from urllib.parse import unquote
 import httpx
 
 from api.fields import admin
-from api.fields.admin import KeySeen, StreamSeen
-from api.fields.alerts import AlertRecord
+from api.fields.admin import StreamSeen
 from api.nouns.events import EventsPage
 from api.nouns.why import SourceWhy
 from api.openapi.texts import example_of
@@ -95,10 +94,8 @@ class FakeService(httpx.AsyncBaseTransport):
         self.refusal: tuple[int, str] | None = None
         self.hooks: list[dict[str, Any]] = [HOOK, CALM_HOOK]
         self.lines: list[dict[str, Any]] = []
-        self.alert = example_of(AlertRecord)
         self.streams = [example_of(StreamSeen), {**example_of(StreamSeen), "number": 8, "name": "archive"}]
         self.streams[0]["behind_s"] = 725.0
-        self.keys = [example_of(KeySeen)]
         self.node = ""
         self.past: list[dict[str, Any]] = []
         self.ticks = 0
@@ -248,9 +245,6 @@ class FakeService(httpx.AsyncBaseTransport):
             return httpx.Response(
                 200, headers={"Content-Type": "text/event-stream"}, stream=self._feed(), request=request
             )
-        if request.method == "PATCH":
-            self.alert |= json.loads(request.content)
-            return httpx.Response(200, json=as_documented("PATCH", path, 200, self.alert), request=request)
         if request.method == "POST":
             return self._acted(path, json.loads(request.content or b"null"), request)
         self.asked.append(str(request.url.raw_path.decode()))
@@ -280,12 +274,6 @@ class FakeService(httpx.AsyncBaseTransport):
             return example_of(Event)
         if path == "/v1/admin/streams":
             return {"total": len(self.streams), "node": self.node, "streams": self.streams}
-        if path == "/v1/admin/keys":
-            return {"keys": self.keys}
-        if path == "/v1/alerts":
-            return [self.alert]
-        if path.endswith("/destinations"):
-            return []
         if path.endswith("/why"):
             return example_of(SourceWhy)
         return None
@@ -320,8 +308,6 @@ class FakeService(httpx.AsyncBaseTransport):
         self.acts.append((path.removeprefix("/v1/"), body))
         if path.startswith("/v1/admin/streams/"):
             self.streams = [one for one in self.streams if str(one["number"]) != path.split("/")[4]]
-        if path.startswith("/v1/admin/keys/"):
-            self.keys = [one for one in self.keys if one["id"] != path.split("/")[4]]
         if self.refusal is not None:
             return _problem(*self.refusal, request)
         if path.endswith("/test"):

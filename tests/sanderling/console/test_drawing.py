@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.fields.alerts import AlertRecord
-from api.openapi.texts import example_of
 from sanderling.console import deliveries, rows
 from sanderling.console.figures import Figures
-from sanderling.console.lists import LOG, AlertsScreen, event_line
+from sanderling.console.lists import LOG, event_line
 from sanderling.console.parts import part_lines
-from sanderling.console.prompts import Ask, Confirm, filters
+from sanderling.console.prompts import Ask, Confirm
 from sanderling.console.rows import MOST, SIZE, RowCache
 from sanderling.console.text import Line, cells, fit, safe, short, state_of
 from tests.sanderling.console.fake_service import ATTEMPTS, HOOK, NOW, FakeService, event, source_id
@@ -41,12 +39,11 @@ def test_every_line_is_as_wide_as_the_screen_for_any_page(text: str, width: int)
     line = {"ts": NOW, "level": text, "event": text, "actor": f"sources/{text}", "fields": {"a": text}}
     told: list[Line] = [
         rows.line_of(row, width, rows.Context(NOW)),
-        rows.line_of(row | {"error": ""}, width, rows.Context(NOW, 7.0, changed=True, last=True, tree=True)),
+        rows.line_of(row | {"error": ""}, width, rows.Context(NOW, changed=True, last=True, tree=True)),
         rows.line_of(SERVICE.find("sources"), width, rows.Context(NOW, fold="▸", tree=True)),
         rows.line_of(None, width, rows.Context(NOW)),
         rows.table_at(width, "name").heading(width),
-        AlertsScreen.TABLE.line(example_of(AlertRecord) | {"name": text, "filter_query": text}, width, NOW),
-        Ask(" /", text, "hint", lambda _: None, complete=filters).line(width),
+        Ask(" /", text, "hint", lambda _: None).line(width),
         Confirm(text, lambda _: None).line(width),
         event_line(event(1, text), width),
         LOG.line(line, width, NOW),

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-from typing import Any
-
-import pytest
-
 from api.openapi.texts import example_of
 from sanderling.console.figures import EventTail
 from sanderling.console.lists import EventScreen, event_page
-from sanderling.console.view import has_browser
 from storage.records.event import Event
 from tests.sanderling.console.fake_service import FakeService, event, source_id
 from tests.sanderling.console.terminal import Terminal, on_terminal
@@ -69,52 +63,6 @@ def test_events_received_meanwhile_are_not_shown_twice_after_the_history_loads()
     assert [one["title"] for one in tail.shown] == ["a", "b"]
 
 
-@pytest.mark.parametrize(("key", "text"), [("y", "https://site0.test/news"), ("Y", source_id(0))])
-def test_the_url_or_the_id_is_handed_to_the_terminals_clipboard(key: str, text: str) -> None:
-    async def play(terminal: Terminal) -> None:
-        written: list[str] = []
-        terminal.app._driver.write = written.append  # type: ignore[union-attr,method-assign,assignment]
-        await terminal.wait_for("site0.test")
-        await terminal.press(key)
-        await terminal.wait_for(f"Copied {text}")
-        assert f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\a" in written
-
-    on_terminal(play)
-
-
-def test_without_a_browser_the_url_is_shown_on_this_screen_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-
-    async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("site0.test")
-        await terminal.press("o")
-        await terminal.wait_for("https://site0.test/news  (there is no browser here")
-        await terminal.press("d", "escape")
-        assert "no browser" not in terminal.text
-
-    monkeypatch.setattr("sanderling.console.view.sys.platform", "linux")
-    on_terminal(play)
-
-
-def test_a_browser_opens_only_with_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Any] = []
-    monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr("textual.app.App.open_url", lambda self, url: opened.append(url))
-
-    async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("site0.test")
-        await terminal.press("o")
-        await terminal.wait_for("Opened https://site0.test/news")
-
-    on_terminal(play)
-    assert opened == ["https://site0.test/news"]
-    monkeypatch.setattr("sanderling.console.view.sys.platform", "linux")
-    assert has_browser({"WAYLAND_DISPLAY": "w"}) and not has_browser({})
-
-
 def test_x_says_why_of_a_source() -> None:
     async def play(terminal: Terminal) -> None:
         await terminal.wait_for("site0.test")
@@ -130,8 +78,8 @@ def test_open_streams_are_a_jump_away_and_can_be_closed() -> None:
         terminal.service.node = "north"
         await terminal.wait_for("site0.test")
         await terminal.press("colon")
-        await terminal.type("str")
-        await terminal.press("tab", "enter")
+        await terminal.type("streams")
+        await terminal.press("enter")
         await terminal.wait_for("streams of north alone", "newsroom", "12m", "/v1/stream?tag=prices", "archive")
         await terminal.press("e", "n")
         assert not terminal.service.acts
@@ -139,38 +87,5 @@ def test_open_streams_are_a_jump_away_and_can_be_closed() -> None:
         await terminal.wait_for("The stream of newsroom is closed.")
         assert terminal.service.acts == [("admin/streams/7/close", None)]
         await terminal.wait_until(lambda: "newsroom" not in "".join(terminal.lines()[1:-1]))
-
-    on_terminal(play)
-
-
-def test_keys_are_a_jump_away_and_can_be_deleted_once_that_is_confirmed() -> None:
-    async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("site0.test")
-        await terminal.press("colon")
-        await terminal.type("keys")
-        await terminal.press("enter")
-        await terminal.wait_for("newsroom", "stream:read, history:read")
-        await terminal.press("e", "y")
-        await terminal.wait_for("Key newsroom deleted.", "There is no key yet")
-        assert terminal.service.acts == [(f"admin/keys/{terminal.service.alert['source_ids'][0]}/revoke", None)]
-        await terminal.press("e")
-        assert len(terminal.service.acts) == 1
-
-    on_terminal(play)
-
-
-def test_alerts_are_a_jump_away_and_can_be_paused() -> None:
-    async def play(terminal: Terminal) -> None:
-        await terminal.wait_for("site0.test")
-        await terminal.press("colon")
-        await terminal.type("al")
-        await terminal.press("tab", "enter")
-        name = terminal.service.alert["name"]
-        await terminal.wait_for(">on ", name)
-        await terminal.press("e", "y")
-        await terminal.wait_for(f"{name}: paused")
-        await terminal.wait_for(">pause")
-        await terminal.press("e", "n", "enter")
-        await terminal.wait_for("query  ")
 
     on_terminal(play)

@@ -146,11 +146,6 @@ def test_the_order_changes_only_on_a_keystroke() -> None:
             await terminal.press("S")
             await terminal.wait_for(f"by {sort}")
             await terminal.wait_until(lambda sort=sort: any(f"sort={sort}" in path for path in service.asked))  # type: ignore[misc]
-        await terminal.press("v")
-        await terminal.wait_for("by path, reversed")
-        await terminal.wait_until(
-            lambda: any("sort=path&" in path and "reverse=true" in path for path in service.asked)
-        )
         await terminal.press("S")
         await terminal.wait_for("worst first", "STATE")
 

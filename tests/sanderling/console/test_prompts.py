@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual import events
 
-from sanderling.console.prompts import Ask, Confirm, filters, places
+from sanderling.console.prompts import Ask, Confirm
 from sanderling.console.tree import TreeScreen
 from tests.sanderling.console.terminal import Terminal, on_terminal
 
@@ -16,7 +16,7 @@ def typed(*keys: str, text: str = "") -> tuple[str, list[str], list[str | None]]
     """Return the text, the texts passed on while typing, and the answers, after some keys."""
     heard: list[str] = []
     answers: list[str | None] = []
-    ask = Ask(" /", text, "hint", answers.append, changed=heard.append, complete=filters)
+    ask = Ask(" /", text, "hint", answers.append, changed=heard.append)
     for key in keys:
         ask.press(key, key if len(key) == 1 else "")
     return ask.text, heard, answers
@@ -26,15 +26,10 @@ def typed(*keys: str, text: str = "") -> tuple[str, list[str], list[str | None]]
     ("text", "keys", "left"),
     [
         ("", "a b c", "abc"),
-        ("abc", "left left x", "axbc"),
-        ("abc", "home x end y", "xabcy"),
-        ("abc", "backspace left backspace", "b"),
-        ("abc", "home delete", "bc"),
+        ("abc", "backspace backspace d", "ad"),
         ("two words", "ctrl+w", "two "),
-        ("two words", "left ctrl+u", "s"),
-        ("state:qu", "tab", "state:quarantined"),
-        ("shop ki", "tab f e tab", "shop kind:feed"),
-        ("abc", "f5 left right", "abc"),
+        ("two words", "ctrl+u x", "x"),
+        ("abc", "f5 left tab", "abc"),
     ],
 )
 def test_a_line_is_edited(text: str, keys: str, left: str) -> None:
@@ -44,12 +39,6 @@ def test_a_line_is_edited(text: str, keys: str, left: str) -> None:
 def test_every_keystroke_is_passed_on_enter_confirms_and_escape_discards() -> None:
     assert typed("a", "b", "left", "enter") == ("ab", ["a", "ab"], ["ab"])
     assert typed("a", "escape")[2] == [None]
-
-
-def test_filters_and_jumps_complete() -> None:
-    assert filters("shop state:ba") == ["shop state:backoff"]
-    assert filters("kind:") == ["kind:destination", "kind:feed", "kind:html", "kind:part", "kind:push"]
-    assert filters("shop") == filters("") == [] and places("al") == ["alerts", "all"]
 
 
 @pytest.mark.parametrize(("key", "means"), [("y", True), ("Y", False), ("enter", False), ("escape", False)])
@@ -109,7 +98,7 @@ def test_rows_follow_while_a_filter_is_typed_and_escape_brings_back_those_before
         await terminal.press("slash")
         await terminal.type("state:fail")
         await terminal.wait_for("filter state:fail", "1/1", "site3.test")
-        assert terminal.app.question is not None and "state:failing" in terminal.lines()[-1]
+        assert terminal.app.question is not None
         await terminal.press("escape")
         await terminal.wait_for("worst first", "1/65")
 

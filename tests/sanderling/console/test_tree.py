@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sanderling.console import rows
-from sanderling.console.figures import Rates
 from sanderling.console.parts import possible
 from sanderling.console.rows import Fold
 from tests.sanderling.console.fake_service import NOW, FakeService, source_id
@@ -41,10 +40,6 @@ def test_a_part_is_folded_and_opened_step_by_step_and_the_cursor_stays_on_it() -
         await terminal.wait_for("▾ sources", "2/65", "├─ site5.test")
         await terminal.press("j", "j", "h")
         await terminal.wait_for("2/65")
-        await terminal.press("z")
-        await terminal.wait_for("▸ sources", "2/5")
-        await terminal.press("z")
-        await terminal.wait_for("▾ sources", "2/65")
 
     on_terminal(play, flat=False)
 
@@ -72,15 +67,11 @@ def test_a_filter_shows_all_matches_even_in_folded_branches() -> None:
     on_terminal(play, flat=False)
 
 
-def test_every_part_is_folded_when_any_is_open_and_else_opened() -> None:
+def test_a_part_shows_more_step_by_step() -> None:
     fold = Fold()
     assert fold.query == {"tree": True, "open": [], "troubled": ["sources", "destinations"]}
     assert fold.turn("sources", wider=True) and not fold.turn("sources", wider=True)
     assert fold.query == {"tree": True, "open": ["sources"], "troubled": ["destinations"]}
-    fold.turn_all()
-    assert fold.query == {"tree": True, "open": [], "troubled": []}
-    fold.turn_all()
-    assert fold.query == {"tree": True, "open": ["sources", "destinations"], "troubled": []}
     assert not fold.turn("log", wider=True) and fold.of("log") == ""
 
 
@@ -88,8 +79,8 @@ def test_every_part_is_folded_when_any_is_open_and_else_opened() -> None:
     ("width", "heads"),
     [
         (80, "state hlth rst next name last error"),
-        (100, "state hlth rst next age mbox rate name last error"),
-        (120, "state hlth rst next age mbox rate last checks name last error"),
+        (100, "state hlth rst next age mbox every name last error"),
+        (120, "state hlth rst next age mbox every last checks name last error"),
     ],
 )
 def test_a_wider_screen_has_more_columns(width: int, heads: str) -> None:
@@ -105,25 +96,14 @@ def test_a_well_source_says_which_page_it_is_at_80_cells_and_a_long_url_keeps_bo
 
 
 def test_a_row_has_its_last_checks_pace_and_queue() -> None:
-    assert "    1   /10m ......XXXXXX " in drawn(SERVICE.row(1), 120)
+    assert "    1   10m ......XXXXXX " in drawn(SERVICE.row(1), 120)
     assert "..............XXXXXX" in drawn(SERVICE.row(1), 200)
-    assert "    0   12/m " in drawn(SERVICE.find("log"), 120, rate=12.0)
+    assert "    0     - " in drawn(SERVICE.find("log"), 120)
 
 
 def test_a_destination_is_distinguished_from_a_source() -> None:
     hook = SERVICE.row(20) | {"path": "destinations/1", "kind": "destination", "name": "https://hooks.test/in"}
     assert "to hooks.test/in" in drawn(hook, 80)
-
-
-def test_a_rate_covers_the_last_minute() -> None:
-    rates = Rates()
-    assert rates.of("log") is None
-    rates.take("2026-04-21T12:00:00.000Z", [{"path": "log", "handled": 10}, {"path": "web", "handled": None}])
-    assert rates.of("log") is None
-    rates.take("2026-04-21T12:00:30.000Z", [{"path": "log", "handled": 40}])
-    assert rates.of("log") == 60.0 and rates.of("web") is None
-    rates.take("2026-04-21T12:00:31.000Z", [{"path": "log", "handled": 0}])
-    assert rates.of("log") is None
 
 
 @pytest.mark.parametrize(
