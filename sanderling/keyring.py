@@ -209,25 +209,6 @@ def key_document(key: ApiKey) -> dict[str, Any]:
     }
 
 
-def key_lines(keys: Sequence[ApiKey]) -> list[str]:
-    """Return one line per key: prefix, name, scopes, rate, creation, last use, id."""
-    rows = [
-        (
-            f"{key.prefix}...",
-            key.name,
-            ",".join(key.scopes),
-            f"{key.rate_per_minute}/min",
-            rfc3339(key.created_at),
-            rfc3339(key.last_used_at) if key.last_used_at is not None else "never used",
-            f"expires {rfc3339(key.expires_at)}" if key.expires_at is not None else "",
-            key.id,
-        )
-        for key in keys
-    ]
-    wide = [max(len(row[column]) for row in rows) if rows else 0 for column in range(8)]
-    return ["  ".join(f"{cell:<{wide[n]}}" for n, cell in enumerate(row)).rstrip() for row in rows]
-
-
 def signing_records(settings: Settings) -> list[dict[str, str]]:
     """Return the signing keys, the active one first, then those of other instances."""
     with engine_of(settings).keys() as keys:

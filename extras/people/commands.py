@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from sanderling.client.lines import short_ids
+from sanderling.client.lines import piped
 from sanderling.client.terminal import Listing, print_json
 from sanderling.commands.service import Sort, agree, record_flag, records_flag, sent, with_client, yes_flag
 from storage.records.secrecy import plain
@@ -35,23 +35,13 @@ async def listed(client: Client, *, as_json: bool) -> None:
     await PEOPLE_LIST.show_each(client.every(PEOPLE.path), as_json=as_json)
 
 
-def person_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
-    ids = short_ids([one["id"] for one in found])
-    return [(ids[one["id"]], one["name"], one["email"], _role(one)) for one in found]
-
-
-def person_line(one: Mapping[str, Any]) -> str:
-    return f"{one['id']}  {plain(one['name'])}  {plain(one['email'])}  {_role(one)}"
-
-
 def _role(one: Mapping[str, Any]) -> str:
     return f"{one['role']}{', disabled' if one['disabled'] else ''}"
 
 
-PEOPLE_LIST = Listing(
+PEOPLE_LIST = Listing[Mapping[str, Any]](
     ("id", "name", "e-mail", "role"),
-    person_rows,
-    person_line,
+    lambda one: (one["id"], one["name"], one["email"], _role(one)),
     "Nobody but the service's own password: `sanderling people invite`.",
 )
 
@@ -103,7 +93,7 @@ async def enable(client: Client, *, name: str) -> None:
 async def _change(client: Client, name: str, change: Mapping[str, Any]) -> None:
     one = await PEOPLE.record_of(client, name)
     changed = await sent(client, "PATCH", f"{PEOPLE.path}/{one['id']}", json=change)
-    click.echo(person_line(changed))
+    click.echo(piped(PEOPLE_LIST.row(changed)))
 
 
 @people.command("remove")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from api.fields.publications import NewPublication
-from sanderling.client.lines import short_ids
 from sanderling.client.terminal import Listing, print_page
 from sanderling.commands.service import (
     ALERTS,
@@ -94,23 +93,13 @@ async def listed(client: Client, *, as_json: bool) -> None:
     await PUBLICATION_LIST.show_each(client.every(PUBLICATIONS.path), as_json=as_json)
 
 
-def publication_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
-    ids = short_ids([one["id"] for one in found])
-    return [(ids[one["id"]], one["title"], _address(one)) for one in found]
-
-
-def publication_line(one: Mapping[str, Any]) -> str:
-    return f"{one['id']}  {plain(one['title'])}  {plain(_address(one))}"
-
-
 def _address(one: Mapping[str, Any]) -> str:
     return one["url"] or hinted(LOST)
 
 
-PUBLICATION_LIST = Listing(
+PUBLICATION_LIST = Listing[Mapping[str, Any]](
     ("id", "title", "address"),
-    publication_rows,
-    publication_line,
+    lambda one: (one["id"], one["title"], _address(one)),
     "Nothing is published yet: `sanderling publications create TITLE`.",
 )
 

@@ -117,17 +117,21 @@ def short_ids(ids: Sequence[str]) -> Mapping[str, str]:
 
 
 class Cell(NamedTuple):
-    """Text with a mood that chooses its colour. right: align as a number."""
+    """Text with a mood that chooses its colour. right: align as a number. short: its text in a table, if it differs."""
 
     text: str
     mood: Mood | None = None
     right: bool = False
+    short: str = ""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]], width: int, *, colour: bool) -> Iterator[str]:
-    """Yield headings and rows as lines. The last two columns shrink to fit."""
+    """Yield headings and rows as lines. The last two columns shrink to fit, and ids to their unique ends."""
     whole = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    whole = [[cell._replace(text=plain(" ".join(cell.text.split()))) for cell in row] for row in whole]
+    whole = [[cell._replace(text=plain(" ".join((cell.short or cell.text).split()))) for cell in row] for row in whole]
+    for n in [n for n, head in enumerate(heads) if head == "id"]:
+        ends = short_ids([row[n].text for row in whole])
+        whole = [[*row[:n], row[n]._replace(text=ends[row[n].text]), *row[n + 1 :]] for row in whole]
     wide = [max(cells(head), *(cells(row[n].text) for row in whole)) for n, head in enumerate(heads)]
     for n, least in ((-1, ROOM), (-2, ROOM), (-1, 0)):
         over = sum(wide) + GAP * (len(wide) - 1) - width
@@ -136,6 +140,16 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]], width: int
     yield _line([Cell(head, right=right[n]) for n, head in enumerate(heads)], wide, "1" if colour else "")
     for row in whole:
         yield _line(row, wide, "", colour=colour)
+
+
+def piped(row: Sequence[Cell | str]) -> str:
+    """Return a row as one line with whole ids and times.
+
+    >>> piped([Cell("2026-04-21T10:00:00.000Z", short="3h ago"), "Prices"])
+    '2026-04-21T10:00:00.000Z  Prices'
+    """
+    texts = (cell.text if isinstance(cell, Cell) else cell for cell in row)
+    return "  ".join(plain(" ".join(text.split())) for text in texts).rstrip()
 
 
 def _line(row: Sequence[Cell], wide: Sequence[int], style: str, *, colour: bool = False) -> str:

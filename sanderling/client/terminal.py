@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import click
 import msgspec
 
-from sanderling.client.lines import Cell, Renderer, alert_lines, moment, table
+from sanderling.client.lines import Cell, Renderer, ago, alert_lines, moment, piped, table
 from sanderling.environment import environ, hinted, on_terminal, wants_colour
 from sanderling_client.receiver.terminal import escaped
 from storage.records.secrecy import plain
@@ -37,14 +38,13 @@ def print_list(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]]) -> No
 
 
 class Listing(NamedTuple, Generic[T]):
-    """How a list is printed: a table for a person, a line for each record in a pipe.
+    """How a list is printed: a table for a person, a line for each record in a pipe, from the same cells.
 
     none: the hint on stderr if there is nothing to list. record: the JSON of an item that is not JSON itself.
     """
 
     heads: Sequence[str]
-    rows: Callable[[Sequence[T]], Sequence[Sequence[Cell | str]]]
-    line: Callable[[T], str]
+    row: Callable[[T], Sequence[Cell | str]]
     none: str = ""
     record: Callable[[T], object] = lambda one: one
 
@@ -68,12 +68,19 @@ class Listing(NamedTuple, Generic[T]):
         elif for_a_person():
             kept.append(one)
         else:
-            click.echo(self.line(one))
+            click.echo(piped(self.row(one)))
 
     def _end(self, kept: Sequence[T], *, some: bool) -> None:
         if self.none and not some:
             click.echo(hinted(self.none), err=True)
-        print_list(self.heads, self.rows(kept))
+        print_list(self.heads, [self.row(one) for one in kept])
+
+
+def age_of(moment: str | None) -> Cell:
+    """Return a moment (RFC 3339), in a table as its age."""
+    from sanderling.real_world import wall
+
+    return Cell(moment or "never", short=ago(moment, datetime.fromtimestamp(wall(), UTC)))
 
 
 def print_page(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +11,8 @@ import click
 
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
-from sanderling.client.lines import Cell, ago, alert_lines, moment, short_ids, state_of
-from sanderling.client.terminal import Listing, alert_page, print_json, print_page
+from sanderling.client.lines import Cell, alert_lines, moment, state_of
+from sanderling.client.terminal import Listing, age_of, alert_page, print_json, print_page
 from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
@@ -47,30 +46,16 @@ async def listed(client: Client, *, as_json: bool) -> None:
     await ALERT_LIST.show_each(client.every(ALERTS.path), as_json=as_json)
 
 
-def alert_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
-    from sanderling.real_world import wall
-
-    now, ids = datetime.fromtimestamp(wall(), UTC), short_ids([alert["id"] for alert in found])
-    rows: list[Sequence[Cell | str]] = []
-    for alert in found:
-        state = state_of(alert)
-        query = "" if alert["name"] == alert["filter_query"] else alert["filter_query"] or "everything"
-        count = Cell(f"{alert['match_count']:,}", right=True)
-        last = ago(alert["last_match_at"], now)
-        rows.append((Cell(state.word, state.mood), count, last, ids[alert["id"]], alert["name"], query))
-    return rows
-
-
-def alert_line(alert: Mapping[str, Any]) -> str:
-    """Return an alert as one line: state, match count, id, name, and the query if it differs from the name."""
-    query = "" if alert["name"] == alert["filter_query"] else f"  {fit(alert['filter_query'], WIDTH)}"
-    return f"{state_of(alert).word:<6}  {alert['match_count']:>7,}  {alert['id']}  {plain(alert['name'])}{query}"
+def alert_row(alert: Mapping[str, Any]) -> Sequence[Cell | str]:
+    state = state_of(alert)
+    query = "" if alert["name"] == alert["filter_query"] else alert["filter_query"] or "everything"
+    count = Cell(f"{alert['match_count']:,}", right=True)
+    return Cell(state.word, state.mood), count, age_of(alert["last_match_at"]), alert["id"], alert["name"], query
 
 
 ALERT_LIST = Listing(
     ("state", "matches", "last", "id", "name", "query"),
-    alert_rows,
-    alert_line,
+    alert_row,
     "There is no alert yet: `sanderling alerts create QUERY`.",
 )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sanderling.client.lines import moment, short_ids, within
+from sanderling.client.lines import Cell, moment, within
 from sanderling.client.terminal import Listing, notify, print_json, print_page
 from sanderling.commands.service import BINS, agree, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.exits import CommandFailed, Exit
@@ -54,17 +54,15 @@ async def listed(client: Client, *, as_json: bool) -> None:
     await BIN_LIST.show_each(client.every(BINS.path), as_json=as_json)
 
 
-def bin_rows(found: Sequence[Mapping[str, Any]]) -> Sequence[Sequence[str]]:
+def _end(one: Mapping[str, Any]) -> Cell:
     from sanderling.real_world import wall
 
-    now, ids = datetime.fromtimestamp(wall(), UTC), short_ids([one["id"] for one in found])
-    return [(ids[one["id"]], within(one["expires_at"], now), one["url"]) for one in found]
+    return Cell(one["expires_at"], short=within(one["expires_at"], datetime.fromtimestamp(wall(), UTC)))
 
 
 BIN_LIST = Listing[Mapping[str, Any]](
     ("id", "ends", "url"),
-    bin_rows,
-    lambda one: f"{one['id']}  until {moment(one['expires_at'])}  {plain(one['url'])}",
+    lambda one: (one["id"], _end(one), one["url"]),
     "There is no bin yet: `sanderling bins create`.",
 )
 

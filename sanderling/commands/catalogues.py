@@ -70,8 +70,7 @@ def kind_record(kind: DestinationKind) -> dict[str, Any]:
 
 KIND_LIST = Listing[Any](
     ("kind", "for", "name", "asks for"),
-    lambda found: list(map(kind_row, found)),
-    lambda kind: "{:<16}  {:<8}  {:<18}  {}".format(*kind_row(kind)),
+    kind_row,
     record=kind_record,
 )
 
@@ -162,12 +161,6 @@ def _takes(template: Template) -> str:
     return ", ".join(parameter.key for parameter in template.parameters) or "-"
 
 
-def template_line(entry: Entry[Template]) -> str:
-    """Return a template as one line: id, version, parameters, name, origin."""
-    template, origin = entry.record, plain(entry.origin)
-    return f"{template.id:<24}  v{template.version:<3}  {_takes(template):<12}  {plain(template.name)}  ({origin})"
-
-
 def template_record(entry: Entry[Template]) -> dict[str, Any]:
     from msgspec import to_builtins
 
@@ -176,11 +169,13 @@ def template_record(entry: Entry[Template]) -> dict[str, Any]:
 
 TEMPLATE_LIST = Listing[Any](
     ("template", "version", "takes", "name", "from"),
-    lambda found: [
-        (one.record.id, Cell(str(one.record.version), right=True), _takes(one.record), one.record.name, one.origin)
-        for one in found
-    ],
-    template_line,
+    lambda one: (
+        one.record.id,
+        Cell(str(one.record.version), right=True),
+        _takes(one.record),
+        one.record.name,
+        one.origin,
+    ),
     record=template_record,
 )
 

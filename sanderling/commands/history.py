@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
-from sanderling.client.lines import moment, undirected, where_of, why_lines
+from sanderling.client.lines import Cell, moment, undirected, where_of, why_lines
 from sanderling.client.terminal import Listing, for_a_person, print_page
 from sanderling.commands.service import SOURCES, sent, with_client
 from sanderling.environment import environ, wants_colour
@@ -100,8 +100,12 @@ async def versions(client: Client, *, name: str, as_json: bool) -> None:
 
 VERSION_LIST = Listing[Mapping[str, Any]](
     ("version", "at", "kept", "what changed"),
-    lambda found: [(shown(one["version"]), when(one), KEPT[one["kept"]], one["says"]) for one in found],
-    lambda one: f"{one['version']}  {one['at'] or '-'}  {KEPT[one['kept']]}  {plain(undirected(one['says']))}",
+    lambda one: (
+        Cell(one["version"], short=shown(one["version"])),
+        Cell(one["at"] or "-", short=when(one)),
+        KEPT[one["kept"]],
+        undirected(one["says"]),
+    ),
     "No version is stored: it is not a page, or it was not checked yet.",
 )
 

@@ -5,20 +5,17 @@ The API cannot make keys: the holder of one could then make another that outlive
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from actors.settings import Settings
-from sanderling.client.lines import Cell, ago, short_ids
-from sanderling.client.terminal import Listing, for_a_person, print_json, print_list
-from sanderling.environment import hinted
+from sanderling.client.lines import Cell
+from sanderling.client.terminal import Listing, age_of, print_json
 from sanderling.flags import json_flag, with_settings
-from storage.records.identity import rfc3339
-from storage.records.key import ApiKey
 from storage.records.states import Mood
 
 json_option = click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
@@ -83,39 +80,24 @@ def create(
 def listed(settings: Settings, *, as_json: bool) -> None:
     """List all keys: their beginnings, names, scopes, rates and last use."""
     from sanderling import keyring
-    from sanderling.real_world import wall
 
-    found = keyring.every(settings)
-    if as_json:
-        for key in found:
-            print_json(keyring.key_document(key))
-    elif not found:
-        click.echo(hinted("There is no key yet: `sanderling keys create --name me --scope stream:read`."), err=True)
-    elif for_a_person():
-        print_list(HEADS, key_rows(found, datetime.fromtimestamp(wall(), UTC)))
-    else:
-        click.echo("\n".join(keyring.key_lines(found)))
+    KEY_LIST.show([keyring.key_document(key) for key in keyring.every(settings)], as_json=as_json)
 
 
-HEADS = ("key", "id", "name", "a minute", "made", "used", "expires", "scopes")
-
-
-def key_rows(keys: Sequence[ApiKey], now: datetime) -> list[Sequence[str]]:
-    """Return keys for a terminal: shortened ids, ages."""
-    ids = short_ids([key.id for key in keys])
-    return [
-        (
-            f"{key.prefix}...",
-            ids[key.id],
-            key.name,
-            str(key.rate_per_minute),
-            ago(rfc3339(key.created_at), now),
-            ago(None if key.last_used_at is None else rfc3339(key.last_used_at), now),
-            "never" if key.expires_at is None else rfc3339(key.expires_at)[:10],
-            ", ".join(key.scopes),
-        )
-        for key in keys
-    ]
+KEY_LIST = Listing[Mapping[str, Any]](
+    ("key", "id", "name", "a minute", "made", "used", "expires", "scopes"),
+    lambda key: (
+        f"{key['prefix']}...",
+        key["id"],
+        key["name"],
+        str(key["rate_per_minute"]),
+        age_of(key["created_at"]),
+        age_of(key["last_used_at"]),
+        Cell(key["expires_at"] or "never", short=(key["expires_at"] or "never")[:10]),
+        ", ".join(key["scopes"]),
+    ),
+    "There is no key yet: `sanderling keys create --name me --scope stream:read`.",
+)
 
 
 @keys.command("revoke")
@@ -168,20 +150,10 @@ def signing(settings: Settings, *, as_jwks: bool, forget: str | None, as_json: b
     SIGNING_LIST.show(keyring.signing_records(settings), as_json=as_json)
 
 
-def signing_rows(records: Sequence[Mapping[str, str]]) -> list[Sequence[Cell | str]]:
-    from sanderling.real_world import wall
-
-    moods: dict[str, Mood] = {"active": "good", "foreign": "calm"}
-    now = datetime.fromtimestamp(wall(), UTC)
-    return [
-        (one["key_id"], Cell(one["state"], moods.get(one["state"])), ago(one["created_at"], now)) for one in records
-    ]
-
-
+_MOODS: Mapping[str, Mood] = {"active": "good", "foreign": "calm"}
 SIGNING_LIST = Listing[Mapping[str, str]](
     ("key", "state", "made"),
-    signing_rows,
-    lambda one: f"{one['key_id']}  {one['state']:<7}  {one['created_at']}",
+    lambda one: (one["key_id"], Cell(one["state"], _MOODS.get(one["state"])), age_of(one["created_at"])),
 )
 
 

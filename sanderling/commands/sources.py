@@ -13,7 +13,7 @@ from uuid import UUID
 import click
 
 from actors.messages.requests import DetectRequest, NewSource
-from sanderling.client.lines import Cell, moment, pad, short_ids
+from sanderling.client.lines import Cell, moment
 from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_page
 from sanderling.commands import history
 from sanderling.commands.alerts import true_lines
@@ -224,16 +224,17 @@ async def listed(client: Client, *, as_json: bool, state: str | None, tag: str |
         await shown.show_each(found, as_json=as_json)
 
 
-def source_rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[Cell | str]]:
-    ids = short_ids([source["id"] for source in found])
-    rows: list[Sequence[Cell | str]] = []
-    for source in found:
-        state, health = STATES[source["state"]], source["health"]
-        bare = str(source["url"]).removeprefix("https://").removeprefix("http://")
-        name = f"{called(source)}  {bare}" if called(source) else bare
-        cells = Cell(state.word, state.mood), Cell(f"{health['score']:.2f}", right=True)
-        rows.append((*cells, TIERS[source["type"]].noun, ids[source["id"]], name, _problem(source)))
-    return rows
+def source_row(source: Mapping[str, Any]) -> Sequence[Cell | str]:
+    state, url, name = STATES[source["state"]], str(source["url"]), called(source)
+    bare = url.removeprefix("https://").removeprefix("http://")
+    return (
+        Cell(state.word, state.mood),
+        Cell(f"{source['health']['score']:.2f}", right=True),
+        TIERS[source["type"]].noun,
+        source["id"],
+        Cell(f"{url}  {name}", short=f"{name}  {bare}" if name else bare),
+        _problem(source),
+    )
 
 
 def _problem(source: Mapping[str, Any]) -> str:
@@ -241,19 +242,9 @@ def _problem(source: Mapping[str, Any]) -> str:
     return str(source["health"]["reason"]) if troubled else ""
 
 
-def source_line(source: Mapping[str, Any]) -> str:
-    """Return a source as one line: state, score, tier, id, URL, name, and the reason if it has a problem."""
-    reason = _problem(source)
-    why = f"  {fit(reason, 120)}" if reason else ""
-    name = f"  ({fit(called(source), 60)})" if called(source) else ""
-    stands = f"{pad(STATES[source['state']].word, 13)} {source['health']['score']:4.2f}  {source['type']:<4}"
-    return f"{stands}  {source['id']}  {plain(source['url'])}{name}{why}"
-
-
 SOURCE_LIST = Listing(
     ("state", "health", "type", "id", "source", "why"),
-    source_rows,
-    source_line,
+    source_row,
     "Nothing is watched yet: `sanderling add URL`.",
 )
 

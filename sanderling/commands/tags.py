@@ -40,8 +40,7 @@ async def listed(client: Client, *, as_json: bool) -> None:
 
 TAG_LIST = Listing[Mapping[str, Any]](
     ("sources", "tag", "defaults"),
-    lambda found: [(Cell(f"{one['sources']:,}", right=True), one["tag"], _in_short(one)) for one in found],
-    lambda one: f"{one['sources']}  {plain(one['tag'])}  {plain(_in_short(one))}".rstrip(),
+    lambda one: (Cell(f"{one['sources']:,}", right=True), one["tag"], _in_short(one)),
     "No source has a tag: `sanderling sources tag TAG SOURCE` adds one.",
 )
 

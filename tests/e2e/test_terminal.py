@@ -37,7 +37,7 @@ async def test_an_added_source_is_listed_and_its_events_are_shown(tmp_path: Path
     assert added.returncode == again.returncode == 0
     assert b"feed" in added.stdout and b"Added" in added.stderr and b"already" in again.stderr
     assert source.encode() in again.stdout
-    assert listed.stdout.decode().split() == ["ok", "1.00", "feed", source, url, "(Notes)"]
+    assert listed.stdout.decode().split() == ["ok", "1.00", "feed", source, url, "Notes"]
     assert f"{url}  (Notes)\n  It was reported on ".encode() in why.stdout and b"The last check was on" in why.stdout
     line, text = told.stdout.decode().splitlines()
     assert line.endswith("the first note") and text.strip() == "About the first note."

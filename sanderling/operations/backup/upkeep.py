@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Final
 
 import click
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from sanderling.client.lines import Cell
-from sanderling.client.terminal import for_a_person, print_json, print_list
+from sanderling.client.terminal import Listing
 from sanderling.data_folder import named_vault, working_in
 from sanderling.environment import environ
 from sanderling.exits import CommandFailed, Exit
-from storage.records.secrecy import plain
 from storage.sqlite.engine.connection import COMMAND, READER, WRITER, connect, gives_back, room_of, translated
 from storage.sqlite.engine.folder import DATABASE, FolderLock, opening
 from storage.sqlite.engine.migrations import STEPS, version_of
@@ -114,19 +113,16 @@ def sizes(folder: Path) -> Sequence[Size]:
 
 def tell(found: Sequence[Size], limit: int, *, as_json: bool) -> Exit:
     whole = sum(size.bytes for size in found)
-    rows = []
-    for size in found[:limit]:
-        if as_json:
-            print_json(to_builtins(size))
-            continue
-        share = f"{100 * size.bytes / max(whole, 1):3.0f} %"
-        where = plain(size.url or f"{size.source_id}, deleted or the service's own")
-        rows.append((f"{size.bytes / (1 << 20):10.2f} MiB", share, f"{size.events:9,}", where))
-    if for_a_person():
-        print_list(HEADS, [(*(Cell(text.strip(), right=True) for text in row[:3]), row[3]) for row in rows])
-    else:
-        for weight, share, count, where in rows:
-            click.echo(f"{weight}  {share}  {count} events  {where}")
+
+    def row(size: Size) -> Sequence[Cell | str]:
+        return (
+            Cell(f"{size.bytes / (1 << 20):.2f} MiB", right=True),
+            Cell(f"{100 * size.bytes / max(whole, 1):.0f} %", right=True),
+            Cell(f"{size.events:,}", right=True),
+            size.url or f"{size.source_id}, deleted or the service's own",
+        )
+
+    Listing(HEADS, row).show(found[:limit], as_json=as_json)
     if not as_json:
         events = sum(size.events for size in found)
         click.echo(f"{whole / (1 << 20):10.2f} MiB in {events:,} events of {len(found)} sources")

@@ -20,8 +20,8 @@ def test_kinds_are_listed_with_their_fields(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "bad.toml").write_text("id = ")
     assert cli.run(["kinds", "list", "--kinds", str(tmp_path)]) == Exit.WELL
     told = capsys.readouterr()
-    assert "telegram          chat      Telegram            token, chat, thread" in told.out
-    assert "tide-table        chat      Tide table          token, level" in told.out
+    assert "telegram  chat  Telegram  token, chat, thread" in told.out
+    assert "tide-table  chat  Tide table  token, level" in told.out
     assert told.err.startswith("sanderling: bad.toml:1: not TOML")
 
 

@@ -15,10 +15,10 @@ from api.fields.sources import SourceRecord
 from extras.publish import commands as publications
 from sanderling import cli, flags
 from sanderling.client import terminal
-from sanderling.client.lines import LEAST, Cell, ago, short_ids, table, within
+from sanderling.client.lines import LEAST, Cell, ago, piped, short_ids, table, within
 from sanderling.commands import alerts, bins, keys, sources
-from sanderling.commands.keys import key_rows
 from sanderling.commands.service import SOURCES
+from sanderling.keyring import key_document
 from sanderling.operations.backup import upkeep as weighing
 from sanderling_client.receiver.terminal import cells
 from storage.records.identity import Millis
@@ -82,8 +82,7 @@ def test_a_list_without_a_service_has_headings_only_on_a_terminal(
     capsys.readouterr()
     assert cli.run(line.split()) == 0
     assert not capsys.readouterr().out.startswith(COLUMNS[line])
-    for module in (terminal, keys, weighing):
-        monkeypatch.setattr(module, "for_a_person", lambda: True)
+    monkeypatch.setattr(terminal, "for_a_person", lambda: True)
     monkeypatch.setattr(weighing, "sizes", lambda folder: [weighing.Size("a", "https://a.test/", 3, 9_000)])
     assert cli.run(line.split()) == 0
     assert " ".join(capsys.readouterr().out.split()).startswith(COLUMNS[line])
@@ -110,10 +109,10 @@ def test_a_source_is_named_before_its_url_and_its_state_has_a_colour() -> None:
         "url": "https://shop.test/p",
         "health": {"score": 0.5, "flag": "degraded", "reason": "404"},
     }
-    lines = list(table(sources.SOURCE_LIST.heads, sources.source_rows([record]), 100, colour=True))
+    lines = list(table(sources.SOURCE_LIST.heads, [sources.source_row(record)], 100, colour=True))
     assert "Prices https://" not in lines[1] and "Prices shop.test/p" in lines[1] and "page" in lines[1]
     assert "\x1b[31mfailing" in lines[1] and lines[0].startswith("\x1b[1mstate")
-    assert "\x1b" not in "".join(table(sources.SOURCE_LIST.heads, sources.source_rows([record]), 100, colour=False))
+    assert "\x1b" not in "".join(table(sources.SOURCE_LIST.heads, [sources.source_row(record)], 100, colour=False))
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=200)), min_size=1, max_size=5), st.integers(60, 160))
@@ -139,17 +138,25 @@ def test_short_ids_distinguish_all_rows(ids: list[str]) -> None:
 def test_times_are_ages() -> None:
     assert ago("2026-04-19T10:00:00.000Z", NOW) == "2d ago" and ago(None, NOW) == "never"
     assert within("2026-04-21T13:40:00Z", NOW) == "in 30m" and within("2026-04-21T13:00:00Z", NOW) == "over"
-    key = ApiKey(
-        id=SOURCE.id,
-        name="me",
-        prefix="svc_abc",
-        sha256="",
-        scopes=("stream:read",),
-        rate_per_minute=600,
-        burst=100,
-        created_at=Millis(int(NOW.timestamp() * 1000) - 3_600_000),
-        last_used_at=None,
+
+
+def test_a_key_is_shown_with_ages_in_a_table_and_with_times_in_a_pipe() -> None:
+    record = key_document(
+        ApiKey(
+            id=SOURCE.id,
+            name="me",
+            prefix="svc_abc",
+            sha256="",
+            scopes=("stream:read",),
+            rate_per_minute=600,
+            burst=100,
+            created_at=Millis(0),
+            last_used_at=None,
+        )
     )
-    assert key_rows([key], NOW) == [
-        ("svc_abc...", SOURCE.id[-6:], "me", "600", "1h ago", "never", "never", "stream:read")
-    ]
+    row = keys.KEY_LIST.row(record)
+    assert piped(row) == f"svc_abc...  {SOURCE.id}  me  600  1970-01-01T00:00:00.000Z  never  never  stream:read"
+    (_, line) = table(keys.KEY_LIST.heads, [row], 100, colour=False)
+    assert re.fullmatch(
+        rf"svc_abc\.\.\.  {SOURCE.id[-6:]}  me    600       \d+d ago  never  never    stream:read", line
+    )

@@ -29,7 +29,7 @@ def test_the_list_names_built_in_templates_and_ones_own(folder: Path, capsys: py
     written = capsys.readouterr()
     lines = [line.split("  ")[0] for line in written.out.splitlines()]
     assert lines == [*sorted(lines[:-1]), "own"] and len(lines) == 19 and "gtm-competitor-watch" in lines
-    assert "(built in)" in written.out and "(own.toml)" in written.out
+    assert "  built in\n" in written.out and "  own.toml\n" in written.out
     assert written.err.startswith("sanderling: bad.toml:1: not TOML")
 
 
