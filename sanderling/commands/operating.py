@@ -16,7 +16,7 @@ import msgspec
 
 from actors.settings import Settings
 from sanderling.client.lines import apart, by_state, pad, span
-from sanderling.client.terminal import Audience, notify, print_json
+from sanderling.client.terminal import Audience, notify, print_json, print_page
 from sanderling.commands.service import SOURCES, with_client
 from sanderling.environment import environ, on_terminal
 from sanderling.exits import CommandFailed, Exit
@@ -28,10 +28,7 @@ from storage.records.states import PARTS
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
-EVERY: Final = 2.0
 TROUBLED: Final = ("quarantined", "backoff", "failing", "resting", "stopping", "ended", "starting")
-HOME: Final = "\x1b[H\x1b[J"
-"""Move the cursor to the top and clear below."""
 WORST: Final = 10
 PATH, STATE, HEALTH = 24, 12, 5
 TOTALS: Final = ("looks", "events", "matches", "attempts", "http_requests")
@@ -49,59 +46,28 @@ FILTERS: Final = {
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="The totals and the worst parts as one JSON object.")
-@click.option("--watch", is_flag=True, help="Repeat every 2 s, until Ctrl-C.")
 @settings_flags()
 @client_flags
-def status(config: str | None, service: str | None, key_file: str | None, *, as_json: bool, watch: bool) -> int:
+def status(config: str | None, service: str | None, key_file: str | None, *, as_json: bool) -> int:
     """Show the running service on one screen: totals, and the worst parts."""
     import trio
 
     from sanderling.client.api import client_of, folder_here
 
-    folder = folder_here(config)
-    make = partial(client_of, folder, service, key_file, environ())
-    return trio.run(partial(show, make, as_json=as_json, watch=watch))
+    client = client_of(folder_here(config), service, key_file, environ())
+    return trio.run(partial(show, client, as_json=as_json))
 
 
-async def show(make: Callable[[], Client], *, as_json: bool, watch: bool, rounds: int | None = None) -> int:
-    """Show the service; return 0 if it was last ready, else 1. rounds: ends a watch."""
-    import trio
-
-    shown, code = 0, Exit.WELL
-    while True:
-        try:
-            async with make() as client:
-                overview = (await client.ask("GET", "/v1/admin/overview")).json()
-                tree = (await client.ask("GET", "/v1/admin/tree", params={"limit": WORST})).json()
-                poor = ("rotten", "degraded")
-                worst = [
-                    row
-                    for row in tree["rows"]
-                    if row["state"] in TROUBLED or (row["state"] == "ok" and row["flag"] in poor)
-                ]
-                found = {**overview, "worst": worst}
-                code = _print(found, as_json=as_json, watch=watch)
-        except CommandFailed as error:
-            if not watch or error.code not in (Exit.UNREACHABLE, Exit.TRY_AGAIN):
-                raise
-            click.echo(f"{error.message.partition('. ')[0]}; trying again", err=True)
-        shown += 1
-        if not watch or shown == rounds:
-            return code
-        await trio.sleep(EVERY)
-
-
-def _print(found: Mapping[str, Any], *, as_json: bool, watch: bool) -> Exit:
-    if as_json:
-        print_json(found)
-    else:
-        width, height = shutil.get_terminal_size((100, 24))
-        lines = list(screen(found, found["worst"], width))
-        if watch and on_terminal(1):
-            click.echo(HOME + "\n".join(lines[: height - 1]))
-        else:
-            click.echo("\n".join(lines) + ("\n" if watch else ""))
-    return Exit.WELL if found["ready"] else Exit.FAILED
+async def show(client: Client, *, as_json: bool) -> int:
+    """Show the service; return 0 if it is ready, else 1."""
+    async with client:
+        overview = (await client.ask("GET", "/v1/admin/overview")).json()
+        tree = (await client.ask("GET", "/v1/admin/tree", params={"limit": WORST})).json()
+    poor = ("rotten", "degraded")
+    worst = [row for row in tree["rows"] if row["state"] in TROUBLED or (row["state"] == "ok" and row["flag"] in poor)]
+    width = shutil.get_terminal_size((100, 24)).columns
+    print_page(overview | {"worst": worst}, lambda found: screen(found, found["worst"], width), as_json=as_json)
+    return Exit.WELL if overview["ready"] else Exit.FAILED
 
 
 def screen(overview: Mapping[str, Any], worst: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:

@@ -33,7 +33,6 @@ FEEDS = """<opml version="2.0"><body><outline text="Reading">
 </outline></body></opml>"""
 """The file that the page on jobs imports."""
 ENDLESS = {
-    "status --watch": "until Ctrl-C",
     "listen ": "until Ctrl-C; tests/clients/receiver",
     "probe ": "tests/clients/receiver",
     "check": "tests/sanderling/operations/test_self_test.py; it takes seconds",
