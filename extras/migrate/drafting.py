@@ -14,7 +14,7 @@ alternatives, gaps (`.*`), blanks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any, Final
@@ -319,11 +319,12 @@ _SLASHED = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 _MARKS = re.compile(r"[\"“”„]")
 _FLAGS = re.compile(r"^\(\?[aiLmsux]+\)")
 _GROUPED = re.compile(r"^\((?:\?:|\?P?<\w+>)?([^()?][^()]*)\)$")
-_TOKEN = re.compile(
-    r"(?P<gap>\.[*+]\??)|(?P<blank>(?:\\s| )[*+]?)|(?P<edge>[\^$]|\\b)|(?P<escaped>\\[^\w\s])"
-    r"|\[(?P<one>\w)(?P<other>\w)\]|(?P<plain>[^\\\[\](){}.*+?|^$])"
-)
-_REPEATED = re.compile(r"[*+?{]")
+_GAP = re.compile(r"(?<!\\)\.[*+]\??")
+_EDGE = re.compile(r"^\^|(?<!\\)\$$|\\b")
+_BLANK = re.compile(r"(?:\\s| )[*+]?")
+_EITHER_CASE = re.compile(r"\[(\w)(\w)\]")
+_ESCAPED = re.compile(r"\\([^\w\s])")
+_SPECIAL = re.compile(r"[\\\[\](){}.*+?^$]")
 
 
 class Unsayable(Exception):
@@ -380,35 +381,20 @@ def pattern(expression: str, *, wide: bool = False) -> str:
 
 def _side(text: str, whole: str, wide: bool) -> str:
     """Return the query for one alternative: all its texts, in any order."""
-    parts = "".join(_signs(text, whole)).split("\0")
-    queries = [phrase(part, wide=wide) for part in parts if part.strip()]
+    queries = []
+    for part in _GAP.split(text):
+        bare = _EITHER_CASE.sub(_one_case, _BLANK.sub(" ", _EDGE.sub("", part)))
+        if _SPECIAL.search(_ESCAPED.sub("", bare)):
+            raise Unsayable(f"{shortened(whole, 60)!r} is more than a list of texts")
+        if bare.strip():
+            queries.append(phrase(_ESCAPED.sub(r"\1", bare), wide=wide))
     if not queries:
         raise Unsayable(f"{shortened(whole, 60)!r} matches anything")
     return queries[0] if len(queries) == 1 else f"({' '.join(queries)})"
 
 
-def _signs(text: str, whole: str) -> Iterator[str]:
-    """Yield a text's characters and blanks, and a NUL for each gap."""
-    at = 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        kind = None if found is None else found.lastgroup
-        if found is None or (kind not in ("gap", "blank") and _REPEATED.match(text, found.end())):
-            raise Unsayable(f"{shortened(whole, 60)!r} is more than a list of texts")
-        at = found.end()
-        match kind:
-            case "gap":
-                yield "\0"
-            case "blank":
-                yield " "
-            case "edge":
-                yield ""
-            case "other":
-                if found["one"].casefold() != found["other"].casefold():
-                    raise Unsayable(f"{shortened(whole, 60)!r} is more than a list of texts")
-                yield found["one"]
-            case _:
-                yield found[0].removeprefix("\\")
+def _one_case(letters: re.Match[str]) -> str:
+    return letters[1] if letters[1].casefold() == letters[2].casefold() else letters[0]
 
 
 def any_of(queries: Sequence[str]) -> str:
