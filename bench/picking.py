@@ -34,9 +34,9 @@ from actors.content.tasks import look_page
 from bench import natural
 from bench.churn_material import DEFAULT, halves, histories, pairs_of
 from bench.topic import Absent, Figure, Row, Topic, size
+from extras.picking.block_elements import standing_blocks
 from extras.picking.deriving import from_top
 from extras.picking.reaching import HtmlReaches
-from extras.picking.rebuilding import standing_blocks
 
 BLOCKS = 8
 """Blocks drawn per page."""

@@ -1,4 +1,4 @@
-"""Cuts the launcher of the directory form for the one file; see extras.install.carrying_out."""
+"""Cuts the launcher of the directory form for the one file; see extras.install.execution."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PyInstaller.archive.readers import CArchiveReader
 
-from extras.install.carrying_out import cut
+from extras.install.execution import cut
 
 
 def cut_at_modules(launcher: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from PyInstaller.archive.readers import CArchiveReader, ZlibArchiveReader
 
-from extras.install.carrying_out import assembled
+from extras.install.execution import assembled
 from release.cleaning import telltales
 from sanderling.program import LAUNCHER
 

@@ -15,9 +15,9 @@ import msgspec
 import trio
 
 from bench.fuzz.chance import Chance
+from extras.migrate.detection import kind_of
 from extras.migrate.plan import Kind, NotReadable
 from extras.migrate.reading import READERS, read
-from extras.migrate.recognising import kind_of
 from extras.migrate.whole.loading import look_through
 from sanderling.exits import CommandFailed
 from sanderling.operations.backup import archive

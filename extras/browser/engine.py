@@ -12,7 +12,7 @@ from actors.egress.url import parse_url
 from actors.world import FilledBy, Rendered, RenderFailed, RenderRequest
 from extras.browser.forward_proxy import ForwardProxy
 from extras.browser.leases import Lease
-from extras.browser.look import HIDDEN, PageView, context_behind
+from extras.browser.page_view import HIDDEN, PageView, context_behind
 from extras.browser.wire import BadMessage, BrowserMessage, BrowserTransport, Command, packed, read
 
 HUNG_AFTER: Final = 1.6

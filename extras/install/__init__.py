@@ -2,7 +2,7 @@
 user; `licences` lists the bundled software.
 
 `plan.py` decides a list of acts from the locations and the present state; `--dry-run` prints it. `units.py` has the
-locations and the texts of the files, also for the packages. Both are pure; `carrying_out.py` executes the plan.
+locations and the texts of the files, also for the packages. Both are pure; `execution.py` executes the plan.
 Start with `plan.py`. No setting switches it on: its commands run when typed.
 """
 

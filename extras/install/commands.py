@@ -10,7 +10,7 @@ from shutil import which
 
 import click
 
-from extras.install.carrying_out import Hand, look, set_up_link
+from extras.install.execution import Hand, look, set_up_link
 from extras.install.plan import holding, installing, letting_go, removing
 from extras.install.units import BESIDE_PACKAGE, BROWSER_SOCKET, PACKAGED, SYSTEM, UNIT, Layout, of_user
 from sanderling.environment import environ

@@ -1,7 +1,7 @@
 """Import from other programs: their files become sources and alerts, with an honest report.
 
 A reader is a pure function from a file's bytes to a `Plan`. For each item it reports whether the result is exact,
-approximated (and how) or impossible (and why). `report.py` prints a plan, `carrying_out.py` executes it through a
+approximated (and how) or impossible (and why). `report.py` prints a plan, `execution.py` executes it through a
 running service. Start with `plan.py`, then `reading.py` (the table of readers). Readers may import `actors.content`,
 `actors.egress.url` and `actors.query`, nothing with effects. No setting switches it on: its commands run when typed.
 """
@@ -10,4 +10,4 @@ from __future__ import annotations
 
 from actors.extras import Extra, members
 
-EXTRA = Extra(commands=members("extras.migrate.commands", "move_in", "move_out"))
+EXTRA = Extra(commands=members("extras.migrate.commands", "import_command", "export_command"))

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from extras.migrate.asking import UNSUPPORTED, pairs_of, request_of
+from extras.migrate.detection import decoded
 from extras.migrate.drafting import (
     BEGINNINGS,
     MOST_ITEMS,
@@ -40,7 +40,7 @@ from extras.migrate.drafting import (
 )
 from extras.migrate.notifying import destinations
 from extras.migrate.plan import PLAIN, DestinationBody, NotReadable, Plan, RenderChoice, named, shortened, shown
-from extras.migrate.recognising import decoded
+from extras.migrate.requests import UNSUPPORTED, pairs_of, request_of
 
 SAME: Final = frozenset(("sort_text_alphabetically", "trim_text_whitespace"))
 ALIKE: Final = frozenset(("webdriver_delay", "check_unique_lines", "remove_duplicate_lines"))

@@ -22,7 +22,7 @@ from sanderling.flags import KEY_HELP, URL_HELP, client_flags, loaded, settings_
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line: the plan, or the results.")
 @client_flags
 @settings_flags()
-def move_in(
+def import_command(
     file: str,
     program: str | None,
     service: str | None,
@@ -49,7 +49,7 @@ def move_in(
     sanderling import --yes --from urls list.txt
     sanderling import sanderling.ndjson --data /var/lib/sanderling
     """
-    from extras.migrate import moving_in
+    from extras.migrate import importing
     from extras.migrate.whole.loading import take_over, whole_instance
     from sanderling.client.api import client_here
 
@@ -61,16 +61,16 @@ def move_in(
         if stream is not None:
             settings = loaded(config, {"data": told_folder()}).settings
             return take_over(stream, file, settings, dry_run=dry_run, yes=yes, as_json=as_json)
-    plan = moving_in.plan_of(file, moving_in.bytes_of(file), cast("Kind | None", program))
+    plan = importing.plan_of(file, importing.bytes_of(file), cast("Kind | None", program))
     if dry_run:
-        moving_in.show(plan, as_json=as_json)
+        importing.show(plan, as_json=as_json)
         return Exit.WELL
     client = client_here(service, key_file)
     if not yes:
-        moving_in.show(plan, as_json=as_json)
-    if not moving_in.agreed(plan, client, yes=yes):
+        importing.show(plan, as_json=as_json)
+    if not importing.confirmed(plan, client, yes=yes):
         return Exit.WELL
-    return moving_in.do(plan, client, as_json=as_json)
+    return importing.do(plan, client, as_json=as_json)
 
 
 @click.command("export")
@@ -83,7 +83,7 @@ def move_in(
 @click.option("--url", "service", metavar="URL", help=f"With --as-config: {URL_HELP}")
 @click.option("--key-file", metavar="FILE", help=f"With --as-config: {KEY_HELP}")
 @settings_flags("data")
-def move_out(
+def export_command(
     config: str | None,
     file: str | None,
     *,

@@ -46,7 +46,7 @@ from extras.migrate.plan import (
     SourceBody,
     shortened,
     tag_of,
-    told_apart,
+    with_distinct_names,
     without_password,
 )
 from storage.records.alert import MOST_SOURCES
@@ -119,7 +119,7 @@ class Drafting:
             for (body, destinations), (place, urls) in self._alerts.items()
             for some in _parts(tuple(urls))
         ]
-        return Plan(kind, tuple(self._sources.values()), tuple(told_apart(alerts)), self.note.all())
+        return Plan(kind, tuple(self._sources.values()), tuple(with_distinct_names(alerts)), self.note.all())
 
     def _address(self, place: str, text: str) -> str | None:
         text = text.strip()

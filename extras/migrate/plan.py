@@ -263,7 +263,7 @@ def key_of(alert: PlannedAlert, name: str | None = None) -> Key:
     return alert.body.name if name is None else name, alert.body.filter_query, alert.body.language
 
 
-def told_apart(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert]:
+def with_distinct_names(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert]:
     """Yield the alerts with distinct keys.
 
     Namesakes get a mark in their names, a digest of their destinations. Parts of an alert over too many sources are

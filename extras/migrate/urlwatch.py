@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 import cssselect
 
 from actors.content.messages.readings import XPATH, selector_kind
-from extras.migrate.asking import UNSUPPORTED, basic_of, cookies_of, pairs_of, request_of
 from extras.migrate.drafting import (
     BEGINNINGS,
     MOST_ITEMS,
@@ -29,6 +28,7 @@ from extras.migrate.drafting import (
     whole,
 )
 from extras.migrate.plan import PLAIN, NotReadable, Plan, RenderChoice, named, shown
+from extras.migrate.requests import UNSUPPORTED, basic_of, cookies_of, pairs_of, request_of
 from extras.migrate.yaml_documents import documents
 
 SAME: Final = frozenset(

@@ -11,7 +11,7 @@ from actors.messages.previews import ShownPart
 from actors.messages.requests import DetectRequest, Ignore, Selector
 from api.nouns import sources
 from api.route import Answer, Call, Route
-from extras.picking import asking, records
+from extras.picking import operations, records
 from extras.picking.records import BlockCell, PickWish, PressedBlock
 from storage.records.event import ValueType
 from storage.records.identity import given
@@ -131,7 +131,7 @@ async def of_url(call: Call) -> Answer:
     asked: UrlBlocksRequest = call.body
     request = DetectRequest(**given(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
     wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, asked.press, selectors=True)
-    return Answer(_picked_page(await asking.of_url(call, request, wish)))
+    return Answer(_picked_page(await operations.of_url(call, request, wish)))
 
 
 async def of_source(call: Call) -> Answer:
@@ -145,7 +145,7 @@ async def of_source(call: Call) -> Answer:
         asked.press,
         selectors=True,
     )
-    return Answer(_picked_page(await asking.of_source(call, now.id, wish)))
+    return Answer(_picked_page(await operations.of_source(call, now.id, wish)))
 
 
 ROUTES = (

@@ -31,7 +31,7 @@ from api.dashboard.sources.one import show
 from api.dashboard.sources.options import inherited_part, lines_in, settings_in
 from api.nouns import sources
 from api.problems import Refusal
-from extras.picking import asking
+from extras.picking import operations
 from extras.picking.records import ActName, Picked, PickedValue, PickPage, PickWish, PressedBlock, ReachName
 from storage.records.identity import rfc3339
 from storage.records.revision import revision_of
@@ -120,7 +120,7 @@ async def _picked_from_url(visit: Visit, form: UrlPicking, url: str, pressed: Pr
     """Fetch a URL for its blocks. Raises InvalidForm."""
     request = detection_wish(form, url, "html", selector=None, ignore=(), filter=None)
     try:
-        return await asking.of_url(visit, request, wish_of(form, pressed))
+        return await operations.of_url(visit, request, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         raise blamed(error) from None
 
@@ -152,7 +152,7 @@ async def press(visit: Visit) -> Page:
     form: SourcePicking = visit.form
     source, pressed = (await sources.view(visit, visit.path["id"])).source, _read(form.pick, Pressing)
     try:
-        return shown(await asking.of_source(visit, source.id, wish_of(form, pressed)), pressed, form, source)
+        return shown(await operations.of_source(visit, source.id, wish_of(form, pressed)), pressed, form, source)
     except (Refusal, DomainError) as error:
         return unreached(source, error)
 
@@ -238,7 +238,7 @@ async def save(visit: Visit) -> Page | Go:
     source, ignore = (await sources.view(visit, visit.path["id"])).source, lines_in(form.ignore)
     pressed = _read(form.pick, Pressing)
     with suppress(Refusal, DomainError):
-        picked = await asking.of_source(visit, source.id, PickWish(form.selector, ignore))
+        picked = await operations.of_source(visit, source.id, PickWish(form.selector, ignore))
         if picked.page.now is None or picked.page.now.digest != pressed.digest:
             return shown(picked, Pressing(), form, source, moved=True)
     patch = SourcePatch(selector=form.selector, ignore=ignore)
@@ -326,7 +326,7 @@ async def price_of_source(visit: Visit) -> Page | Go:
     source = (await sources.view(visit, visit.path["id"])).source
     wanted, pressed = _read(form.price, PriceForm), _read(form.pick, Pressing)
     try:
-        picked = await asking.of_source(visit, source.id, wish_of(form, pressed))
+        picked = await operations.of_source(visit, source.id, wish_of(form, pressed))
     except (Refusal, DomainError) as error:
         return unreached(source, error)
     try:

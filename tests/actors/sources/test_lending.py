@@ -12,7 +12,7 @@ from actors.messages.requests import DetectRequest, NewSource, SourcePatch
 from actors.messages.sources import AddSource, DetectUrl, EditSource
 from actors.sources.lending import Lenders
 from actors.sources.ports import LiveSource
-from extras.picking.asking import PickFromUrl
+from extras.picking.operations import PickFromUrl
 from extras.picking.records import PickWish
 from storage.records.identity import SourceId
 from storage.records.source import SourceRuntime, Validators

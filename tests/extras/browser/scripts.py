@@ -7,7 +7,7 @@ from typing import Any
 
 from actors.world import RenderRequest
 from extras.browser.leases import Trouble
-from extras.browser.look import PageView
+from extras.browser.page_view import PageView
 from extras.browser.wire import BrowserMessage, Command, Door
 
 URL = "https://a.example/page"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from extras.browser.look import PageView
+from extras.browser.page_view import PageView
 from tests.extras.browser import credential_tricks as tricks
 from tests.extras.browser import real
 from tests.extras.browser.real import ORIGIN, Web, a_pool, a_web, shown
@@ -36,7 +36,7 @@ LEAVING = {
 
 @pytest.fixture(autouse=True)
 def nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extras.browser.look._DROPPED", frozenset())
+    monkeypatch.setattr("extras.browser.page_view._DROPPED", frozenset())
     hosts = {host: [[ORIGIN]] for host in tricks.TRICKS}
     monkeypatch.setattr(Web, "answer", answered)
     monkeypatch.setattr(real, "NAMES", {**real.NAMES, **hosts})

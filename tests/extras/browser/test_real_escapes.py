@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from extras.browser.look import PageView
+from extras.browser.page_view import PageView
 from extras.browser.pool import ChromiumPool
 from extras.browser.wire import Command
 from tests.extras.browser import tricks
@@ -65,9 +65,9 @@ async def tried(*, screenshot: bool = True, **given: Any) -> tuple[Mapping[str, 
 @pytest.fixture(autouse=True)
 def proxy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch off the render's own filter, so that only the proxy protects."""
-    monkeypatch.setattr("extras.browser.look._SHOWN_DROPPED", frozenset())
-    monkeypatch.setattr("extras.browser.look._DROPPED", frozenset())
-    monkeypatch.setattr("extras.browser.look.NO_WINDOWS", "")
+    monkeypatch.setattr("extras.browser.page_view._SHOWN_DROPPED", frozenset())
+    monkeypatch.setattr("extras.browser.page_view._DROPPED", frozenset())
+    monkeypatch.setattr("extras.browser.page_view.NO_WINDOWS", "")
 
 
 @pytest.mark.parametrize("namespace", [True, False], ids=["namespace", "proxy"])

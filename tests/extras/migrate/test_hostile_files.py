@@ -18,10 +18,10 @@ from actors.messages.requests import NewSource
 from actors.query import parse
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
-from extras.migrate import changedetection, lists, recognising
+from extras.migrate import changedetection, detection, lists
+from extras.migrate.detection import kind_of
 from extras.migrate.plan import Kind, NotReadable, Plan, wire
 from extras.migrate.reading import READERS, read
-from extras.migrate.recognising import kind_of
 from extras.migrate.report import as_json, as_text
 from extras.migrate.yaml_documents import documents
 from tests.extras.migrate import samples
@@ -146,7 +146,7 @@ def test_a_zip_that_is_none_is_refused(data: bytes) -> None:
 
 
 def test_an_oversized_file_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recognising, "MOST_TEXT", 10)
+    monkeypatch.setattr(detection, "MOST_TEXT", 10)
     with pytest.raises(NotReadable, match="larger than"):
         kind_of(samples.old_datastore())
 

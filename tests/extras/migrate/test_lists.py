@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from extras.migrate.detection import kind_of
 from extras.migrate.lists import read_csv, read_urls
 from extras.migrate.plan import NotReadable, Plan
-from extras.migrate.recognising import kind_of
 
 LIST = b"""\xef\xbb\xbf# what I watch
 https://tides.example/news  harbour, topic:tides, kind:own | News of the tides

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from extras.migrate.changedetection import read_changedetection
+from extras.migrate.detection import kind_of
 from extras.migrate.lists import read_opml, read_urls
 from extras.migrate.plan import Finding, Plan
-from extras.migrate.recognising import kind_of
 from extras.migrate.report import as_json
 from extras.migrate.urlwatch import read_urlwatch
 from tests.extras.migrate import samples

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.errors import TooSoon
-from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.operations import PickFromSource, PickFromUrl
 from extras.picking.records import (
     KeptBlocks,
     PickBlock,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from actors.errors import TooSoon, Unprocessable
 from actors.messages.sources import DetectUrl, EditSource
 from api.dashboard.rendering import environment
-from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.operations import PickFromSource, PickFromUrl
 from extras.picking.records import (
     BlockCell,
     KeptBlocks,

@@ -24,7 +24,7 @@ from actors.messages.sources import (
 from actors.messages.views import SourceView
 from actors.sources import index as table
 from actors.sources.registry import tag_defaults
-from extras.picking.asking import PickFromSource, PickFromUrl
+from extras.picking.operations import PickFromSource, PickFromUrl
 from extras.picking.records import ActName, KeptBlocks, Picked, PickWish, PressedBlock
 from storage.records.identity import Managed, Millis, SourceId
 from storage.records.revision import ANY, NOTHING

@@ -9,8 +9,8 @@ import httpx
 import msgspec
 import pytest
 
-from extras.migrate.carrying_out import BATCH, TRIES, ItemResult, Outcome, carry_out
 from extras.migrate.drafting import Drafting
+from extras.migrate.execution import BATCH, TRIES, ItemResult, Outcome, execute_plan
 from extras.migrate.plan import (
     AlertBody,
     DestinationBody,
@@ -36,7 +36,7 @@ def alert(*urls: str, name: str = "n", query: str = "", to: Sequence[Destination
 
 async def done(service: FakeService, plan: Plan, run: str = "r") -> list[ItemResult]:
     told: list[ItemResult] = []
-    await carry_out(service.client(), plan, Outcome(told.append), run)
+    await execute_plan(service.client(), plan, Outcome(told.append), run)
     return told
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extras.migrate import moving_in
+from extras.migrate import importing
 from sanderling import cli
 from sanderling.client import api
 from sanderling.exits import Exit
@@ -83,7 +83,7 @@ def test_on_a_terminal_the_report_is_shown_before_the_confirmation(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(moving_in, "on_terminal", lambda _stream: True)
+    monkeypatch.setattr(importing, "on_terminal", lambda _stream: True)
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _prompt: answer.strip())
     cli.run(["import", file])
     assert "Not at all:" in capsys.readouterr().out

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from extras.migrate.asking import basic_of, cookies_of, pairs_of, request_of
 from extras.migrate.changedetection import read_changedetection
 from extras.migrate.drafting import Drafting
+from extras.migrate.requests import basic_of, cookies_of, pairs_of, request_of
 from extras.migrate.urlwatch import read_urlwatch
 
 

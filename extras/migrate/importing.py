@@ -12,11 +12,11 @@ import click
 import trio
 
 from extras.migrate import report
-from extras.migrate.carrying_out import AGAIN, NOTHING, ItemResult, Outcome, carry_out
 from extras.migrate.changedetection import LARGEST, WANTED
+from extras.migrate.detection import kind_of
+from extras.migrate.execution import AGAIN, NOTHING, ItemResult, Outcome, execute_plan
 from extras.migrate.plan import Kind, NotReadable, Plan
 from extras.migrate.reading import MOST_BYTES, read
-from extras.migrate.recognising import kind_of
 from sanderling.client.api import Client
 from sanderling.client.terminal import print_json, shown
 from sanderling.environment import on_terminal
@@ -65,7 +65,7 @@ def show(plan: Plan, *, as_json: bool) -> None:
         click.echo(shown(line) if as_json else plain(line))
 
 
-def agreed(plan: Plan, client: Client, *, yes: bool) -> bool:
+def confirmed(plan: Plan, client: Client, *, yes: bool) -> bool:
     """Ask for confirmation. Raises CommandFailed (USAGE) without a terminal."""
     if yes:
         return True
@@ -78,7 +78,7 @@ def do(plan: Plan, client: Client, *, as_json: bool) -> int:
     """Execute a plan and print the results. Returns FAILED if anything was refused."""
     outcome = Outcome(_teller(as_json=as_json))
     try:
-        trio.run(carry_out, client, plan, outcome, entropy(16).hex())
+        trio.run(execute_plan, client, plan, outcome, entropy(16).hex())
     except (KeyboardInterrupt, BaseExceptionGroup):
         click.echo(f"{outcome.words(NOTHING)} {AGAIN}", err=True)
         raise

@@ -99,7 +99,7 @@ _TOO_LARGE: Final = (
 )
 
 
-class Adding:
+class SourceImport:
     """Adds a plan's sources. ids: by URL, for sources that alerts need."""
 
     def __init__(self, client: WaitingClient, plan: Plan, outcome: Outcome) -> None:
@@ -214,7 +214,7 @@ def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:
     return f"left as it is, with another {' and '.join(other)} than in the file" if other else ""
 
 
-async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> None:
+async def execute_plan(client: Client, plan: Plan, outcome: Outcome, run: str) -> None:
     """Execute a plan and report to `outcome`. run: names this run, for idempotency keys.
 
     Raises CommandFailed if it must stop; finished work stays.
@@ -222,9 +222,9 @@ async def carry_out(client: Client, plan: Plan, outcome: Outcome, run: str) -> N
     try:
         async with client:
             patient = WaitingClient(client)
-            adding = Adding(patient, plan, outcome)
+            adding = SourceImport(patient, plan, outcome)
             await adding.run()
-            await Alerting(patient, outcome, adding.ids, run).run(plan.alerts)
+            await AlertImport(patient, outcome, adding.ids, run).run(plan.alerts)
     except (CommandFailed, ExceptionGroup) as error:
         failed = _failure(error)
         raise CommandFailed(f"{failed.message}\n{outcome.words(NOTHING)} {AGAIN}", failed.code) from None
@@ -245,7 +245,7 @@ _NO_SOURCE: Final = "none of its sources exists"
 _ELSEWHERE: Final = "an alert with this name has other destinations: rename it and import again"
 
 
-class Alerting:
+class AlertImport:
     """Creates alerts over sources whose ids are known by URL."""
 
     def __init__(self, client: WaitingClient, outcome: Outcome, ids: Mapping[str, str], run: str) -> None:

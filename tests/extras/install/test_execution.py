@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extras.install.carrying_out import Hand, cut, look
+from extras.install.execution import Hand, cut, look
 from extras.install.plan import Amend, FoundInstallation, Note, Run, Write
 from extras.install.units import SYSTEM
 from sanderling import program

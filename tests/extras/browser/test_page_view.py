@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from extras.browser.leases import Trouble
-from extras.browser.look import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, PageViewState
+from extras.browser.page_view import MOMENT, MOST_NAVIGATIONS, MOST_READINGS, PATIENCE, PageViewState
 from tests.extras.browser.scripts import OWN, URL, Script
 
 
