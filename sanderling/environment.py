@@ -62,7 +62,6 @@ def environ() -> Mapping[str, str]:
 
 
 def machine() -> str:
-    """Return the host name up to the first dot."""
     return os.uname().nodename.partition(".")[0]
 
 

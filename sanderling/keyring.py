@@ -99,7 +99,6 @@ def every(settings: Settings) -> Sequence[ApiKey]:
 
 
 def signing(settings: Settings) -> Sequence[SigningKey]:
-    """Return the signing keys, the active one first; none before the first start."""
     with engine_of(settings).keys() as keys:
         return keys.signing()
 

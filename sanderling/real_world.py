@@ -38,7 +38,6 @@ BACKLOG = 1024
 
 
 def wall() -> float:
-    """Return seconds since 1970."""
     return time.time()  # noqa: TID251 - the one place
 
 

@@ -45,7 +45,6 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def answer(call: Call) -> Answer:
-    """Answer a request, or accept a notification."""
     _check_origin(call)
     assert call.app is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
@@ -72,7 +71,6 @@ def _begun(call: Call, key: str) -> dict[str, str]:
 
 
 async def stream(call: Call) -> Answer:
-    """Open the stream of a session's notifications."""
     _check(call)
     subscriber = _subscriber(call)
     assert call.key is not None

@@ -43,7 +43,6 @@ class Subscriber:
         return f"<Subscriber of {self.key} to {len(self.resources)} resources>"
 
     def filter(self) -> Filter:
-        """Return the filter for its subscriptions. It must have some."""
         if CHANGES in self.resources:
             return Filter(kinds=UNASKED)  # a heartbeat is no change
         return Filter(sources=tuple(uri.removeprefix(OF_SOURCE) for uri in self.resources))

@@ -129,7 +129,6 @@ async def _search(api: Service, asked: Search) -> Result:
 
 
 def _brief(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the main fields of an event; `read_event` has the rest."""
     ours = {name: event[name] for name in ("id", "source_id", "emitted_at")}
     theirs = {name: event[name] for name in ("title", "summary", "changes") if name in event}
     return ours | {"quoted": as_data(event["url"], theirs)}

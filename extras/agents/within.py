@@ -174,7 +174,6 @@ class Tool:
     ends: bool = False
 
     def described(self) -> dict[str, Any]:
-        """Return the tool as the protocol lists it."""
         hints = {
             "title": self.title,
             "readOnlyHint": not (self.looks or self.ends),

@@ -27,7 +27,6 @@ WITHIN: Final = 30.0
 
 
 async def browser(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Check that a browser starts and is sandboxed."""
     pool = real_browser(patient.settings)
     if pool.lacks():  # a browser is optional
         yield Finding("ok", "browser", f"pages are not rendered: {pool.lacks()}")

@@ -29,7 +29,6 @@ class OwnDoors:
         return f"<OwnDoors {len(self._free)} of {len(self._listeners) - 1} free>"
 
     async def run(self, proxy: ForwardProxy) -> None:
-        """Serve all doors, until cancelled."""
         async with trio.open_nursery() as nursery:
             for (_, listener), slot in zip(self._listeners, self._slots, strict=True):
                 nursery.start_soon(proxy.listen, listener, slot)

@@ -70,7 +70,6 @@ class Engine:
         )
 
     async def wait_free(self) -> None:
-        """Wait until no page view is under way."""
         while self.busy:
             await self._freed.wait()
 
@@ -92,7 +91,6 @@ class Engine:
                 desk.close()
 
     def end(self, why: str) -> None:
-        """Mark this browser as over."""
         if not self.over.is_set():
             self.why = why
             self.over.set()
@@ -159,7 +157,6 @@ class Engine:
             self._freed = trio.Event()
 
     async def _see(self, look: PageView, desk: _Desk) -> None:
-        """Run a page view to its end."""
         await self._send(look.begin(), desk)
         while not look.over:
             commands: Sequence[Command] = ()
@@ -274,7 +271,6 @@ class Engine:
             self.end(f"it took no command for {HUNG_AFTER:g} s")
 
     async def _hear(self) -> None:
-        """Read the browser's messages until it ends."""
         try:
             while (texts := await self._line.receive()) is not None:
                 self._heard += 1
@@ -288,7 +284,6 @@ class Engine:
             self.end(f"it sent an unknown message: {error}"[:300])
 
     def _hand_out(self, message: BrowserMessage) -> None:
-        """Put a message on the desk of its page view."""
         if message.number:
             desk, tag = self._waiting.pop(message.number, (None, ""))
             if desk is not None:

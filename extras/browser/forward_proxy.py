@@ -76,7 +76,6 @@ class Slot:
             scope.cancel()
 
     async def serve(self, proxy: ForwardProxy, stream: trio.abc.Stream) -> None:
-        """Serve one connection of the browser, and close it."""
         lease = self._lease
         with trio.CancelScope() as scope:
             self._open.add(scope)
@@ -96,7 +95,6 @@ class ForwardProxy:
         self._connect = connect
 
     async def listen(self, listener: trio.abc.Listener[trio.abc.Stream], slot: Slot) -> None:
-        """Serve all connections to a listener, until cancelled."""
 
         async def serve(stream: trio.abc.Stream) -> None:
             await slot.serve(self, stream)
@@ -179,7 +177,6 @@ class _Exchanges:
         return lease.note(host, port, trouble)
 
     async def _answer(self, status: int, trouble: Trouble) -> None:
-        """Send the browser the reason, and end the connection."""
         body = trouble.reason.encode()
         headers = [
             (REFUSED, self._lease.marker.encode()),
@@ -331,11 +328,9 @@ class ProxyGate:
             del self._slots[shown]
 
     async def listen(self, listener: trio.abc.Listener[trio.abc.Stream], proxy: ForwardProxy) -> None:
-        """Serve all connections to a listener, until cancelled."""
         await trio.serve_listeners(partial(self.serve, proxy), [listener])
 
     async def serve(self, proxy: ForwardProxy, stream: trio.abc.Stream) -> None:
-        """Serve one connection, and close it."""
         try:
             head = await self._head(stream)
             slot = self._slot_of(head)

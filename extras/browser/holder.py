@@ -242,7 +242,6 @@ class _Holder:
         return (grave or lines or [""])[-1].strip()[:300]
 
     def _kill_all(self) -> None:
-        """Kill all descendants of this process, until none is left."""
         for _ in range(_KILLED_WITHIN):
             for pid in descendants(os.getpid()):
                 with suppress(OSError):
@@ -330,7 +329,6 @@ def _bury(browser: int) -> str | None:
 
 
 def descendants(top: int) -> list[int]:
-    """Return the process ids of all current descendants of a process."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)

@@ -228,7 +228,6 @@ class RemoteBrowser:
         return target
 
     async def _got(self, host: str, target: str) -> tuple[int, bytes]:
-        """Send a GET; return the status and the body."""
         stream = await self._dial(self._address.host, self._address.port, self._address.tls)
         try:
             asked = h11.Request(method="GET", target=target, headers=[("Host", host), ("Connection", "close")])

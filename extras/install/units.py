@@ -47,17 +47,14 @@ class Layout:
 
     @property
     def unit_beside(self) -> Path:
-        """Where a new unit goes if the old one was edited."""
         return beside(self.unit)
 
     @property
     def browser_socket(self) -> Path:
-        """The socket unit that gives the service a browser."""
         return self.unit.with_name(BROWSER_SOCKET)
 
     @property
     def browser_service(self) -> Path:
-        """The unit that holds one browser."""
         return self.unit.with_name("sanderling-browser@.service")
 
     @property
@@ -332,7 +329,6 @@ def with_browser(settings: str) -> str:
 
 
 def without_browser(settings: str) -> str:
-    """Remove the line that points to these units."""
     return "".join(line for line in settings.splitlines(keepends=True) if line.strip() != LINE)
 
 

@@ -201,7 +201,6 @@ class _Reading:
         self._groups = [store.tags[tag] for tag in named if isinstance(tag, str) and tag in store.tags]
 
     def read(self) -> None:
-        """Plan the source, and the alert if needed."""
         watch, place, note = self._watch, self._place, self._drafting.note
         address = text(watch, "url")
         if "{{" in address or "{%" in address:

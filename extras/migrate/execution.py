@@ -49,7 +49,6 @@ class Outcome(Struct):
     sums: dict[tuple[What, Became], int] = field(default_factory=dict)
 
     def __call__(self, done: ItemResult) -> None:
-        """Count one item and pass it on."""
         key = (done.what, done.became)
         self.sums[key] = self.sums.get(key, 0) + 1
         self.tell(done)
@@ -260,7 +259,6 @@ class AlertImport:
             await self._make(alert, there)
 
     async def _there(self, wanted: set[Key]) -> dict[Key, dict[str, Any]]:
-        """Return the service's alerts with these keys."""
         found: dict[Key, dict[str, Any]] = {}
         query: bytes | dict[str, int] = {"limit": PAGE}
         while True:

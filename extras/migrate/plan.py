@@ -78,7 +78,6 @@ class DestinationBody(Struct, frozen=True, omit_defaults=True):
 
     @property
     def known_by(self) -> str:
-        """The value the service shows for it, which identifies it."""
         return self.url or "" if self.kind == WEBHOOK else self.label or ""
 
 

@@ -80,7 +80,6 @@ def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterato
 
 
 def as_json(plan: Plan) -> Iterator[str]:
-    """Yield the plan as JSON lines: sources, alerts, findings, totals."""
     for source in plan.sources:
         shown = wire(replace(source.body, headers=None))
         asked = {"has_headers": True} if source.body.headers else {}

@@ -163,7 +163,6 @@ def _quoted(text: str) -> str:
 
 
 def is_settings(document: Any) -> bool:
-    """Return whether a document is the program's settings, not a job."""
     return isinstance(document, dict) and isinstance(document.get("report"), dict) and "url" not in document
 
 
@@ -255,7 +254,6 @@ def _job(drafting: Drafting, place: str, job: Mapping[str, Any]) -> None:
 
 
 def _shown(drafting: Drafting, place: str, job: Mapping[str, Any], *, posts: bool) -> RenderChoice:
-    """Return whether a browser renders the page, and the element to wait for."""
     if not (job.get("navigate") or text(job, "kind") == "browser" or truth(job.get("use_browser"))):
         return PLAIN
     waits = next((job[name] for name in ("wait_for_selector", "wait_for") if name in job), "")

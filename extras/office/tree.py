@@ -77,7 +77,6 @@ class Writer:
 
 
 def number(count: int, noun: str) -> str:
-    """Return a number with its noun, for example `1 sheet`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

@@ -78,7 +78,6 @@ def chosen_of(
 
 
 def _texts_in(match: Element | str) -> Iterator[TextNode]:
-    """Yield the texts of a match; some may be empty."""
     if not isinstance(match, str):
         for element in match.iter():
             yield TextNode(element, after=False)

@@ -185,7 +185,6 @@ class PageIndex:
         return self._numbered[heading.tag, _NUMBER.sub("#", words_of(heading))] > 1
 
     def count(self, step: SelectorStep, first: int, last: int) -> int:
-        """Count the elements of a step with numbers from `first` to `last`."""
         places = self._by_key[step.key]
         return bisect_right(places, last) - bisect_left(places, first)
 

@@ -86,7 +86,6 @@ def trace_of_event(id: str) -> bytes:
 
 
 def root_of(trace: bytes) -> bytes:
-    """Return the id of a trace's root span."""
     return span_of(trace, "root")
 
 

@@ -99,7 +99,6 @@ class TracingObserver(Observer):
         return begun_test(self.tracer, id)
 
     def linked(self, events: Sequence[bytes]) -> Sequence[SpanContext]:
-        """Return the matches of those events whose traces are sampled."""
         told = [found for event in events if (found := told_in(event)) is not None]
         return [each.matched for each in told if self.tracer.samples(each.trace)]
 

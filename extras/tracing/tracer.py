@@ -47,7 +47,6 @@ class Tracer:
         return len(self._waiting)
 
     def samples(self, trace: bytes) -> bool:
-        """Return whether the spans of a trace are kept."""
         return is_sampled(trace, self.ratio)
 
     def put(self, *spans: Span) -> None:
@@ -82,5 +81,4 @@ class Tracer:
         return Times(end - round(max(0.0, trio.current_time() - began) * 1e9), end)
 
     def now(self) -> int:
-        """Return the wall clock in nanoseconds."""
         return round(self._wall() * 1e9)

@@ -36,7 +36,6 @@ SIZE: Final = 32
 
 
 def drawn_secret(chance: bytes) -> bytes:
-    """Return the private half of a new key."""
     return (int.from_bytes(chance, "big") % (_ORDER - 1) + 1).to_bytes(SIZE, "big")
 
 

@@ -21,7 +21,6 @@ class PushKey(Struct, frozen=True):
     created_at: Millis
 
     def __repr__(self) -> str:
-        """Leave out the secret."""
         return f"PushKey({self.public!r})"
 
 

@@ -71,7 +71,6 @@ class ConsoleApp(App[int]):
         await self.link.aclose()
 
     def views(self) -> list[View]:
-        """Return the stacked screens that show the service, the top one last."""
         return [screen for screen in self.screen_stack if isinstance(screen, View)]
 
     # --- the keyboard --------------------------------------------------------------------------------------------

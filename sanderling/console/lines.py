@@ -181,7 +181,6 @@ class Foot(Lines):
         self.set_timer(NOTICE_FOR, over)
 
     def clear(self) -> None:
-        """Remove the notice: it was about another screen."""
         self._notice = None
         self.refresh()
 

@@ -20,7 +20,6 @@ BASE_URL = "http://127.0.0.1:8080"
 
 
 def tree() -> Iterator[tuple[str, click.Command]]:
-    """Yield each command with its full name, sorted, groups before their commands."""
     from sanderling.cli import main
 
     yield from _below("sanderling", main)
@@ -64,7 +63,6 @@ def usage_of(name: str, command: click.Command) -> str:
 
 
 def _page(name: str, **values: Any) -> str:
-    """Return a page made from its template."""
     made = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701  # no HTML
     made.filters |= {"cell": _cell, "number": lambda value: f"{value:.16g}"}
     text = files("sanderling.manual").joinpath(f"templates/{name}.md.jinja").read_text("utf-8")

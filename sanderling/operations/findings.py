@@ -29,7 +29,6 @@ class Finding(Struct, frozen=True):
 
 
 def tell(findings: Sequence[Finding], *, as_json: bool) -> Exit:
-    """Print findings; return FAILED if any of them failed."""
     failed = any(finding.level == "fail" for finding in findings)
     if as_json:
         print_json({"ok": not failed, "findings": to_builtins(findings)})

@@ -37,7 +37,6 @@ Look = Callable[[], Awaitable[str]]
 
 
 def check(variables: Mapping[str, str], *, as_json: bool) -> Exit:
-    """Run every test and print the findings; FAILED if any fails."""
 
     async def findings() -> Sequence[Finding]:
         return [await found(what, look) for what, look in looks(variables).items()]

@@ -74,7 +74,6 @@ class Sharing:
         return NewestChange(int(change), int(tags))
 
     async def changes(self, after: int, limit: int) -> Sequence[SourceChange]:
-        """Return each source changed after a number, in order of its last change."""
         return [self._change(row) for row in await every_row(self._readers, _AFTER, after, limit)]
 
     def _change(self, row: Any) -> SourceChange:

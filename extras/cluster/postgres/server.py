@@ -67,7 +67,6 @@ def ahead_of(asked: float, server: float, answered: float) -> float:
 
 
 def judge(facts: ServerFacts) -> Iterator[ServerVerdict]:
-    """Yield a server's problems; none for a good one."""
     if facts.version < OLDEST * 10_000:
         says = f"PostgreSQL {facts.version // 10_000} is too old"
         yield ServerVerdict(True, says, f"Use {OLDEST} or newer.")

@@ -217,7 +217,6 @@ async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
 
 
 def sentences(done: Takeover, data: Path) -> Iterator[str]:
-    """Yield the result of the take-over, and the next steps."""
     yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
     yield from who_gets_in(done.entrances)
     yield "The other service stops as soon as it reads that, and does not start again from its data."

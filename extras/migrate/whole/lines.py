@@ -238,7 +238,6 @@ _decode = msgspec.json.Decoder(Line).decode
 
 
 def begins_export(beginning: bytes) -> bool:
-    """Return whether an export of any version begins like this."""
     first = beginning.partition(b"\n")[0]
     return first.startswith(b"{") and _MARK in first
 

@@ -101,7 +101,6 @@ class _Report:
             self._keys.append(line.key_id)
 
     def loaded(self) -> ImportResult:
-        """Return the result, after the last line."""
         assert self._head is not None
         assert self._end is not None
         return ImportResult(self._head, self._end, tuple(self._speechless), tuple(self._keys))

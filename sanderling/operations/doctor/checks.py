@@ -47,7 +47,6 @@ OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "private
 def doctor(
     flags: Mapping[str, str], variables: Mapping[str, str], config: str | None, *, offline: bool, as_json: bool
 ) -> Exit:
-    """Check an installation and print the findings; FAILED if any needs repair."""
     return tell(trio.run(findings, flags, variables, config, offline), as_json=as_json)
 
 

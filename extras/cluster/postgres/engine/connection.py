@@ -108,12 +108,10 @@ class PostgresConnection:
 
     @property
     def usable(self) -> bool:
-        """Whether a transaction can begin on it."""
         return not self._raw.closed and self._raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
     @property
     def pid(self) -> int:
-        """The server's process id for this session."""
         return self._raw.info.backend_pid
 
     @property

@@ -60,7 +60,6 @@ def facts_of(
 
 
 def _row(connection: PostgresConnection, query: str, *given: str) -> tuple[Any, ...]:
-    """Return the only row of a query that always has one."""
     row: tuple[Any, ...] | None = connection.execute(query, given).fetchone()
     assert row is not None
     return row
