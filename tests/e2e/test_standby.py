@@ -74,10 +74,11 @@ async def test_killed_at_work_the_standby_goes_on_and_the_old_one_does_not(tmp_p
                 life.cancel_scope.cancel()
             refused = await run_command("serve", "--port", "0", "--data", str(two))
             assert refused.returncode == Exit.BAD_DATA and b"is a standby's" in refused.stderr
-            done = await run_command("standby", "--from", str(replica), "--data", str(two), "--take-over")
-            assert done.returncode == 0, done.stderr
+            follower.terminate()
             with trio.fail_after(HANG):
                 assert await follower.wait() == 0
+            done = await run_command("standby", "--from", str(replica), "--data", str(two), "--take-over")
+            assert done.returncode == 0, done.stderr
         assert not (two / STANDBY).exists()
         async with a_service(two, SANDERLING_REPLICA=str(replica)) as service:
             log = await read_log(service, key, source, until=origin.items[-1])

@@ -1,4 +1,4 @@
-"""The command `standby`: follow until stopped or asked to take over, then make the copy the data folder.
+"""The command `standby`: follow until stopped; with `--take-over`, make the copy the data folder.
 
 A take-over checks everything first. Then the replica gets a new owner, which the other service reads within a second
 and stops; then the copy becomes the folder's database and gets the owner's number. After an interruption, run it again:
@@ -22,7 +22,7 @@ from extras.cluster.replica.parts import OWNER, BadPart, Owner, read_owner, writ
 from extras.cluster.replica.place import replica_keys
 from extras.cluster.replica.shipping import ID, NUMBER, REPLICA
 from extras.cluster.standby.following import Follower, FollowStatus, StandbyCopy
-from sanderling.data_folder import FILE_VARIABLE, STANDBY, command_errors, named_vault, working_in
+from sanderling.data_folder import FILE_VARIABLE, command_errors, named_vault, working_in
 from sanderling.environment import machine, typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.operations.backup.restoring import who_gets_in
@@ -35,12 +35,7 @@ from storage.sqlite.master_key import OWN
 from storage.sqlite.ownership import sync
 from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
 
-EVERY = 0.5
-"""Seconds between checks whether the other command has taken over."""
 TELL_EVERY = 60.0
-ASKED = "take-over"
-"""With this file another command asks the follower to take over."""
-ASKED_WITHIN = 120.0
 NO_KEY = (
     "A standby accepts only copies authenticated by the service's master key: copy that key to {}, or name its file in "
     f"{FILE_VARIABLE}."
@@ -142,42 +137,30 @@ def _keep(database: Path, facts: Mapping[str, int]) -> None:
 Tell = Callable[[str], None]
 
 
-class _Followed(Exception):
-    """Another command follows in this folder."""
-
-
 async def follow(
     objects: Objects, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
 ) -> int:
-    """Follow until a signal, or take over on request; return the exit code. Raises CommandFailed."""
+    """Follow until a signal; return the exit code. Raises CommandFailed."""
     with _held(data, variables) as copy:
-        follower, asked = Follower(objects, copy), data / STANDBY / ASKED
-        asked.unlink(missing_ok=True)
+        follower = Follower(objects, copy)
+        if once:
+            standing = await follower.step()
+            tell(_line(standing, now()))
+            return Exit.FAILED if standing.says else Exit.WELL
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_end_at_signal, nursery.cancel_scope)
-            said, told_at = FollowStatus("", -1, None), float("-inf")
-            while True:
-                standing = await follower.step()
-                if once or _differs(standing, said) or trio.current_time() - told_at >= TELL_EVERY:
-                    tell(_line(standing, now()))
-                    said, told_at = standing, trio.current_time()
-                if once:
-                    break
-                if asked.exists():
-                    try:
-                        done = await take_over(
-                            objects, copy, data, variables, now=now(), by=machine(), unreachable=_unreachable(asked)
-                        )
-                    except CommandFailed as error:
-                        tell(error.message)
-                        asked.unlink(missing_ok=True)
-                    else:
-                        for sentence in sentences(done, data):
-                            tell(sentence)
-                        break
-                await trio.sleep(objects.every)
-            nursery.cancel_scope.cancel()
-    return Exit.FAILED if once and standing.says else Exit.WELL
+            await _keep_up(follower, objects.every, now, tell)
+    return Exit.WELL
+
+
+async def _keep_up(follower: Follower, every: float, now: Callable[[], Millis], tell: Tell) -> None:
+    said, told_at = FollowStatus("", -1, None), float("-inf")
+    while True:
+        standing = await follower.step()
+        if _differs(standing, said) or trio.current_time() - told_at >= TELL_EVERY:
+            tell(_line(standing, now()))
+            said, told_at = standing, trio.current_time()
+        await trio.sleep(every)
 
 
 async def take_over_now(
@@ -189,31 +172,12 @@ async def take_over_now(
     tell: Tell,
     unreachable: bool,
 ) -> int:
-    """Take over, or ask the following command to; return the exit code. Raises CommandFailed."""
-    try:
-        with _held(data, variables, resumes=True) as copy:
-            done = await take_over(objects, copy, data, variables, now=now(), by=machine(), unreachable=unreachable)
-    except _Followed:
-        return await _ask(data, tell, unreachable=unreachable)
+    """Take over; return the exit code. Raises CommandFailed."""
+    with _held(data, variables, resumes=True) as copy:
+        done = await take_over(objects, copy, data, variables, now=now(), by=machine(), unreachable=unreachable)
     for sentence in sentences(done, data):
         tell(sentence)
     return Exit.WELL
-
-
-async def _ask(data: Path, tell: Tell, *, unreachable: bool) -> int:
-    """Ask the following command to take over, and wait for it."""
-    with command_errors(data):
-        (data / STANDBY).mkdir(mode=0o700, exist_ok=True)
-        (data / STANDBY / ASKED).write_text("unreachable" if unreachable else "")
-    tell("The command that follows takes over, and ends.")
-    with trio.move_on_after(ASKED_WITHIN):
-        while (data / STANDBY / ASKED).exists():  # noqa: ASYNC110 - another process deletes it
-            await trio.sleep(EVERY)
-        if _served(data):
-            tell(f"Taken over. Start it: {typed('serve', str(data))}")
-            return Exit.WELL
-        raise CommandFailed("The command that follows has not taken over: read its output.")
-    raise CommandFailed(f"The command that follows has not taken over within {ASKED_WITHIN:.0f} s: read its output.")
 
 
 def sentences(done: Takeover, data: Path) -> Iterator[str]:
@@ -225,16 +189,14 @@ def sentences(done: Takeover, data: Path) -> Iterator[str]:
 
 @contextmanager
 def _held(data: Path, variables: Mapping[str, str], *, resumes: bool = False) -> Iterator[StandbyCopy]:
-    """Lock a folder without a service. Raises CommandFailed; _Followed if `resumes` and another command follows."""
+    """Lock a folder without a service. resumes: an interrupted take-over. Raises CommandFailed."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with working_in(data):
         lock = FolderLock(data)
         try:
             lock.acquire()
         except Locked:
-            if resumes and not _served(data):
-                raise _Followed from None
-            raise CommandFailed(f"{data} is in use by another process.", Exit.BAD_DATA) from None
+            raise CommandFailed(f"{data} is in use by another process; stop it first.", Exit.BAD_DATA) from None
         try:
             with command_errors(data):
                 keys = replica_keys(data, variables)
@@ -272,10 +234,6 @@ def _line(standing: FollowStatus, now: Millis) -> str:
     behind = max(0, now - standing.at) / 1000
     how = f"waiting: {standing.says}" if standing.says else "up to date"
     return f"{rfc3339(now)}  {how}; the copy has all up to {rfc3339(standing.at)}, {behind:.1f} s ago"
-
-
-def _unreachable(asked: Path) -> bool:
-    return asked.read_text() == "unreachable"
 
 
 async def _end_at_signal(scope: trio.CancelScope) -> None:
