@@ -11,7 +11,6 @@ actors decide alike.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -25,7 +24,6 @@ from storage.records.tiers import POLLED
 _PERSON: Final = b"sanderling trace"
 _RANDOM: Final = 7
 """Bytes at the end of a trace id that decide on sampling (W3C Trace Context, level 2: the random part)."""
-_PARENT: Final = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII)
 
 
 class SpanContext(NamedTuple):
@@ -33,13 +31,6 @@ class SpanContext(NamedTuple):
 
     trace: bytes
     span: bytes
-
-
-class Parent(NamedTuple):
-    """The caller from a `traceparent` header. sampled: the caller keeps its own part."""
-
-    context: SpanContext
-    sampled: bool
 
 
 class _Body(Struct, frozen=True, gc=False):
@@ -118,21 +109,6 @@ def traceparent(context: SpanContext, *, sampled: bool) -> str:
     '00-00000000000000000000000000000031-0000000000000032-01'
     """
     return f"00-{context.trace.hex()}-{context.span.hex()}-{sampled:02x}"
-
-
-def parent_in(header: str) -> Parent | None:
-    """Return the caller in a `traceparent` header; None for an invalid one (3.2.2).
-
-    >>> parent_in("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").sampled
-    True
-    >>> parent_in("00-00000000000000000000000000000000-b7ad6b7169203331-01"), parent_in("ff-0af7")
-    (None, None)
-    """
-    found = _PARENT.fullmatch(header.strip())
-    if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
-        return None
-    context = SpanContext(bytes.fromhex(found[2]), bytes.fromhex(found[3]))
-    return Parent(context, bool(int(found[4], 16) & 1)) if any(context.trace) and any(context.span) else None
 
 
 def _told(body: _Body) -> TracedEvent | None:

@@ -1,4 +1,4 @@
-"""The observer that makes spans of the core's reports: one for each trace in a commit, each match, digest and call."""
+"""The observer that makes spans of the core's reports: one for each trace in a commit, each match and digest."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import trio
 
 from actors.egress.traffic import Egress
 from actors.messages.workers import Record
-from actors.observer import NO_ATTEMPT, Attempt, CheckSteps, FinishedCall, Observer
+from actors.observer import NO_ATTEMPT, Attempt, CheckSteps, Observer
 from actors.settings import Settings
 from actors.world import World
 from extras.tracing.attempts import begun, begun_test
 from extras.tracing.exporter import traced
-from extras.tracing.identity import SpanContext, TracedEvent, parent_in, root_of, span_of, told_in, trace_of_event
+from extras.tracing.identity import SpanContext, TracedEvent, root_of, span_of, told_in, trace_of_event
 from extras.tracing.settings import TracingSettings
-from extras.tracing.span import INTERNAL, MOST_IN_LIST, SERVER, Attributes, Span, Value, clean
+from extras.tracing.span import INTERNAL, MOST_IN_LIST, Attributes, Span
 from extras.tracing.steps import LookSteps
 from extras.tracing.tracer import Times, Tracer
 from storage.append import Answer
@@ -115,28 +115,6 @@ class TracingObserver(Observer):
         }
         times = self.tracer.since(began)
         self.tracer.put(Span(trace, root_of(trace), b"", "digest", INTERNAL, *times, attributes, links=links))
-
-    def called(self, call: FinishedCall) -> None:
-        """Report a call in the caller's trace if it names one, else in its own; sampled by the caller's flag or by id.
-
-        Calls without a key are not reported, so strangers cannot fill the queue.
-        """
-        parent = parent_in(call.traceparent)
-        trace = trace_of_event(f"call {call.request_id}") if parent is None else parent.context.trace
-        if not (self.tracer.samples(trace) if parent is None else parent.sampled):
-            return
-        span = root_of(trace) if parent is None else span_of(trace, "call", call.request_id)
-        attributes: dict[str, Value] = {
-            "http.request.method": call.method,
-            "http.route": call.route,
-            "http.response.status_code": call.status,
-            "sanderling.request.id": clean(call.request_id),
-        }
-        error = str(call.status) if call.status >= 500 else ""
-        above = b"" if parent is None else parent.context.span
-        name = f"{call.method} {call.route}"
-        times = self.tracer.since(call.began)
-        self.tracer.put(Span(trace, span, above, name, SERVER, *times, attributes, error))
 
 
 def commit_of(record: Record, events: Sequence[TracedEvent], times: Times, group: int) -> Span:

@@ -10,7 +10,6 @@ from extras.tracing.identity import SpanContext
 from storage.records.secrecy import without_secrets
 
 INTERNAL: Final = 1
-SERVER: Final = 2
 CLIENT: Final = 3
 """Kinds, by their numbers in OTLP."""
 LONGEST: Final = 1_024

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from extras.tracing.identity import SpanContext
 from extras.tracing.otlp import ExportOutcome, encoded, verdict
 from extras.tracing.settings import headers_in
-from extras.tracing.span import CLIENT, INTERNAL, LONGEST, SERVER, Span, SpanEvent, clean, host_alone
+from extras.tracing.span import CLIENT, INTERNAL, LONGEST, Span, SpanEvent, clean, host_alone
 from tests.support.collector import as_protobuf, seen, values
 
 AT = 1_795_674_600_123_456_789
@@ -34,7 +34,7 @@ SPAN = st.builds(
     SPANS,
     st.one_of(st.just(b""), SPANS),
     st.text(min_size=1, max_size=20),
-    st.sampled_from([INTERNAL, SERVER, CLIENT]),
+    st.sampled_from([INTERNAL, CLIENT]),
     st.integers(1, AT),
     st.just(AT),
     st.dictionaries(st.text(min_size=1, max_size=20).filter(lambda key: key != "error.type"), VALUES, max_size=5),

@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 import trio
 
-from extras.tracing.identity import is_sampled, parent_in
+from extras.tracing.identity import is_sampled
 from tests.actors.sources.harness import page, rss
 from tests.actors.test_delivering import Town, asked
 from tests.extras.cluster.members.harness import Land
+from tests.extras.tracing.parents import parent_in
 from tests.support.collector import ENDPOINT, Collector, Seen
 from tests.support.memory_network import Answer, web
 
@@ -340,24 +341,3 @@ async def test_no_secret_is_in_a_span(autojump_clock: object) -> None:
         assert hidden not in sent
     assert {each.headers["api-key"] for each in town.collector.asked} == {K3Y}
     assert town.collector.faults == []
-
-
-PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0"
-
-
-async def test_a_call_of_the_api_is_a_part_of_its_callers_trace(autojump_clock: object) -> None:
-    async with trio.open_nursery() as nursery:
-        town = TracedTown(nursery)
-        async with town.traced() as client:
-            await client.get("/v1/alerts", headers={"traceparent": f"{PARENT}1", "X-Request-Id": "mine"})
-            await client.get("/v1/alerts", headers={"traceparent": f"{PARENT}0"})
-            await client.get("/v1/alerts", headers={"traceparent": f"{PARENT}1", "Authorization": "Bearer svc_nobody"})
-            await client.get("/v1/alerts/none", headers={"traceparent": "rubbish"})
-            await trio.sleep(10)
-        calls = [span for span in town.collector.spans if span.kind == 2]
-        mine, other = calls
-        assert (mine.trace, mine.parent, mine.name) == (PARENT[3:35], PARENT[36:52], "GET /v1/alerts")
-        assert mine.attributes["sanderling.request.id"] == "mine"
-        assert mine.attributes["http.response.status_code"] == 200
-        assert (other.parent, other.name, other.failed) == ("", "GET /v1/alerts/{id}", False)
-        assert other.attributes["http.response.status_code"] == 404
