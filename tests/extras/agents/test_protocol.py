@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from extras.agents.protocol import VERSIONS, Refused, Result, Session, Unknown
+from extras.agents.tools import Toolbox
 
 
-class Box:
+class Box(Toolbox):
     """One tool echoes, another refuses."""
+
+    def __init__(self) -> None:
+        """Needs no service."""
 
     def tools(self) -> Sequence[Mapping[str, Any]]:
         return [{"name": "echo"}]
