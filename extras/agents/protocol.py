@@ -7,7 +7,9 @@ It supports the versions that begin with `initialize`; `stateless.py` adds the l
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from extras.agents.within import Refused, Unknown
 
 if TYPE_CHECKING:
     from extras.agents.tools import Toolbox
@@ -17,21 +19,6 @@ VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 NO_METHOD, BAD_PARAMS, NO_RESOURCE = -32601, -32602, -32002
 
 Message = dict[str, Any]
-
-
-class Result(NamedTuple):
-    """A tool's result: text for the model, and the same as data if available."""
-
-    text: str
-    data: Mapping[str, Any] | None = None
-
-
-class Refused(Exception):
-    """A tool refuses or fails. The message is for the model."""
-
-
-class Unknown(Exception):
-    """No such tool or resource."""
 
 
 class _Bad(Exception):

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from extras.agents.protocol import VERSIONS, Refused, Result, Session, Unknown
+from extras.agents.protocol import VERSIONS, Session
 from extras.agents.tools import Toolbox
+from extras.agents.within import Refused, Result, Unknown
 
 
 class Box(Toolbox):
