@@ -88,9 +88,7 @@ def _token(match: re.Match[str], text: str, lang: Language) -> tuple[_Token, int
     if kind != "word":
         return _Token(str(kind), at), match.end()
     word = match[0]
-    if (prefix_match := BEGINS.match(word)) and (
-        tokens := _condition(word, prefix_match.end() == len(word), match, text)
-    ):
+    if (prefix := BEGINS.match(word)) and (tokens := _condition(word, prefix.end() == len(word), match, text)):
         return tokens
     if word in ("OR", "AND", "NOT"):
         return _Token(word.lower(), at), match.end()
@@ -208,7 +206,7 @@ class _Reader:
                 return Not(self._part(depth))
             case "open":
                 if depth >= MOST_NESTING:
-                    raise QueryError(f"parentheses nest token.at most {MOST_NESTING} deep", token.at)
+                    raise QueryError(f"parentheses nest at most {MOST_NESTING} deep", token.at)
                 if self.token.kind == "close":
                     raise QueryError("these parentheses are empty", token.at)
                 group = self.alternatives(depth + 1)

@@ -61,7 +61,7 @@ def test_a_query_is_understood_as_written(text: str, understood: str) -> None:
         ("x *", 2, "no searchable word"),
         ("a" * 4097, 4096, "4096 characters, not 4097"),
         ("a " * 256 + "b", 512, "at most 256 words"),
-        ("(" * 33 + "a" + ")" * 33, 32, "at most 32 deep"),
+        ("(" * 33 + "a" + ")" * 33, 32, "parentheses nest at most 32 deep"),
     ],
 )
 def test_a_syntax_error_names_the_problem_and_the_position(text: str, position: int, says: str) -> None:
