@@ -170,11 +170,9 @@ class _LoopbackPoster:
             return 404
         raw = [(b"Host", url.authority.encode()), (b"User-Agent", self._agent), *delivery_headers(headers, len(body))]
         pairs = ((name.decode().lower(), value.decode("latin-1")) for name, value in raw)
-        shown_headers = tuple(
-            (name, value if (name in _OWN_HEADERS or name.startswith("webhook-")) else HIDDEN) for name, value in pairs
+        shown = tuple(
+            (name, value if name in _OWN_HEADERS or name.startswith("webhook-") else HIDDEN) for name, value in pairs
         )
-        path_only, _, query = path.partition("?")
-        request = CapturedRequest(
-            method, path_only, query, shown_headers, body[:BODY], len(body), whole=len(body) <= BODY
-        )
+        path, _, query = path.partition("?")
+        request = CapturedRequest(method, path, query, shown, body[:BODY], len(body), whole=len(body) <= BODY)
         return 200 if await self._bins.capture(bin, request) else 404

@@ -103,9 +103,8 @@ def masked(answer: Answer, destination: Destination) -> Answer:
                     return text[:-length] + HIDDEN
         return text
 
-    return answer._replace(
-        excerpt=without(answer.excerpt), error=None if answer.error is None else without(answer.error)
-    )
+    error = None if answer.error is None else without(answer.error)
+    return answer._replace(excerpt=without(answer.excerpt), error=error)
 
 
 def _secret_parts(destination: Destination) -> set[str]:

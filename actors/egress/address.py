@@ -61,9 +61,8 @@ def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLO
     carried: tuple[Address, ...] = (found, *embedded(found)) if isinstance(found, IPv6Address) else (found,)
     for one in carried:
         if one in METADATA:
-            raise UrlRefused(
-                "address-metadata", f"{_shown(address, one)} is a cloud's internal service; nothing opens it"
-            )
+            detail = f"{_shown(address, one)} is a cloud's internal service; nothing opens it"
+            raise UrlRefused("address-metadata", detail)
     for one in carried:
         name = classify(one)
         if name is not None and not any(one in network for network in allowed):

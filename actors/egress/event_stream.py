@@ -112,9 +112,8 @@ class EventStream:
                 self._events += self.lines.feed(bytes(event.data))
             elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed) or event is h11.PAUSED:
                 self._events += self.lines.end()
-                self._end = SessionEnded(
-                    Blame.REMOTE_TRANSIENT, "the server ended the stream", code=1000, answered=True
-                )
+                reason = "the server ended the stream"
+                self._end = SessionEnded(Blame.REMOTE_TRANSIENT, reason, code=1000, answered=True)
         except trio.TooSlowError:
             reason = f"nothing has come for {QUIET:g} s, so the stream is opened again"
             self._end = SessionEnded(Blame.REMOTE_TRANSIENT, reason, code=1000)
@@ -199,7 +198,6 @@ def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | No
         reason = f"answered 200 with {media}: a stream has text/event-stream or JSON lines (application/x-ndjson)"
         raise LookFailed(Blame.REMOTE_PERMANENT, reason, status=status)
     if coding.strip().lower() not in {"", "identity"}:
-        raise LookFailed(
-            Blame.CONTENT, f"the stream is compressed ({coding[:40]}), which was not requested", status=status
-        )
+        reason = f"the stream is compressed ({coding[:40]}), which was not requested"
+        raise LookFailed(Blame.CONTENT, reason, status=status)
     return content_type

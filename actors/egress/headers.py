@@ -112,10 +112,9 @@ def freshness(headers: Mapping[str, str], wall: float) -> float | None:
         return age
     if "expires" not in headers:
         return None
-    moment = _http_date(headers["expires"])  # an invalid date, especially "0", means the past (5.3)
-    return (
-        0.0 if moment is None else max(0.0, moment - sent_at(headers, wall) - (_seconds(headers.get("age", "")) or 0.0))
-    )
+    if (moment := _http_date(headers["expires"])) is None:  # an invalid date, especially "0", means the past (5.3)
+        return 0.0
+    return max(0.0, moment - sent_at(headers, wall) - (_seconds(headers.get("age", "")) or 0.0))
 
 
 def modified(headers: Mapping[str, str], now: float) -> float | None:

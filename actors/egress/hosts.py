@@ -88,10 +88,9 @@ class Queue:
         self._waiting += 1
         self._numbers += 1
         waiter.number = self._numbers
-        key = 0.0 if waiter.request.interactive else waiter.request.last
-        heapq.heappush(
-            self._interactive if waiter.request.interactive else self._background, (key, waiter.number, waiter)
-        )
+        interactive = waiter.request.interactive
+        entry = (0.0 if interactive else waiter.request.last, waiter.number, waiter)
+        heapq.heappush(self._interactive if interactive else self._background, entry)
 
     def leave(self, waiter: Waiter) -> None:
         """Remove a waiter; a no-op if it has been called."""
@@ -100,10 +99,8 @@ class Queue:
         self._waiting -= 1
         waiter.number = _NOWHERE
         if len(self._interactive) + len(self._background) > 2 * self._waiting + _FEW:
-            self._interactive, self._background = (
-                sorted(_waiting(self._interactive)),
-                sorted(_waiting(self._background)),
-            )
+            self._interactive = sorted(_waiting(self._interactive))
+            self._background = sorted(_waiting(self._background))
 
     def next(self) -> Waiter | None:
         interactive, background = _without_stale(self._interactive), _without_stale(self._background)
@@ -295,9 +292,8 @@ class Hosts:
             self._internal.discard(host)
         else:
             self._internal.add(host)
-        if (alias := self._aliases.record(host, addresses)) is not None and (
-            other := self._known.pop(alias, None)
-        ) is not None:
+        alias = self._aliases.record(host, addresses)
+        if alias is not None and (other := self._known.pop(alias, None)) is not None:
             self._merge(other, self._host(alias))
 
     def crawl_delay(self, host: str, seconds: float | None, origin: str = "") -> None:
@@ -318,11 +314,8 @@ class Hosts:
         if source not in state.failing and len(state.failing) < SOURCES_TO_OPEN:
             state.failing += (source,)
         count = state.breaker.failures + 1
-        if (
-            state.breaker.phase is breaker.Phase.CLOSED
-            and count >= FAILURES_TO_OPEN
-            and len(state.failing) < SOURCES_TO_OPEN
-        ):
+        opens = state.breaker.phase is breaker.Phase.CLOSED and count >= FAILURES_TO_OPEN
+        if opens and len(state.failing) < SOURCES_TO_OPEN:
             return  # a single source's fault is left to that source's breaker
         self._fail(state)
 
@@ -380,9 +373,8 @@ class Hosts:
         other.merged_into = into
         into.queue.absorb(other.queue)
         into.next_at = max(into.next_at, other.next_at)
-        into.crawl_delays |= {
-            origin: max(s, into.crawl_delays.get(origin, 0.0)) for origin, s in other.crawl_delays.items()
-        }
+        for origin, seconds in other.crawl_delays.items():
+            into.crawl_delays[origin] = max(seconds, into.crawl_delays.get(origin, 0.0))
         order = (breaker.Phase.CLOSED, breaker.Phase.HALF_OPEN, breaker.Phase.OPEN)
         worst = max(into.breaker, other.breaker, key=lambda b: (order.index(b.phase), b.until, b.failures))
         into.breaker = replace(worst, held=max(into.breaker.held, other.breaker.held))

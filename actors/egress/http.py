@@ -170,7 +170,9 @@ class HttpClient:
                 latency = round((trio.current_time() - start) * 1000)
                 answer = collect(response.extensions["headers"])
                 wait = retry_after(answer.get("retry-after"), sent_at(answer, self._world.wall()))
-                moved = _moved_to(url, answer) if is_redirect(response.status_code) else ""
+                moved = ""
+                with suppress(KeyError, UrlRefused):
+                    moved = _target(url, answer["location"]).text if is_redirect(response.status_code) else ""
                 posted = PostResult(response.status_code, latency, b"", wait, moved)
                 posted = replace(posted, body=await _read_some(response))
             finally:
@@ -180,12 +182,8 @@ class HttpClient:
         return posted
 
     async def _fetch(self, request: FetchRequest, hops: tuple[str, ...]) -> FetchedResponse:
-        start, url, is_post, conditions = (
-            trio.current_time(),
-            request.url,
-            request.body is not None,
-            request.conditions(),
-        )
+        start, url, conditions = trio.current_time(), request.url, request.conditions()
+        is_post = request.body is not None
         method, headers_sent = "POST" if is_post else "GET", [*_check_headers(request), *conditions]
         if self.sign is not None and url.secure:
             headers_sent += [(name.encode(), value.encode()) for name, value in await self.sign(method, url)]
@@ -273,13 +271,6 @@ def _target(url: Url, location: str) -> Url:
     with suppress(UnicodeError):
         location = location.encode("latin-1").decode()  # raw UTF-8, which browsers percent-encode
     return join(url, location)
-
-
-def _moved_to(url: Url, headers: Mapping[str, str]) -> str:
-    try:
-        return _target(url, headers["location"]).text
-    except (KeyError, UrlRefused):
-        return ""
 
 
 def redirect(url: Url, location: str) -> Url:

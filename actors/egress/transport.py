@@ -186,12 +186,10 @@ class _Connection(httpcore.AsyncNetworkStream):
         return _Connection(self._guard, await self._guard.secure(self._stream, server_hostname.strip("[]")))
 
     def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":  # for an idle connection: the server has closed it
-            return trio.current_time() - self._used > TRUSTED and _is_readable(self._stream)
-        return None
-
-
-def _is_readable(stream: trio.abc.Stream) -> bool:
-    while isinstance(stream, trio.SSLStream):
-        stream = stream.transport_stream
-    return isinstance(stream, trio.SocketStream) and stream.socket.is_readable()
+        if info != "is_readable" or trio.current_time() - self._used <= TRUSTED:
+            return None
+        stream = self._stream
+        while isinstance(stream, trio.SSLStream):
+            stream = stream.transport_stream
+        # An idle connection with something to read: the server has closed it.
+        return isinstance(stream, trio.SocketStream) and stream.socket.is_readable()

@@ -80,14 +80,7 @@ def _translate(text: str, depth: int) -> str | None:
     return (
         _translate_list(" ", _sentences(text), depth)
         or _translate_sentence(text, depth)
-        or next(
-            (
-                translation
-                for between, parts in rows
-                if (translation := _translate_list(between, parts, depth)) is not None
-            ),
-            None,
-        )
+        or next((it for by, parts in rows if (it := _translate_list(by, parts, depth)) is not None), None)
     )
 
 

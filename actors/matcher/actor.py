@@ -301,7 +301,10 @@ class Matcher:
                     matching = self._audience.including(event.source, await self._private_since(event.source), matching)
                 alerts = await self._without_repeats(matching, view.story, event.seq)
                 for alert in alerts:
-                    self._record_match(alert, event.seq, subject)
+                    now, before = self._world.now(), self._hits.get(alert)
+                    self._hits[alert] = Hit(alert, 1 if before is None else before.times + 1, now)
+                    targets = self._audience.destinations(alert)
+                    self._rows += [Match(id, event.seq, now) for id in targets if id != subject]
                 self._observations += self._world.observer.matched(event, alerts)
             self._at, self._since_save = event.seq, self._since_save + 1
             self._save_at = min(self._save_at, trio.current_time() + SAVE_WITHIN)
@@ -321,11 +324,6 @@ class Matcher:
             alerts = [alert for alert in alerts if alert not in seen or alert not in once_only]
         self._stories |= {(alert, first): seq for alert in alerts if alert in once_only}
         return alerts
-
-    def _record_match(self, alert: str, seq: Seq, subject: str | None) -> None:
-        now, before = self._world.now(), self._hits.get(alert)
-        self._hits[alert] = Hit(alert, 1 if before is None else before.times + 1, now)
-        self._rows += [Match(to, seq, now) for to in self._audience.destinations(alert) if to != subject]
 
     def _decode(self, event: Stored) -> EventView | None:
         try:

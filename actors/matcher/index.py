@@ -17,11 +17,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple, assert_never
 
 from actors.query import AnalysedText, EventSide, Query, matches
 from actors.query.conditions import Condition
-from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Step, Unit, Word
+from actors.query.nodes import All, Any, Node, Not, Phrase, Prefix, Unit, Word
 from actors.query.parts import holds
 
 Cost = Callable[[str], float]
@@ -29,6 +30,9 @@ Cost = Callable[[str], float]
 
 _PREFIX_FACTOR = 8.0
 """A prefix occurs more often than a word of its length, and costs more to look up."""
+
+
+_cost = attrgetter("cost")
 
 
 class Anchors(NamedTuple):
@@ -46,7 +50,11 @@ def anchors(node: Node, cost: Cost) -> Anchors | None:
         case Word() | Prefix():
             return _of_unit(node, cost)
         case Phrase(steps):
-            return min((_of_step(step, cost) for step in steps), key=_cost)._replace(exact=False)
+            # A text may use any reading of a step.
+            of_steps = (
+                _union([min((_of_unit(unit, cost) for unit in path), key=_cost) for path in step]) for step in steps
+            )
+            return min(of_steps, key=_cost)._replace(exact=False)
         case Condition():
             return Anchors(sum(map(cost, node.keys)), node.keys, (), False)
         case Not():
@@ -91,11 +99,6 @@ def _of_unit(unit: Unit, cost: Cost) -> Anchors:
     return Anchors(sum(cost(key) for key in unit.keys), unit.keys, (), True)
 
 
-def _of_step(step: Step, cost: Cost) -> Anchors:
-    """Return the anchors of a phrase's step: a text may use any of its readings."""
-    return _union([min((_of_unit(unit, cost) for unit in path), key=_cost) for path in step])
-
-
 def _union(parts: list[Anchors]) -> Anchors:
     return Anchors(
         sum(part.cost for part in parts),
@@ -103,10 +106,6 @@ def _union(parts: list[Anchors]) -> Anchors:
         tuple(dict.fromkeys(prefix for part in parts for prefix in part.prefixes)),
         all(part.exact for part in parts),
     )
-
-
-def _cost(found: Anchors) -> float:
-    return found.cost
 
 
 NARROW = 32

@@ -142,19 +142,16 @@ def _message_lines(notification: Notification, dialect: Dialect, *, titled: bool
 def _entry(item: NotificationItem, dialect: Dialect, texts: MessageTexts) -> _MessageLine:
     if not item.link:
         return _MessageLine(item.headline, dialect.inserted, starts_event=True)
-    # The URL is never cut: a cut link leads elsewhere.
-    return _MessageLine(
-        item.headline, lambda text: f"{text} {dialect.link(texts.page.lower(), item.link)}", starts_event=True
-    )
+    link = dialect.link(texts.page.lower(), item.link)  # the URL is never cut: a cut link leads elsewhere
+    return _MessageLine(item.headline, lambda text: f"{text} {link}", starts_event=True)
 
 
 def _difference(line: DiffLine, dialect: Dialect) -> _MessageLine:
     place = f"{line.place}: " if line.place else ""
     if line.sign == "~":
         return _MessageLine(f"{place}{line.before}{_ARROW}{line.after}", str)
-    return _MessageLine(
-        f"{place}{line.after or line.before}", dialect.inserted if line.sign == "+" else dialect.deleted
-    )
+    markup = dialect.inserted if line.sign == "+" else dialect.deleted
+    return _MessageLine(f"{place}{line.after or line.before}", markup)
 
 
 def _footer(notification: Notification, dialect: Dialect, omitted: int) -> list[str]:

@@ -137,21 +137,17 @@ def read_condition(source: str) -> Condition | None:
     if aspect in {"lowest", "highest"}:
         days = _DAYS.fullmatch(condition.raw)
         if condition.sign != ":" or days is None:
-            raise ConditionError(f"price.{condition.aspect} takes days, as in price.{condition.aspect}:90d")
+            raise ConditionError(f"price.{aspect} takes days, as in price.{aspect}:90d")
         return replace(condition, days=int(days[1]))
     if subject in _NAMED_VALUES:
         if condition.sign not in {":", "="}:
-            raise ConditionError(
-                f"{condition.subject} can't be compared: write {condition.subject}:{condition.raw or '...'}"
-            )
+            raise ConditionError(f"{subject} can't be compared: write {subject}:{condition.raw or '...'}")
         if condition.names_place:
             return replace(condition, text=condition.raw)
         text = re.sub(r"[\s-]+", "_", condition.raw.lower())
-        choices = _KINDS if condition.subject == "kind" else _STATES
+        choices = _KINDS if subject == "kind" else _STATES
         if text not in choices:
-            raise ConditionError(
-                f"{condition.subject} {condition.raw[:40]!r} is not known: it is one of {', '.join(choices)}"
-            )
+            raise ConditionError(f"{subject} {value[:40]!r} is not known: it is one of {', '.join(choices)}")
         return replace(condition, text=text)
     if sign == ":" and not aspect and not re.match(r"[v$€£¥-]?\d", value):
         return None  # date:today, version:beta: plain words, as before there were conditions
@@ -279,9 +275,8 @@ class Facts:
             case ("path" | "label", _):
                 return condition.covers(fact.path if condition.subject == "path" else fact.label)
             case ("availability", _):
-                return (
-                    fact.after is not None and fact.after.type == "availability" and fact.after.value == condition.text
-                )
+                after = fact.after
+                return after is not None and after.type == "availability" and after.value == condition.text
             case (_, ""):
                 return fact.after is not None and _compares(condition, fact.after)
             case (_, "before"):

@@ -203,13 +203,8 @@ class Templates:
             return SourceOutcome(planned, "failed", reason=reason_of(error), full=isinstance(error, LibraryFull))
         source = added.view.source
         pause_note = None if source.enabled else "it is paused: resume it to watch it"
-        return SourceOutcome(
-            planned,
-            "attached_new" if added.created else "attached_existing",
-            source.id,
-            source.detection.type,
-            pause_note,
-        )
+        status: Literal["attached_new", "attached_existing"] = "attached_new" if added.created else "attached_existing"
+        return SourceOutcome(planned, status, source.id, source.detection.type, pause_note)
 
     async def _suggest(self, template: Template, sources: Sequence[SourceId]) -> Sequence[AlertOutcome]:
         """Create or extend all suggested alerts for these sources. Failed or late ones carry a reason."""
@@ -221,9 +216,8 @@ class Templates:
                     existing = await self._alerts.all()
                     known, room = _existing_alerts(template, existing), MOST_ALERTS - len(existing)
                     for suggestion in template.alerts:
-                        outcome = await self._suggest_one(
-                            template, suggestion, known.get(suggestion.key), sources, room
-                        )
+                        alert = known.get(suggestion.key)
+                        outcome = await self._suggest_one(template, suggestion, alert, sources, room)
                         room -= outcome.status == "created"
                         outcomes.append(outcome)
                 except StorageError:

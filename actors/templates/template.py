@@ -235,9 +235,8 @@ def _check_script(label: str) -> None:
     if not label.startswith("xn--"):
         return
     decoded = idna.decode(label)
-    scripts = {
-        unicodedata.name(letter, "").split(" ")[0] for letter in decoded if unicodedata.category(letter)[0] == "L"
-    }
+    letters = (character for character in decoded if unicodedata.category(character)[0] == "L")
+    scripts = {unicodedata.name(letter, "").split(" ")[0] for letter in letters}
     if len(scripts) > 1 and not scripts <= _COMBINABLE_SCRIPTS:
         raise InvalidDomain(f"mixes letters of different scripts ({', '.join(sorted(scripts))}) in {decoded!r}")
 

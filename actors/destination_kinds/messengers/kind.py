@@ -116,11 +116,6 @@ def _text(template: str, known: Mapping[str, str], each: Callable[[str], str] = 
     return PLACEHOLDER.sub(lambda match: each(known.get(match[1], "")), template)
 
 
-def _number(text: str) -> int | None:
-    """Return a whole number, None for anything else: a file may ask for one without a pattern."""
-    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
-
-
 def _has_content(template: str, known: Mapping[str, str]) -> bool:
     """Return whether a value has content: it has no names, or one of them is not empty."""
     names = [match[1] for match in PLACEHOLDER.finditer(template)]
@@ -134,17 +129,16 @@ def _fill(template: Any, known: Mapping[str, str], many: set[str]) -> Any:
     if isinstance(template, dict):
         pairs = ((name, _fill(value, known, many)) for name, value in template.items())
         table = {name: value for name, value in pairs if value is not None}
-        placeholders = [
-            name for name, value in template.items() if isinstance(value, str) and PLACEHOLDER.search(value)
-        ]
-        return None if placeholders and not any(name in table for name in placeholders) else table
+        names = {name for name, value in template.items() if isinstance(value, str) and PLACEHOLDER.search(value)}
+        return None if names and not names & table.keys() else table
     if isinstance(template, list):
         return [value for value in (_fill(one, known, many) for one in template) if value is not None]
     if not isinstance(template, str):
         return template
     placeholder = PLACEHOLDER.fullmatch(template)
     if placeholder and placeholder[2]:
-        return _number(known.get(placeholder[1], ""))
+        text = known.get(placeholder[1], "")
+        return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None  # a file may require no pattern
     if placeholder and placeholder[1] in many:
         return [part.strip() for part in known.get(placeholder[1], "").split(",") if part.strip()] or None
     return _text(template, known) if _has_content(template, known) else None

@@ -29,9 +29,7 @@ _DAYS: Final = """WITH RECURSIVE asked(day) AS (
         SELECT CAST(? AS BIGINT) UNION ALL SELECT day + 1 FROM asked WHERE day < ?
     ) SELECT d.day, d.body, d.sums FROM asked JOIN look_day d ON d.day=asked.day AND d.key=? ORDER BY d.day"""
 """Looks up each day, since the day leads the key: a range of days would read all sources' days."""
-_THERE: Final = (
-    """SELECT k.key, d.body FROM source_key k LEFT JOIN look_day d ON d.key=k.key AND d.day=? WHERE k.id=?"""
-)
+_THERE: Final = "SELECT k.key, d.body FROM source_key k LEFT JOIN look_day d ON d.key=k.key AND d.day=? WHERE k.id=?"
 _DAY_MS: Final = 86_400_000
 
 

@@ -308,9 +308,8 @@ class Outbox(Store):
         def job(transaction: Transaction) -> int:
             if destination is None:
                 return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
-            claimed = [
-                row for row in transaction.execute(_ALL_CLAIMED, (destination,)).fetchall() if row[1] not in held
-            ]
+            rows = transaction.execute(_ALL_CLAIMED, (destination,)).fetchall()
+            claimed = [row for row in rows if row[1] not in held]
             transaction.executemany("UPDATE outbox SET claimed=0 WHERE destination=? AND seq=?", claimed)
             return len(claimed)
 
@@ -380,10 +379,8 @@ def _claim(
 ) -> Sequence[Delivery]:
     claimed: list[Delivery] = []
     gone: list[Attempt] = []
-    key = 0
-    for key, seq, attempts, first_due, digest, body in transaction.execute(
-        _DUE, (destination, now, digests, limit)
-    ).fetchall():
+    key, due = 0, transaction.execute(_DUE, (destination, now, digests, limit)).fetchall()
+    for key, seq, attempts, first_due, digest, body in due:
         if body is None:
             gone.append(gone_attempt(destination, Seq(seq), attempts, now))
             transaction.execute(_LEAVE, (key, seq))
@@ -402,9 +399,8 @@ def _inside(
     start, end, limit, size, _, fresh = portion
     taken: list[tuple[Seq, bytes]] = []
     gone: list[tuple[Seq, int]] = []
-    with closing(
-        transaction.execute(_INSIDE, (key, start, end, fresh, limit))
-    ) as rows:  # not all at once: bodies are large
+    # Not all rows at once: bodies are large.
+    with closing(transaction.execute(_INSIDE, (key, start, end, fresh, limit))) as rows:
         for seq, attempts, body in rows:
             if body is None:
                 gone.append((seq, attempts))
