@@ -8,7 +8,7 @@ import trio
 
 from actors.coverage.shifts import Shifts
 from actors.delivery.registry import DeliveryRegistry
-from actors.destination_kinds.bins import Bins, LoopbackTransport
+from actors.destination_kinds.bins import Bins, delivery_transport
 from actors.destination_kinds.table import Kinds, built_in_kinds
 from actors.egress.traffic import build_egress
 from actors.matcher.actor import Matcher
@@ -87,7 +87,7 @@ class Parts:
         self.deliveries = DeliveryRegistry(
             world=world,
             storage=self.storage,
-            egress=LoopbackTransport(self.egress, bins, settings.contact),
+            egress=delivery_transport(self.egress, bins, settings.contact),
             kinds=self.kinds,
             destinations=self.destinations,
             record=self.recorder_box.send_nowait,

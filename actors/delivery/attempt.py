@@ -36,7 +36,7 @@ _CONNECT_TIMEOUT = 5.0
 
 
 class Sender:
-    """Sends to destinations of any kind, through an outlet. alerts: for the names of alerts in messages to people."""
+    """Sends to destinations of any kind, through a transport. alerts: for the names of alerts in messages to people."""
 
     def __init__(self, kinds: Kinds, transport: DeliveryTransport, world: World, alerts: Alerts | None = None) -> None:
         self._kinds, self._transport, self._world, self._alerts = kinds, transport, world, alerts

@@ -22,6 +22,7 @@ from actors.destination_kinds.values import HIDDEN
 from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT
+from actors.egress.traffic import NetworkTransport
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, UrlRefused
 from actors.world import World
@@ -130,18 +131,11 @@ class Bins:
 _OWN_HEADERS = frozenset(("host", "user-agent", "content-type", "content-length", "accept-encoding", "traceparent"))
 
 
-class LoopbackTransport:
-    """Wraps another Outlet. `contact` as in the setting."""
-
-    def __init__(self, transport: DeliveryTransport, bins: Bins, contact: str) -> None:
-        agent = user_agent(contact)
-        self.deliver: Poster = _LoopbackPoster(bins, agent, transport.deliver)
-        self.deliver_plain: Poster = _LoopbackPoster(bins, agent, transport.deliver_plain)
-        self.dial, self.dial_plain = transport.dial, transport.dial_plain
-        self._transport = transport
-
-    def last_address(self, host: str) -> str:
-        return self._transport.last_address(host)
+def delivery_transport(egress: NetworkTransport, bins: Bins, contact: str) -> DeliveryTransport:
+    """Return the transport whose posts to bins stay here. `contact` as in the setting."""
+    agent = user_agent(contact)
+    deliver, deliver_plain = (_LoopbackPoster(bins, agent, it) for it in (egress.deliver, egress.deliver_plain))
+    return DeliveryTransport(deliver, deliver_plain, egress.dial, egress.dial_plain, egress.last_address)
 
 
 class _LoopbackPoster:

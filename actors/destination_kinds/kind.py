@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-import trio
-
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField, Family, KindField
 from actors.egress.failures import PostMethod, PostResult
+from actors.egress.guard import Guard
 from actors.egress.url import Url
 from actors.notification.dialects import TextLimits
 from actors.notification.message_language import ENGLISH_ONLY, MessageLanguages
@@ -27,37 +26,17 @@ class Poster(Protocol):
         """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
 
 
-class Dialer(Protocol):
-    """Opens connections to checked addresses, for mail."""
+class DeliveryTransport(NamedTuple):
+    """The part of egress for deliveries. deliver, dial: with TLS, also to networks opened for deliveries.
+    deliver_plain, dial_plain: without, to those networks only. last_address: returns the address that a host was last
+    delivered to, or the host itself.
+    """
 
-    async def connect(self, host: str, port: int) -> trio.abc.Stream:
-        """Connect to a checked address of a host. Raises LookFailed."""
-
-    async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str]) -> trio.abc.Stream:
-        """Return the stream inside TLS. Raises LookFailed; then, and when cancelled, the stream is closed."""
-
-
-class DeliveryTransport(Protocol):
-    """The part of egress for deliveries."""
-
-    @property
-    def deliver(self) -> Poster:
-        """The client that may also reach networks opened for deliveries."""
-
-    @property
-    def deliver_plain(self) -> Poster:
-        """The same without TLS, for those networks only."""
-
-    @property
-    def dial(self) -> Dialer:
-        """Connections to permitted addresses."""
-
-    @property
-    def dial_plain(self) -> Dialer:
-        """Connections to networks opened for deliveries only."""
-
-    def last_address(self, host: str) -> str:
-        """Return the address that a host was last delivered to, or the host itself."""
+    deliver: Poster
+    deliver_plain: Poster
+    dial: Guard
+    dial_plain: Guard
+    last_address: Callable[[str], str]
 
 
 class AdmittedAddress(NamedTuple):

@@ -24,7 +24,7 @@ _CLOSE_GRACE = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkTransport:
-    """An Outlet with separate private networks. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
+    """A way out with separate private networks. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
     networks only. aliases: the addresses of recent destinations.
     """
 
@@ -44,8 +44,8 @@ class NetworkTransport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress(NetworkTransport):
-    """The outlet of deliveries, and more. http, guard: for watching. uplink: the state of our uplink from all checks;
-    each consults it first and reports to it afterwards.
+    """The transport of deliveries, and more. http, guard: for watching. uplink: the state of our uplink from all
+    checks; each consults it first and reports to it afterwards.
     """
 
     guard: Guard

@@ -26,19 +26,6 @@ from storage.records.destination import EMAIL, Delivery, Destination
 HEADER = "traceparent"
 
 
-class TracedTransport:
-    """Wraps another Outlet."""
-
-    def __init__(self, transport: DeliveryTransport, traceparent: str) -> None:
-        self.deliver: Poster = _TracedPoster(transport.deliver, traceparent)
-        self.deliver_plain: Poster = _TracedPoster(transport.deliver_plain, traceparent)
-        self.dial, self.dial_plain = transport.dial, transport.dial_plain
-        self._transport = transport
-
-    def last_address(self, host: str) -> str:
-        return self._transport.last_address(host)
-
-
 class _TracedPoster:
     def __init__(self, poster: Poster, traceparent: str) -> None:
         self._poster, self._traceparent = poster, traceparent
@@ -65,7 +52,9 @@ class TracedAttempt(Attempt):
     known: Attributes
 
     def transport(self, transport: DeliveryTransport) -> DeliveryTransport:
-        return TracedTransport(transport, traceparent(self.context, sampled=self.sampled))
+        parent = traceparent(self.context, sampled=self.sampled)
+        deliver, deliver_plain = (_TracedPoster(it, parent) for it in (transport.deliver, transport.deliver_plain))
+        return transport._replace(deliver=deliver, deliver_plain=deliver_plain)
 
     def ended(self, destination: Destination, answer: Answer) -> None:
         """Record the end of an attempt, without the receiver's response, and with only the host of its address."""

@@ -12,7 +12,7 @@ HOMES = {
     "actors/egress/sockets.py": "the real connector: connects to addresses only",
     "actors/egress/guard.py": "the door, which asks the connector for addresses that it has checked",
     "actors/egress/transport.py": "the pool whose every connection the guard opens",
-    "actors/destination_kinds/email/kind.py": "mail: asks the guard, which alone may be its Dialer",
+    "actors/destination_kinds/email/kind.py": "mail: asks the guard",
     "actors/jail/parent_process.py": "wraps its ends of pairs of sockets to workers, which lead nowhere else",
     "extras/browser/held.py": "the socket of this machine behind which another unit holds the browser",
     "extras/cluster/postgres/engine/connection.py": "the storage: asks the database that the owner has named",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 import trio
 
-from actors.destination_kinds.bins import BODY, LIFETIME, MOST_CAPTURES, Bins, LoopbackTransport
+from actors.destination_kinds.bins import BODY, LIFETIME, MOST_CAPTURES, Bins, delivery_transport
 from actors.egress.failures import Blame, LookFailed
 from actors.egress.url import parse_url
 from sanderling_client.receiver.checking import Means, check_all
@@ -168,7 +169,7 @@ async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.create()
-        way = LoopbackTransport(Nowhere(), bins, "")
+        way = delivery_transport(NOWHERE, bins, "")
         town.storage.disk.full = True
         with pytest.raises(LookFailed) as caught:
             await way.deliver.post(parse_url(bins.address(bin)), {}, b"{}")
@@ -180,7 +181,7 @@ async def test_x17_a_digest_that_is_too_long_for_a_bin_is_cut_there_too(autojump
         town = Town(nursery)
         bins = Bins(town.world, town.storage, BASE_URL)
         bin = await bins.create()
-        posted = await LoopbackTransport(Nowhere(), bins, "").deliver.post(
+        posted = await delivery_transport(NOWHERE, bins, "").deliver.post(
             parse_url(bins.address(bin)), {}, b"a" * (BODY + 1)
         )
         (kept,) = (await town.storage.bins.captures(bin.id, None, MOST_CAPTURES, 1)).captures
@@ -188,16 +189,8 @@ async def test_x17_a_digest_that_is_too_long_for_a_bin_is_cut_there_too(autojump
     assert (len(kept.capture.body), kept.capture.size, kept.capture.truncated) == (BODY, BODY + 1, True)
 
 
-class Nowhere:
-    """An Outlet that can reach nothing."""
-
-    deliver: Any = None
-    deliver_plain: Any = None
-    dial: Any = None
-    dial_plain: Any = None
-
-    def last_address(self, host: str) -> str:
-        return host
+NOWHERE: Any = SimpleNamespace(deliver=None, deliver_plain=None, dial=None, dial_plain=None, last_address=str)
+"""It can reach nothing."""
 
 
 @pytest.mark.parametrize(
