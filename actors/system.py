@@ -84,7 +84,7 @@ class System(Parts):
 
     def _children(self) -> Sequence[ChildSpec]:
         """Return the tree in start order, without the front end."""
-        world, settings, only_here = self.world, self.settings, self.storage.ownership.only_here
+        world, settings, only_here = self.world, self.settings, self.storage.ownership.while_owned
         importer = Importer(world, self.registry_box, self.importer_box)
         node = self.storage.ownership.me or settings.public_url()
         return [

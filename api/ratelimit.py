@@ -128,12 +128,12 @@ class Limiter:
     def take(self, who: str, limit: Limit, now: float) -> LimitVerdict:
         """Take a token from a caller's bucket, which starts full."""
         bucket = self._buckets.get(who) or Bucket(float(limit.burst), now)
-        elsewhere = self._ownership.owed(who)
+        elsewhere = self._ownership.admitted_elsewhere(who)
         if elsewhere:
             bucket = charge(bucket, limit, now, elsewhere)
         self._buckets[who], verdict = take(bucket, limit, now)
         if verdict.admitted:
-            self._ownership.took(who, now)
+            self._ownership.count_admitted(who, now)
         self._buckets.move_to_end(who)
         if len(self._buckets) > REMEMBERED:
             self._buckets.popitem(last=False)

@@ -32,7 +32,7 @@ class Ownership:
     shared = False
     view = NOBODY
 
-    def mine(self, key: str) -> bool:
+    def owns(self, key: str) -> bool:
         return True
 
     def watches(self, source: Source) -> bool:
@@ -46,24 +46,24 @@ class Ownership:
         """Wait until the view's number differs from the known one; return the new one."""
         await trio.sleep_forever()
 
-    def only_here(self, key: str, run: Callable[[C], Awaitable[None]]) -> Callable[[C], Awaitable[None]]:
+    def while_owned(self, key: str, run: Callable[[C], Awaitable[None]]) -> Callable[[C], Awaitable[None]]:
         """Return a run that is active while this process owns a key."""
         return run
 
-    async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
-        """Run while a key is this process's, or with `mine` False another's; cancel the run when that ends."""
-        if mine:
+    async def during(self, key: str, run: Callable[[], Awaitable[None]], *, owned: bool = True) -> None:
+        """Run while a key is this process's, or with `owned` False another's; cancel the run when that ends."""
+        if owned:
             await run()
 
-    def silence(self) -> str:
+    def isolation(self) -> str:
         """Return why this process is cut off from the others, as a sentence; empty while healthy."""
         return ""
 
-    def owed(self, who: str) -> int:
+    def admitted_elsewhere(self, who: str) -> int:
         """Return the requests that other processes have admitted for a client since the last call."""
         return 0
 
-    def took(self, who: str, now: float) -> None:
+    def count_admitted(self, who: str, now: float) -> None:
         """Count a request that was admitted for a client here."""
 
 

@@ -108,7 +108,7 @@ def heartbeat_children(
         return ()
     base_url = settings.public_url()
     writer = HeartbeatWriter(world, storage, recorder, readiness, sources, every=every, base_url=base_url)
-    return (ChildSpec("heartbeats", storage.ownership.only_here(HEARTBEAT_KEY, writer.run)),)
+    return (ChildSpec("heartbeats", storage.ownership.while_owned(HEARTBEAT_KEY, writer.run)),)
 
 
 class HeartbeatWriter:

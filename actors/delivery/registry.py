@@ -100,7 +100,7 @@ class DeliveryRegistry:
 
     def _owns(self, destination: Destination) -> bool:
         """Return whether a destination is this node's. Ownership goes by machine, so that one limiter covers each."""
-        return self._ownership.mine(f"machine/{urlsplit(destination.url).hostname or destination.id}")
+        return self._ownership.owns(f"machine/{urlsplit(destination.url).hostname or destination.id}")
 
     def mailbox(self, destination: str) -> Mailbox[DestinationMessage] | None:
         """Return the mailbox of a destination's actor; None if it is paused, disabled or unknown."""

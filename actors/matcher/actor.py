@@ -129,7 +129,7 @@ class Matcher:
             if self._ownership.shared:
                 nursery.start_soon(self._watch_revision)
             while True:
-                await self._ownership.during(MATCHER, self._stand_by, mine=False)
+                await self._ownership.during(MATCHER, self._stand_by, owned=False)
                 await self._ownership.during(MATCHER, self._match_all)
 
     async def _match_all(self) -> None:

@@ -45,7 +45,7 @@ class Readiness:
             "storage": self._storage_fault(),
             "recorder": self.recorder.fault(),
             "watching": self.registry.overdue_monitor.fault(),
-            "members": self.storage.ownership.silence(),
+            "members": self.storage.ownership.isolation(),
             "tree": "" if not down else f"not running: {', '.join(down)}",
             "draining": self._draining(),
         }

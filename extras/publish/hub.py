@@ -295,7 +295,7 @@ class Hub:
     async def _listen(self) -> None:
         head = START
         while True:
-            if not self._context.storage.ownership.mine(HUB_KEY):
+            if not self._context.storage.ownership.owns(HUB_KEY):
                 await trio.sleep(AGAIN)
                 continue
             head = await self._context.storage.tail.wait_past(head)
@@ -306,7 +306,7 @@ class Hub:
         while True:
             self._wake = trio.Event()
             pause = PATROL
-            mine = self._context.storage.ownership.mine(HUB_KEY)
+            mine = self._context.storage.ownership.owns(HUB_KEY)
             if self._context.storage.ownership.shared:
                 # Another node ran the hub until now and has made progress.
                 await self._read_others(progress=not (mine and was_mine))
@@ -397,7 +397,7 @@ class Hub:
         topic = self._topics.get(reader.subscription.publication)
         if topic is None or topic.newest is None or reader.subscription.id not in topic.readers:
             return
-        if not self._context.storage.ownership.mine(HUB_KEY):
+        if not self._context.storage.ownership.owns(HUB_KEY):
             return
         document = await self._document(topic, topic.newest, reader)
         if not document.body:

@@ -27,7 +27,7 @@ Cause = Literal["none", "reach", "yield", "partial", "stuck"]
 RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
-class Telling(Struct, frozen=True):
+class OpenNotices(Struct, frozen=True):
     """The notices about the present trouble, and the time of the last.
 
     failing: the longest `notice_after`, in seconds, whose alerts got `source_failing`; None: no alert did.
@@ -51,7 +51,7 @@ class Health(Struct, frozen=True):
     reason: str = "No check has failed."
     down_since: Millis | None = None
     cause: Cause = "none"
-    told: Telling | None = None
+    told: OpenNotices | None = None
     remark: str = ""
     said: Message | None = None
 

@@ -55,7 +55,7 @@ class Damage:
         return f"Damage({self.says!r})"
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def recorded(self) -> Iterator[None]:
         """Record Corrupt errors of the block and let them pass. On the loop only."""
         try:
             yield
@@ -74,30 +74,30 @@ class Damage:
 T = TypeVar("T")
 
 
-class NoticingWriter:
+class GuardedWriter:
     """A Writer that records damage. lease: every job is refused once another start owns the data; None: jobs fence."""
 
     def __init__(self, writer: Writer, damage: Damage, lease: Lease | None = None) -> None:
         self._writer, self._damage, self._lease = writer, damage, lease
 
-    async def submit(self, job: Job[T], **how: Any) -> T:
-        with self._damage.noted():
-            return await self._writer.submit(job if self._lease is None else fenced(self._lease, job), **how)
+    async def submit(self, job: Job[T], **options: Any) -> T:
+        with self._damage.recorded():
+            return await self._writer.submit(job if self._lease is None else fenced(self._lease, job), **options)
 
 
-class NoticingReaders:
+class GuardedReaders:
     """Readers and look-ups that record damage."""
 
     def __init__(self, readers: Readers, lookups: Lookups, damage: Damage) -> None:
         self._readers, self._lookups, self._damage = readers, lookups, damage
 
-    async def run(self, look: Callable[[Connection], T]) -> T:
-        with self._damage.noted():
-            return await self._readers.run(look)
+    async def run(self, read: Callable[[Connection], T]) -> T:
+        with self._damage.recorded():
+            return await self._readers.run(read)
 
-    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
-        with self._damage.noted():
-            return await self._lookups.one(query, given)
+    async def one(self, query: str, parameters: Sequence[Any] = ()) -> Any:
+        with self._damage.recorded():
+            return await self._lookups.one(query, parameters)
 
 
 class Places(NamedTuple):
@@ -123,9 +123,9 @@ class Storage(ABC):
 
     def __init__(self, places: Places, space: Space, lease: Lease, known: Seq, vault: Vault) -> None:
         self.lease, self.damage = lease, Damage()
-        appender, delivering = NoticingWriter(places.appender, self.damage), NoticingWriter(places.writer, self.damage)
-        writer = NoticingWriter(places.writer, self.damage, lease)
-        readers = NoticingReaders(places.readers, places.lookups, self.damage)
+        appender, delivering = GuardedWriter(places.appender, self.damage), GuardedWriter(places.writer, self.damage)
+        writer = GuardedWriter(places.writer, self.damage, lease)
+        readers = GuardedReaders(places.readers, places.lookups, self.damage)
         self.writer, self.readers, self.vault = writer, readers, vault
         self.tail, self.ownership = Tail(known), Ownership()
         self.members = Members(f"{lease.owner}-{lease.epoch}")

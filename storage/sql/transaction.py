@@ -117,8 +117,8 @@ class Writer(Protocol):
 class Readers(Protocol):
     """Runs the stores' reads: on connections in threads, or on the loop's own."""
 
-    async def run(self, look: Callable[[Connection], T]) -> T:
-        """Return the result of `look` with a connection. Raises Corrupt, Unavailable."""
+    async def run(self, read: Callable[[Connection], T]) -> T:
+        """Return the result of `read` with a connection. Raises Corrupt, Unavailable."""
 
 
 class Pool(Generic[C]):
@@ -151,25 +151,25 @@ class Query:
     """A read of one statement, which a server answers in one round trip."""
 
     statement: str
-    given: Sequence[Any] = ()
+    parameters: Sequence[Any] = ()
 
     def __call__(self, connection: Connection) -> list[Any]:
-        return list(connection.execute(self.statement, self.given).fetchall())
+        return list(connection.execute(self.statement, self.parameters).fetchall())
 
 
-async def every_row(readers: Readers, query: str, *given: object) -> Sequence[Any]:
+async def every_row(readers: Readers, query: str, *args: object) -> Sequence[Any]:
     """Return all rows of a query. Raises as Readers does."""
-    return await readers.run(Query(query, given))
+    return await readers.run(Query(query, args))
 
 
-async def first_row(readers: Readers, query: str, *given: object) -> Any:
+async def first_row(readers: Readers, query: str, *args: object) -> Any:
     """Return the row of a query that has at most one, None if there is none. Raises as Readers does."""
-    return next(iter(await readers.run(Query(query, given))), None)
+    return next(iter(await readers.run(Query(query, args))), None)
 
 
-async def write_one(writer: Writer, statement: str, *given: object, rows: int = 1, holds: Sequence[Row] = ()) -> int:
+async def write_one(writer: Writer, statement: str, *args: object, rows: int = 1, holds: Sequence[Row] = ()) -> int:
     """Run one statement in the next transaction; return how many rows it changed. Raises as Writer does."""
-    return await writer.submit(lambda it: it.execute(statement, given).rowcount, rows=rows, holds=holds)
+    return await writer.submit(lambda it: it.execute(statement, args).rowcount, rows=rows, holds=holds)
 
 
 async def write_each(writer: Writer, statement: str, rows: Sequence[Sequence[Any]]) -> None:
@@ -180,7 +180,7 @@ async def write_each(writer: Writer, statement: str, rows: Sequence[Sequence[Any
 class Lookups(Protocol):
     """Finds the single rows that every request needs, by key and without a queue."""
 
-    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+    async def one(self, query: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first row, None if there is none. Raises Corrupt, Unavailable."""
 
 

@@ -26,7 +26,7 @@ SLICE = 200
 """Waiters woken at once, so that a thousand of them never block the loop for long."""
 CLOSE_WITHIN = 30.0
 """Seconds that pending writes get at a close."""
-MOST_STUMBLES = 20
+MOST_FAILURES = 20
 """Most consecutive turns that may fail outside a commit; then the thread ends, as it can do nothing useful."""
 
 T = TypeVar("T")
@@ -68,9 +68,9 @@ class WritingThread:
         self._waiting = 0
         self._moved_at = trio.current_time()
         self._batch: list[Ticket[Any]] = []
-        self._stumbles = 0
-        self._told: set[str] = set()
-        self._through = False
+        self._failures = 0
+        self._reported: set[str] = set()
+        self._is_done = False
         self._ended = ""
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class WritingThread:
         await self._stopped.wait()
         return self._ended
 
-    def _over(self, why: str) -> None:
+    def _on_end(self, why: str) -> None:
         """Fail all jobs that wait for a thread that has ended."""
         self._ended = why
         self._stopped.set()
@@ -142,29 +142,29 @@ class WritingThread:
     def _run(self) -> None:
         why = ""
         try:
-            while not self._through and self._stumbles < MOST_STUMBLES:
+            while not self._is_done and self._failures < MOST_FAILURES:
                 self._turn()
-            if not self._through:
-                why = f"the writer of the storage has ended: {'; '.join(sorted(self._told))}"
+            if not self._is_done:
+                why = f"the writer of the storage has ended: {'; '.join(sorted(self._reported))}"
         except BaseException as error:  # not to be raised: nothing on this thread could catch it
             why = f"the writer of the storage has ended: {error!r}"
         finally:
             self._finish()
-            self._tell(self._over, why)
+            self._call_soon(self._on_end, why)
 
     def _turn(self) -> None:
         """Commit waiting jobs; survive and report any error."""
         self._batch = []
         try:
             if not self._take():
-                self._through = True
+                self._is_done = True
                 return
             self._commit([ticket for ticket in self._batch if ticket.waiter is not None])
             self._answer()
-            self._stumbles = 0
+            self._failures = 0
         except Exception as error:
-            self._stumbles += 1
-            self._say(error)
+            self._failures += 1
+            self._report(error)
             self._fail(f"the writer of the storage stumbled: {error!r}")
             return
         self._settle()
@@ -181,32 +181,32 @@ class WritingThread:
 
     def _answer(self) -> None:
         batch, self._batch = self._batch, []
-        self._tell(self._wake, batch, 0)
+        self._call_soon(self._wake, batch, 0)
 
     def _fail(self, why: str) -> None:
         for ticket in self._batch:
             ticket.error = Unavailable(why)
         batch, self._batch = self._batch, []
-        self._tell(self._wake, batch, 0)
+        self._call_soon(self._wake, batch, 0)
 
-    def _survived(self, what: Callable[[], object]) -> None:
+    def _guarded(self, what: Callable[[], object]) -> None:
         try:
             what()
         except Exception as error:
             if not self._expected(error):
-                self._say(error)
+                self._report(error)
 
     def _expected(self, error: Exception) -> bool:
         """Return whether the next commit will report this failure outside a commit."""
         del error
         return False
 
-    def _say(self, error: Exception) -> None:
+    def _report(self, error: Exception) -> None:
         """Report each kind of failure once, since it may occur at every commit."""
         words = f"{type(error).__name__}: {error}"
-        if words not in self._told and len(self._told) < MOST_STUMBLES:
-            self._told.add(words)
-            self._tell(self._warn, f"beside a commit, the writer met {words}; it goes on")
+        if words not in self._reported and len(self._reported) < MOST_FAILURES:
+            self._reported.add(words)
+            self._call_soon(self._warn, f"beside a commit, the writer met {words}; it goes on")
 
     def _take(self) -> list[Ticket[Any]]:
         """Wait for work and take as much as fits one transaction into `_batch`; empty at the end."""
@@ -231,6 +231,6 @@ class WritingThread:
     def _wait(self) -> Ticket[Any] | None:
         return self._queue.get()
 
-    def _tell(self, what: Callable[..., object], *args: object) -> None:
+    def _call_soon(self, what: Callable[..., object], *args: object) -> None:
         with suppress(trio.RunFinishedError):
             self._token.run_sync_soon(what, *args)

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from nacl.utils import random as drawn
+from nacl.utils import random as random_bytes
 
 from storage.errors import NoKey
 from storage.secrets.sealing import opens_mark, read_mark
@@ -41,7 +41,7 @@ def own_keys(folder: Path) -> Mapping[str, Vault]:
 
 def make_own(folder: Path, name: str = OWN) -> Vault:
     """Make a key and store it durably in the folder, before it seals anything. Raises OSError."""
-    master = drawn(SIZE)
+    master = random_bytes(SIZE)
     partial = folder / (name + ".partial")
     partial.unlink(missing_ok=True)
     with open(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "w") as file:

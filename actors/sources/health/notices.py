@@ -5,7 +5,7 @@ Failure is reported by its duration, whatever the flag: each alert gets it when 
 alerts get a notice once they lower the flag. Quiet is reported by the flag alone, since only the source's own past
 defines a long silence.
 
-The health records the notices sent (`Telling`) and is saved in the same commit. So a restart repeats none, and the
+The health records the notices sent (`OpenNotices`) and is saved in the same commit. So a restart repeats none, and the
 recovery goes to those who got the failure.
 
 Failing sources are checked ever less often, so an alert with a delay of a minute can't wait for the next check. No
@@ -29,7 +29,7 @@ from actors.sources.ports import LiveSource, Ports
 from storage.records.event import Draft
 from storage.records.identity import Millis, spoken
 from storage.records.source import Source, SourceRuntime
-from storage.records.states import Health, Telling
+from storage.records.states import Health, OpenNotices
 
 DueDelay = Callable[[int | None, float], int | None]
 """Given the notified `notice_after` (None: none yet) and a trouble's seconds, the longest one due now, or None."""
@@ -57,7 +57,7 @@ def due_notices(
     drafts: list[Draft] = []
     if before.flag == "ok" and after.flag != "ok" and after.cause == "yield":
         drafts.append(_notice(source, "source_quiet", after.reason, at))
-        after = replace(after, told=replace(after.told or Telling(at), at=at, quiet=True))
+        after = replace(after, told=replace(after.told or OpenNotices(at), at=at, quiet=True))
     notified = None if after.told is None else after.told.failing
     delay = _due(after, notified, at, due_delay)
     if delay is not None:
@@ -66,7 +66,7 @@ def due_notices(
             duration = span((at - since) / 1000)
             text = f"No check has succeeded since {spoken(since)}, for {duration}. {text}"
         drafts.append(_notice(source, "source_failing", text, at, failure_tags(notified, delay)))
-        after = replace(after, told=replace(after.told or Telling(at), at=at, failing=delay))
+        after = replace(after, told=replace(after.told or OpenNotices(at), at=at, failing=delay))
     return after, tuple(drafts)
 
 

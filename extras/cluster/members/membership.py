@@ -44,7 +44,7 @@ class Membership:
     ) -> None:
         self._world, self._members, self._ownership = world, members, ownership
         self._says, self._gate = says, gate
-        ownership.cut_off = self.silence
+        ownership.cut_off = self.isolation
         self._drained = False
         self._failover: Failover | None = None
         self._chance: random.Random = world.chance("members/beats")
@@ -54,7 +54,7 @@ class Membership:
     def __repr__(self) -> str:
         return f"<Membership of {self._members.me}{', parked' if self._parked else ''}>"
 
-    def silence(self) -> str:
+    def isolation(self) -> str:
         """Return how long the database has not answered, as a sentence; empty while healthy."""
         if self._beaten_at is None:
             return "it has not joined the other nodes yet"

@@ -43,11 +43,11 @@ class Usage:
     def __repr__(self) -> str:
         return f"<Usage told={len(self._taken)} owed={len(self._owed)}>"
 
-    def owed(self, who: str) -> int:
+    def admitted_elsewhere(self, who: str) -> int:
         """Return a client's usage at other nodes since the last call."""
         return self._owed.pop(_name(who), 0) if self._owed else 0
 
-    def took(self, who: str, now: float) -> None:
+    def count_admitted(self, who: str, now: float) -> None:
         name = _name(who)
         self._taken[name] = (self._taken.get(name, (0, 0.0))[0] + 1, now)
         self._taken.move_to_end(name)
@@ -107,7 +107,7 @@ def _weight(key: str, member: str) -> bytes:
 class SharedOwnership(Ownership):
     """One node's share, nothing before it is a member; see Ownership.
 
-    usage: of rate limits. sharing: the other nodes' changes. cut_off: set by the member's actor, see `silence`.
+    usage: of rate limits. sharing: the other nodes' changes. cut_off: set by the member's actor, see `isolation`.
     """
 
     shared = True
@@ -138,13 +138,13 @@ class SharedOwnership(Ownership):
 
         return None if self.sharing is None else OtherNodes(self.sharing, *of)
 
-    def mine(self, key: str) -> bool:
+    def owns(self, key: str) -> bool:
         return owner(self._working, key) == self.me
 
     def watches(self, source: Source) -> bool:
         """Go by the source's host, so that only one node fetches from it; see Ownership."""
         if source.practice is not None:
-            return self.mine(f"source/{source.id}")
+            return self.owns(f"source/{source.id}")
         return self._shards[shard_of(source.watch_url)] == 1
 
     async def wait_moved(self, known: int) -> int:
@@ -152,32 +152,32 @@ class SharedOwnership(Ownership):
             await self._moved.wait()
         return self.view.number
 
-    def only_here(self, key: str, run: Callable[[C], Awaitable[None]]) -> Callable[[C], Awaitable[None]]:
+    def while_owned(self, key: str, run: Callable[[C], Awaitable[None]]) -> Callable[[C], Awaitable[None]]:
         async def run_if_mine(given: C) -> None:
             while True:
-                while not self.mine(key):
+                while not self.owns(key):
                     await self._moved.wait()
                 await self.during(key, partial(run, given))
 
         return run_if_mine
 
-    async def during(self, key: str, run: Callable[[], Awaitable[None]], *, mine: bool = True) -> None:
+    async def during(self, key: str, run: Callable[[], Awaitable[None]], *, owned: bool = True) -> None:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._cancel_when, key, not mine, nursery.cancel_scope)
-            if self.mine(key) is mine:
+            nursery.start_soon(self._cancel_when, key, not owned, nursery.cancel_scope)
+            if self.owns(key) is owned:
                 await run()
             nursery.cancel_scope.cancel()
 
-    async def _cancel_when(self, key: str, mine: bool, scope: trio.CancelScope) -> None:
-        while self.mine(key) is not mine:
+    async def _cancel_when(self, key: str, owned: bool, scope: trio.CancelScope) -> None:
+        while self.owns(key) is not owned:
             await self._moved.wait()
         scope.cancel()
 
-    def silence(self) -> str:
+    def isolation(self) -> str:
         return self.cut_off()
 
-    def owed(self, who: str) -> int:
-        return self.usage.owed(who)
+    def admitted_elsewhere(self, who: str) -> int:
+        return self.usage.admitted_elsewhere(who)
 
-    def took(self, who: str, now: float) -> None:
-        self.usage.took(who, now)
+    def count_admitted(self, who: str, now: float) -> None:
+        self.usage.count_admitted(who, now)

@@ -33,7 +33,7 @@ from storage.sqlite.engine.folder import DATABASE, FolderLock
 from storage.sqlite.engine.migrations import check_schema
 from storage.sqlite.master_key import OWN
 from storage.sqlite.ownership import sync
-from storage.sqlite.upkeep.copying import Content, Entrances, entrances, examine, key_of
+from storage.sqlite.upkeep.copying import AccessGrants, Content, access_grants, examine, key_of
 
 TELL_EVERY = 60.0
 NO_KEY = (
@@ -56,7 +56,7 @@ class Takeover(NamedTuple):
     content: Content
     at: Millis
     number: int
-    entrances: Entrances
+    access_grants: AccessGrants
 
 
 async def take_over(
@@ -81,7 +81,7 @@ async def take_over(
         content = examine(database)
         vault = key_of(database, data, named_vault(variables))
         id, number = _facts(database)
-        found = entrances(database)
+        found = access_grants(database)
     if vault is None:
         raise CommandFailed("The copy is sealed with no master key: it was not made by `replica`.", Exit.BAD_DATA)
     key = vault.mac_key(REPLICA)
@@ -182,7 +182,7 @@ async def take_over_now(
 
 def sentences(done: Takeover, data: Path) -> Iterator[str]:
     yield f"Taken over: {done.content.events:,} events, all that was committed up to {rfc3339(done.at)}."
-    yield from who_gets_in(done.entrances)
+    yield from who_gets_in(done.access_grants)
     yield "The other service stops as soon as it reads that, and does not start again from its data."
     yield f"Start this one: {typed('serve', str(data))}"
 

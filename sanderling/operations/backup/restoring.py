@@ -28,10 +28,10 @@ from storage.sqlite.engine.migrations import check_schema
 from storage.sqlite.master_key import NEXT, OWN, make_own, own_keys
 from storage.sqlite.ownership import entrust_all, named_by_hand, sync
 from storage.sqlite.upkeep.copying import (
+    AccessGrants,
     Content,
-    Entrances,
     Secrets,
-    entrances,
+    access_grants,
     examine,
     key_of,
     mark_restored,
@@ -49,7 +49,7 @@ _BESIDE = (DATABASE + _WAL, DATABASE + "-shm")
 
 class RestoreResult(NamedTuple):
     """The result of a restore. aside: the folder with the previous files. lost: records that lost their secrets. named:
-    the service needs the named master key. entrances: API keys, password and sessions in the backup. standing: its
+    the service needs the named master key. access_grants: API keys, password and sessions in the backup. standing: its
     MAC's state, None for a database kept by an upgrade. settings: "taken", "left" in the backup, or "none" in it.
     """
 
@@ -57,7 +57,7 @@ class RestoreResult(NamedTuple):
     lost: Lost
     named: bool
     standing: Standing | None
-    entrances: Entrances
+    access_grants: AccessGrants
     aside: Path | None = None
     templates: Path | None = None
     settings: Literal["taken", "left", "none"] = "none"
@@ -96,14 +96,14 @@ def taken_over(done: RestoreResult) -> Iterator[str]:
     """Yield the MAC's state, the accesses that the backup grants, and the handling of its settings."""
     if done.standing is not None:
         yield f"{VOUCHED[done.standing].capitalize().replace('mac', 'MAC')}."
-    yield from who_gets_in(done.entrances)
+    yield from who_gets_in(done.access_grants)
     if done.settings == "left":
         yield f"The settings in it ({FILE_NAME}) are left out; --with-settings takes them over, too."
     elif done.settings == "taken":
         yield f"Its settings are taken over ({FILE_NAME}): check them before you start it."
 
 
-def who_gets_in(found: Entrances) -> Iterator[str]:
+def who_gets_in(found: AccessGrants) -> Iterator[str]:
     """Yield each API key in a database, and whether it has a password, sessions and a set-up link."""
     yield f"Who gets in by it: {_counted(len(found.keys), 'API key')}{':' if found.keys else '.'}"
     for prefix, name, scopes in found.keys[:MOST_KEYS]:
@@ -178,7 +178,7 @@ def _staged(
             content = examine(database)
             key = key_of(database, folder, named)
             is_named = key is not None and key == named
-            return RestoreResult(content, Lost(0, 0, 0), is_named, None, entrances(database))
+            return RestoreResult(content, Lost(0, 0, 0), is_named, None, access_grants(database))
     manifest = unpack(file, stage)
     secrets = _opened_secrets(file, stage, manifest, variables)
     standing = manifest.standing(find_master_key(variables))
@@ -195,7 +195,7 @@ def _staged(
         check_schema(database)
         content = examine(database)
         lost = put_secrets(database, secrets, vault, lambda: "whsec_" + base64.b64encode(entropy(32)).decode())
-        return RestoreResult(content, lost, vault == named, standing, entrances(database))
+        return RestoreResult(content, lost, vault == named, standing, access_grants(database))
 
 
 def _opened_secrets(file: Path, stage: Path, manifest: Manifest, variables: Mapping[str, str]) -> Secrets | None:

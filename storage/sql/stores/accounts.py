@@ -72,14 +72,14 @@ class Accounts(Store):
             row = (person.id, person.name, person.email, person.issuer, person.subject, person.hashed)
             if transaction.execute(_ADD, (*row, int(person.disabled), person.created_at)).rowcount < 1:
                 if invitation:
-                    raise Taken
+                    raise SubjectTaken
                 return False
             transaction.execute(_JOIN, (person.id, person.role))
             return True
 
         try:
             return await self._writer.submit(job)
-        except Taken:
+        except SubjectTaken:
             return False
 
     @in_transaction
@@ -120,13 +120,13 @@ class Accounts(Store):
         sealed = None if secret is None else self._vault.seal(TOTP.kind, person_id, secret)
         return await write_one(self._writer, "UPDATE person SET totp=? WHERE id=?", sealed, person_id) > 0
 
-    async def use_totp(self, person_id: str, was: bytes, secret: bytes) -> bool:
-        """Replace the secret if it is still `was`; return whether it was. So of two uses of a code, one succeeds."""
+    async def use_totp(self, person_id: str, stored: bytes, secret: bytes) -> bool:
+        """Replace the secret if it is still `stored`; return whether it was. So of two uses of a code, one succeeds."""
         sealed = self._vault.seal(TOTP.kind, person_id, secret)
 
         def job(transaction: Transaction) -> bool:
             row = transaction.execute("SELECT totp FROM person WHERE id=?", (person_id,)).fetchone()
-            if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != was:
+            if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != stored:
                 return False
             transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
             return True
@@ -165,7 +165,7 @@ class Accounts(Store):
         return await write_one(self._writer, _FORGET, now - ACTIVITY_LIFE, limit, rows=limit)
 
 
-class Taken(Exception):
+class SubjectTaken(Exception):
     """The e-mail or subject of a new person is taken."""
 
 

@@ -169,7 +169,7 @@ def change_destination(
     before = _destination(row, transaction.vault)
     changed = change(before)
     transaction.execute(_PUT_DESTINATION, _destination_row(changed, transaction.vault))
-    if _wishes(changed) != _wishes(before):
+    if _schedule_of(changed) != _schedule_of(before):
         revise(transaction)
     return changed
 
@@ -191,15 +191,15 @@ def changed_at(connection: Connection) -> Seq:
     return Seq(seq)
 
 
-def _wishes(destination: Destination) -> tuple[object, ...]:
+def _schedule_of(destination: Destination) -> tuple[object, ...]:
     """Return the parts of a destination that affect delivery: the user's settings, and whether it is disabled."""
     return destination.updated_at, destination.secrets, destination.enabled, destination.state == "disabled"
 
 
-def pay(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
-    """Clear a destination's owed notice if it equals `pays`; return whether it did."""
+def clear_notice(transaction: Transaction, debtor: str, is_owed: Callable[[str | None], bool]) -> bool:
+    """Clear a destination's owed notice if `is_owed` accepts it; return whether it did."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (debtor,)).fetchone()
-    if row is None or not pays(_destination(row, transaction.vault).owes):
+    if row is None or not is_owed(_destination(row, transaction.vault).owes):
         return False
     change_destination(transaction, debtor, lambda it: replace(it, owes=None))
     return True

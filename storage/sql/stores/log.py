@@ -16,9 +16,9 @@ from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.secrets.sealing import Connection
 from storage.sql.stores import pictures, scan
-from storage.sql.stores.alerts import pay
+from storage.sql.stores.alerts import clear_notice
 from storage.sql.stores.sources import encode_hot, insert, write_jars
-from storage.sql.stores.stories import StoryMarks, Telling
+from storage.sql.stores.stories import StoryAssigner, StoryMarks
 from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, every_row, fenced, first_row
 from storage.tail import Follower, Tail
 
@@ -66,13 +66,13 @@ class EventLog:
         rows: list[tuple[Seq, int, int, bytes]] = []
         shown, states = list[pictures.PictureRow](), _States()
         states.know(transaction, [harvest.state for harvest in harvests if harvest.state and not harvest.born])
-        telling = None if stories is None else Telling(self._stories, stories, transaction, harvests)
+        assigner = None if stories is None else StoryAssigner(self._stories, stories, transaction, harvests)
         for harvest in harvests:
             key = _admitted(transaction, harvest, states)
             if not isinstance(key, int):
                 answers.append(() if key is None else key)
                 continue
-            events = list(self._minted(harvest, mint, stamp, telling))
+            events = list(self._minted(harvest, mint, stamp, assigner))
             rows += [(event.seq, key, event.kind, event.body) for event in events]
             if harvest.picture is not None:
                 pairs = zip(harvest.drafts, events, strict=True)
@@ -80,8 +80,8 @@ class EventLog:
                 shown.append((key, next(changed, START), harvest.picture))
             answers.append(events)
         transaction.put_events(rows)
-        if telling is not None:
-            telling.write(self._last)
+        if assigner is not None:
+            assigner.write(self._last)
         states.write(transaction)
         write_jars(transaction, (_jar(harvest.state) for harvest in harvests if harvest.state is not None))
         if shown:
@@ -97,17 +97,17 @@ class EventLog:
         else:
             self.follower.unknown()
 
-    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp, telling: Telling | None) -> Iterator[Stored]:
+    def _minted(self, harvest: Harvest, mint: Mint, stamp: Stamp, assigner: StoryAssigner | None) -> Iterator[Stored]:
         for draft in harvest.drafts:
             seq, event_id = mint.mint()
             if seq <= self._last:
                 raise ValueError(f"minted {seq} after {self._last}: positions must rise")
             self._last = seq
-            story = "" if telling is None else telling.of(harvest.source, draft, seq)
+            story = "" if assigner is None else assigner.of(harvest.source, draft, seq)
             known = replace(draft, story=story) if story else draft
             event = Stored(seq, harvest.source, kind_of(draft), stamp(seq, event_id, harvest.source, known))
-            if telling is not None:
-                telling.add(draft, event)
+            if assigner is not None:
+                assigner.add(draft, event)
             yield event
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
@@ -301,7 +301,7 @@ def _admitted(transaction: Transaction, harvest: Harvest, states: _States) -> in
     Settles an owed notice and adds a new source.
     """
     if harvest.source == SERVICE:
-        if harvest.debtor is not None and not pay(transaction, harvest.debtor, harvest.pays):
+        if harvest.debtor is not None and not clear_notice(transaction, harvest.debtor, harvest.pays):
             return None
         if harvest.follows is not None and not states.follows(transaction, harvest.follows):
             return None

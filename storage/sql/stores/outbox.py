@@ -191,7 +191,7 @@ class Outbox(Store):
             rows = [(m.seq, m.due, m.due, m.destination) for m in matches]
             queued = transaction.executemany(_PUT, rows).rowcount if rows else 0
             if replayed is not None:
-                _make_good(transaction, replayed)
+                _record_replayed(transaction, replayed)
             return queued
 
         holds = [*_refers(matches), *_destinations([] if replayed is None else [replayed.destination])]
@@ -457,7 +457,7 @@ def _miss(transaction: Transaction, key: int, outcome: Outcome) -> None:
     change_destination(transaction, outcome.destination, lambda it: it.missing(Seq(first - 1)))
 
 
-def _make_good(transaction: Transaction, replayed: Replayed) -> None:
+def _record_replayed(transaction: Transaction, replayed: Replayed) -> None:
     """Move a destination's missed position past the replayed matches."""
     done = replayed
     if replayed.matches:

@@ -32,7 +32,7 @@ SIZE = 1 << 20
 """Bytes of bodies that fill a page: bodies have up to 100 KB, and no reader should hold 500 of them."""
 SOME = 25
 """Rows fetched at once."""
-SIFTED = 100
+FILTERED = 100
 """Rows of one fetch if most may be filtered out."""
 FEW = 16
 """Most sources whose index entries are merged; with more, the log is walked."""
@@ -47,7 +47,7 @@ _FLOOR = "SELECT value FROM fact WHERE name='floor'"
 _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT value FROM fact WHERE name='floor')"
 
 
-class _Way(NamedTuple):
+class _Direction(NamedTuple):
     """A direction: its SQL for a walk and for one source."""
 
     walk: str
@@ -55,8 +55,8 @@ class _Way(NamedTuple):
 
 
 _INDEXED = "SELECT seq FROM log INDEXED BY log_source WHERE source=? AND "
-FORWARD = _Way(_ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?", _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?")
-BACK = _Way(
+FORWARD = _Direction(_ROW + "seq>? AND seq<=? ORDER BY seq LIMIT ?", _INDEXED + "seq>? AND seq<=? ORDER BY seq LIMIT ?")
+BACK = _Direction(
     _ROW + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?", _INDEXED + "seq<? AND seq>=? ORDER BY seq DESC LIMIT ?"
 )
 
@@ -86,13 +86,13 @@ class Pages:
         self._known = known
         self._ids: dict[int, SourceId] = {}
 
-    def read(self, connection: Connection, start: Seq, wish: ScanRequest, *, back: bool = False) -> Page:
+    def read(self, connection: Connection, start: Seq, request: ScanRequest, *, back: bool = False) -> Page:
         # The end is fixed before the first read: later commits belong to the next page.
         head = self.bounds(connection).newest
         events: Sequence[Stored] = ()
         if back or start < head:
-            way, end = (BACK, START) if back else (FORWARD, head)
-            events, start = _Scan(connection, self._ids, way, end, wish).run(Seq(min(start, LAST)))
+            direction, end = (BACK, START) if back else (FORWARD, head)
+            events, start = _Scan(connection, self._ids, direction, end, request).run(Seq(min(start, LAST)))
         (floor,) = connection.execute(_FLOOR).fetchone()
         return Page(events, start, head, Seq(floor))
 
@@ -108,29 +108,29 @@ class _Scan:
     """One read of the log, in one direction, to a fixed end."""
 
     def __init__(
-        self, connection: Connection, ids: dict[int, SourceId], way: _Way, end: Seq, wish: ScanRequest
+        self, connection: Connection, ids: dict[int, SourceId], direction: _Direction, end: Seq, request: ScanRequest
     ) -> None:
-        self._connection, self._ids, self._way, self._end = connection, ids, way, end
-        self._limit, self._where, self._budget = min(wish.limit, MOST), wish.where, wish.budget
-        self._columns = msgspec.structs.replace(wish.where, tags=())
+        self._connection, self._ids, self._direction, self._end = connection, ids, direction, end
+        self._limit, self._where, self._budget = min(request.limit, MOST), request.where, request.budget
+        self._columns = msgspec.structs.replace(request.where, tags=())
         self._keys = self._few_sources()
-        assert self._limit > 0, f"a page of {wish.limit} events makes no progress"
+        assert self._limit > 0, f"a page of {request.limit} events makes no progress"
 
     def run(self, start: Seq) -> tuple[Sequence[Stored], Seq]:
         """Return the events found, and the position reached."""
         where, at = self._where, start
-        sifts = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
+        filters = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
         found: list[Stored] = []
         size = 0
         while self._budget > 0:
             # Without a filter, a page is at most one fetch.
-            most = min(self._budget, SIFTED if sifts else self._limit - len(found))
-            looked = 0
+            most = min(self._budget, FILTERED if filters else self._limit - len(found))
+            fetched_count = 0
             with closing(self._fetch(at, most)) as fetched:
                 for last, count, rows in fetched:
-                    at, looked = last, looked + count
-                    if sifts:
-                        events = list(islice(self._sifted(rows), self._limit - len(found)))
+                    at, fetched_count = last, fetched_count + count
+                    if filters:
+                        events = list(islice(self._filtered(rows), self._limit - len(found)))
                     else:
                         events = [_stored(self._connection, self._ids, row) for row in rows]
                     found += events
@@ -138,12 +138,12 @@ class _Scan:
                     if len(found) >= self._limit or size >= SIZE:
                         found = found[: min(self._limit, _fitting(found, size))]
                         return found, found[-1].seq
-            if looked < most:
+            if fetched_count < most:
                 return found, self._end
             self._budget -= most
         return found, at
 
-    def _sifted(self, rows: Sequence[Row]) -> Iterator[Stored]:
+    def _filtered(self, rows: Sequence[Row]) -> Iterator[Stored]:
         """Yield the events that pass. Columns decide for most, without decoding their bodies."""
         for row in rows:
             event = _stored(self._connection, self._ids, row)
@@ -173,15 +173,15 @@ class _Scan:
 
         Yields the last position of each lot, the number of positions, and their rows.
         """
-        execute, way = self._connection.execute, self._way
+        execute, direction = self._connection.execute, self._direction
         if self._keys is None:
-            with closing(execute(way.walk, (at, self._end, most))) as cursor:
+            with closing(execute(direction.walk, (at, self._end, most))) as cursor:
                 while rows := cursor.fetchmany(SOME):
                     yield rows[-1][0], len(rows), rows
             return
         # The next `most` positions of all sources together are among the next `most` of each source.
-        each = [execute(way.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
-        for seq in sorted((row[0] for rows in each for row in rows), reverse=way is BACK)[:most]:
+        each = [execute(direction.of_source, (key, at, self._end, most)).fetchall() for key in self._keys]
+        for seq in sorted((row[0] for rows in each for row in rows), reverse=direction is BACK)[:most]:
             yield seq, 1, execute(_ROW + "seq=?", (seq,)).fetchall()  # retention may have deleted it
 
 
@@ -229,10 +229,10 @@ def forget_heartbeats(connection: Connection, before: Seq, keep: int, limit: int
     over = connection.execute(_OVER, (keep,)).fetchone()
     if over is None:
         return 0
-    doomed = connection.execute(_OLDEST_HEARTBEATS, (over[0], before, limit)).fetchall()
-    for row in doomed:
+    expired = connection.execute(_OLDEST_HEARTBEATS, (over[0], before, limit)).fetchall()
+    for row in expired:
         connection.execute("DELETE FROM log WHERE seq=?", row)
-    return len(doomed)
+    return len(expired)
 
 
 SAMPLE = 50
@@ -252,16 +252,16 @@ def held(connection: Connection, source: SourceId) -> SourceSize:
     if key is None:
         return SourceSize(0, 0)
     (events,) = connection.execute(_COUNT, key).fetchone()
-    return _reckoned(connection, key[0], events)
+    return _estimate(connection, key[0], events)
 
 
 def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
     counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
-    found = {SourceId(id): _reckoned(connection, key, events) for id, key, events in counted}
+    found = {SourceId(id): _estimate(connection, key, events) for id, key, events in counted}
     ranked = sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))
     return dict(ranked[:limit])
 
 
-def _reckoned(connection: Connection, key: int, events: int) -> SourceSize:
+def _estimate(connection: Connection, key: int, events: int) -> SourceSize:
     (mean,) = connection.execute(_MEAN, (key, SAMPLE)).fetchone()
     return SourceSize(events, round(events * (mean or 0)))

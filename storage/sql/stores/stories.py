@@ -82,7 +82,7 @@ class StoryMarks:
             self._newest = {}
 
 
-class Telling:
+class StoryAssigner:
     """The stories of one append. Drafts without marks cost nothing."""
 
     def __init__(

@@ -82,12 +82,12 @@ def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sql
             uri, uri=True, timeout=5, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
-            for name, wanted in pragmas:
-                connection.execute(f"PRAGMA {name}={wanted}").fetchall()
+            for name, value in pragmas:
+                connection.execute(f"PRAGMA {name}={value}").fetchall()
                 got = connection.execute(f"PRAGMA {name}").fetchone()
-                if got is None or got[0] != wanted:
+                if got is None or got[0] != value:
                     raise StorageError(
-                        f"SQLite does not accept {name}={wanted}: it says {got}; is the folder on a network disk?"
+                        f"SQLite does not accept {name}={value}: it says {got}; is the folder on a network disk?"
                     )
         except BaseException:
             connection.close()
@@ -168,20 +168,20 @@ class ReaderPool(Pool[sqlite3.Connection]):
         connections = [connect(database, READER, read_only=True) for _ in range(HOW_MANY)]
         super().__init__(connections, sqlite3.Connection.close)
 
-    async def run(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `look` with a connection in a thread; see `storage.sql.transaction.Readers`.
+    async def run(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `read` with a connection in a thread; see `storage.sql.transaction.Readers`.
 
         If cancelled, returns at once; the read runs to its end and its result is dropped.
         """
         if self._closed:
             raise Unavailable("the storage is closed")
-        return await trio.to_thread.run_sync(self._look, look, limiter=self._limiter, abandon_on_cancel=True)
+        return await trio.to_thread.run_sync(self._read, read, limiter=self._limiter, abandon_on_cancel=True)
 
-    def _look(self, look: Callable[[sqlite3.Connection], T]) -> T:
+    def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._idle.get_nowait()
         try:
             with translated():
-                return look(connection)
+                return read(connection)
         finally:
             self._idle.put(connection)
 
@@ -192,7 +192,7 @@ class OwnConnection:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    async def one(self, query: str, given: Sequence[Any] = ()) -> Any:
+    async def one(self, query: str, parameters: Sequence[Any] = ()) -> Any:
         """Not a checkpoint."""
         with translated():
-            return self._connection.execute(query, given).fetchone()
+            return self._connection.execute(query, parameters).fetchone()

@@ -42,8 +42,8 @@ class WriterThread(WritingThread):
 
     def _settle(self) -> None:
         # The commits hold; the next one will report a failing disk.
-        self._survived(lambda: self._wal.after_commit(self._connection))
-        self._survived(self._mark_now_and_then)
+        self._guarded(lambda: self._wal.after_commit(self._connection))
+        self._guarded(self._write_mark_if_due)
 
     def _finish(self) -> None:
         for last in (self._write_mark, self._mark.close, self._connection.close):
@@ -53,7 +53,7 @@ class WriterThread(WritingThread):
     def _expected(self, error: Exception) -> bool:
         return isinstance(error, sqlite3.Error)
 
-    def _mark_now_and_then(self) -> None:
+    def _write_mark_if_due(self) -> None:
         if abs(self._clock() - self._marked_at) >= 1:
             self._write_mark()
 
@@ -110,8 +110,8 @@ class WriterThread(WritingThread):
             connection.execute("COMMIT")
             known = True
         finally:
-            for hear in transaction.afterwards:
-                self._tell(hear, known)
+            for callback in transaction.afterwards:
+                self._call_soon(callback, known)
         return transaction.newest
 
     def _write_mark(self) -> None:
@@ -121,4 +121,4 @@ class WriterThread(WritingThread):
         try:
             self._mark.write(self._head)
         except OSError as error:
-            self._tell(self._warn, f"the head mark could not be written: {error}")
+            self._call_soon(self._warn, f"the head mark could not be written: {error}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from msgspec import Struct
-from nacl.utils import random as drawn
+from nacl.utils import random as random_bytes
 
 from storage.errors import Corrupt
 from storage.records.identity import START, Seq
@@ -36,14 +36,14 @@ _EDIT: Pragmas = (
     ("secure_delete", 1),
 )
 _TABLES = "SELECT name FROM sqlite_master WHERE type='table'"
-_ENTRANCES = (
+_DELETE_GRANTS = (
     "DELETE FROM call",
     "DELETE FROM session",
     "DELETE FROM set_up_link",
     "DELETE FROM invitation",
     "DELETE FROM oauth_code",
 )
-_PASSING = ("DELETE FROM vault", *_ENTRANCES, "DELETE FROM fact WHERE name IN ('replica', 'replica_number')")
+_PASSING = ("DELETE FROM vault", *_DELETE_GRANTS, "DELETE FROM fact WHERE name IN ('replica', 'replica_number')")
 """Deletes the mark of a key, which does not seal a backup; entries that are useless after a restore and grant access;
 and the replica's identity: a restored database is another instance and must not overwrite the first one's replica.
 """
@@ -78,7 +78,7 @@ class Secrets(Struct, frozen=True):
         return f"Secrets({len(self.seeds)} signing keys, {len(self.destinations)} destinations)"
 
 
-class Entrances(Struct, frozen=True):
+class AccessGrants(Struct, frozen=True):
     """The access that a database grants: API keys (shown part, name, scopes), sessions, a set-up link, the password,
     people who are not disabled.
     """
@@ -90,7 +90,7 @@ class Entrances(Struct, frozen=True):
     people: int = 0
 
 
-def entrances(database: Path) -> Entrances:
+def access_grants(database: Path) -> AccessGrants:
     """Return the access that a database grants. Raises Corrupt, Unavailable."""
     with closing(connect(database, UNTRUSTED)) as connection, translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
@@ -99,7 +99,7 @@ def entrances(database: Path) -> Entrances:
         link = "set_up_link" in tables and connection.execute("SELECT 1 FROM set_up_link").fetchone() is not None
         password = "password" in tables and connection.execute("SELECT 1 FROM password").fetchone() is not None
         people = _count(connection, "SELECT count(*) FROM person WHERE disabled=0") if "person" in tables else 0
-    return Entrances([(key.prefix, key.name, key.scopes) for key in keys], sessions, link, password, people)
+    return AccessGrants([(key.prefix, key.name, key.scopes) for key in keys], sessions, link, password, people)
 
 
 def copy_database(database: Path, target: Path) -> Content:
@@ -155,7 +155,7 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
     time (sessions, set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
     """
     with closing(connect(copy, _EDIT)) as connection, translated():
-        vault = unlock(connection, folder, named).vault if mark_of(connection) else Vault(drawn(SIZE))
+        vault = unlock(connection, folder, named).vault if mark_of(connection) else Vault(random_bytes(SIZE))
         migrate(connection, vault=vault)
         taken = {
             place.field: {name: place.form.told(secret) for name, secret in opened(connection, vault, place).items()}
@@ -168,7 +168,7 @@ def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: boo
 def drop_secrets(copy: Path) -> None:
     """Delete all secrets in a copy, and the dashboard's password. Needs no key."""
     with closing(connect(copy, _EDIT)) as connection, translated():
-        migrate(connection, vault=Vault(drawn(SIZE)))  # a throwaway key: what it seals is removed at once
+        migrate(connection, vault=Vault(random_bytes(SIZE)))  # a throwaway key: what it seals is removed at once
         _empty(connection, password=False)
 
 
@@ -194,7 +194,7 @@ def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callab
     with closing(connect(copy, COMMAND)) as connection, translated():
         migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")
-        for statement in _ENTRANCES:  # a backup has none, unless one was added by hand
+        for statement in _DELETE_GRANTS:  # a backup has none, unless one was added by hand
             connection.execute(statement)
         if secrets is not None:
             for place in PLACES:

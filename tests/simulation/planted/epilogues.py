@@ -38,7 +38,7 @@ def damage_unreported() -> AbstractContextManager[Any]:
     def wrong(self: Damage) -> Iterator[None]:
         yield
 
-    return patch.object(Damage, "noted", wrong)
+    return patch.object(Damage, "recorded", wrong)
 
 
 def futures_taken_as_they_are() -> AbstractContextManager[Any]:

@@ -376,7 +376,7 @@ def disabling_unreported() -> Plant:
 
 def debts_paid_late() -> Plant:
     """A paid notice is owed once more."""
-    right = alerts.pay
+    right = alerts.clear_notice
     told: dict[str, None] = {}
 
     def wrong(transaction: Transaction, debtor: str, pays: Callable[[str | None], bool]) -> bool:
@@ -393,4 +393,4 @@ def debts_paid_late() -> Plant:
             told[debtor] = None
         return any(owed)
 
-    return patch.object(log, "pay", wrong)
+    return patch.object(log, "clear_notice", wrong)

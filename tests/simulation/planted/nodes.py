@@ -128,7 +128,7 @@ def all_claims_released() -> AbstractContextManager[Any]:
 @contextmanager
 def two_matchers() -> Iterator[None]:
     """Every node matches, and moves the cursor from wherever it is."""
-    everything = SharedOwnership.mine
+    everything = SharedOwnership.owns
 
     def mine(self: SharedOwnership, key: str) -> bool:
         return key == "matcher" or everything(self, key)
@@ -139,5 +139,5 @@ def two_matchers() -> Iterator[None]:
         at = await self.cursor(name)
         await right(self, name, at, to, *given, **more)
 
-    with patch.object(SharedOwnership, "mine", mine), patch.object(Outbox, "advance", wrong):
+    with patch.object(SharedOwnership, "owns", mine), patch.object(Outbox, "advance", wrong):
         yield

@@ -174,7 +174,7 @@ class PostgresConnection:
     def ask(self, queries: Sequence[Query], seconds: float) -> list[list[Any]]:
         """Return the rows of queries of the stores, in one round trip. The server gives each up after `seconds`."""
         cursor = psycopg.ClientCursor(self._raw)
-        bound = [cursor.mogrify(in_its_words(each.statement), _clean(each.given)) for each in queries]
+        bound = [cursor.mogrify(in_its_words(each.statement), _clean(each.parameters)) for each in queries]
         cursor.execute(f"SET LOCAL statement_timeout={round(1000 * seconds)}; {'; '.join(bound)}".encode())
         return [cursor.fetchall() for _ in bound if cursor.nextset()]
 

@@ -222,8 +222,8 @@ class PostgresWriter(WritingThread):
             connection.commit(f"NOTIFY {CHANNEL}; " if transaction.newest else "")
             known = True
         finally:
-            for hear in transaction.afterwards:
-                self._tell(hear, known)
+            for callback in transaction.afterwards:
+                self._call_soon(callback, known)
 
     def _begun(self) -> tuple[PostgresConnection, tuple[int, int]]:
         """Begin a transaction, on a new connection if the old one was closed from outside.

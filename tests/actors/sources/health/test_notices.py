@@ -14,7 +14,7 @@ from storage.errors import Unavailable
 from storage.records.event import Stored
 from storage.records.identity import Millis, Seq, rfc3339
 from storage.records.source import Harvest
-from storage.records.states import Flag, Health, Telling
+from storage.records.states import Flag, Health, OpenNotices
 from storage.records.tiers import Kind
 from tests.actors.matcher.rig import an_alert
 from tests.actors.sources.harness import Origin, Watching, rss, watching
@@ -82,7 +82,7 @@ TOLD_AT = f"told:{rfc3339(NOW)}"
 def test_a_failure_is_reported_by_its_age_with_any_flag(
     flag: Flag, lasts: int, told: int | None, tags: str | None
 ) -> None:
-    health = at(lasts, flag=flag, told=None if told is None else Telling(NOW, told))
+    health = at(lasts, flag=flag, told=None if told is None else OpenNotices(NOW, told))
     assert said(health, health, 60, 3600) == ([] if tags is None else [(FAILING, (tags,))])
 
 
@@ -91,12 +91,12 @@ def test_a_reported_item_is_known_and_not_reported_again() -> None:
     assert (
         "No check has succeeded since 28 May 2026 20:25 UTC, for 60 s. The last check failed: no" in drafts[0].content
     )
-    assert after.told == Telling(NOW, 60)
+    assert after.told == OpenNotices(NOW, 60)
     assert due_notices(a_source(), after, after, NOW, when(60)) == (after, ())
 
 
 def test_a_recovery_goes_to_the_alerts_that_got_the_failure() -> None:
-    before = at(4000, told=Telling(NOW, 60))
+    before = at(4000, told=OpenNotices(NOW, 60))
     after, (draft,) = due_notices(a_source(), before, Health(told=before.told), NOW, when(60))
     assert (draft.alert_type, draft.tags) == (RECOVERED, ("kind:notice", "notice_after:0-60", TOLD_AT))
     assert "The last check failed: no" in draft.content
@@ -116,7 +116,7 @@ def test_silence_that_lowers_health_is_reported_and_so_is_its_end() -> None:
 
 
 def test_a_quiet_source_that_then_fails_is_reported_again() -> None:
-    told = Telling(NOW, quiet=True)
+    told = OpenNotices(NOW, quiet=True)
     assert said(at(60, flag="degraded", cause="yield", told=told), at(60, flag="degraded", told=told), 60) == [
         (FAILING, ("notice_after:0-60",))
     ]
@@ -126,7 +126,7 @@ def test_intermittent_answers_are_reported_to_all_once_the_flag_falls() -> None:
     flapping = Health(0.6, "degraded", "8 of the last 20", cause="partial")
     assert said(flapping, flapping, 60) == [(FAILING, ("notice_after:0-",))]
     assert said(at(5, flag="degraded", cause="partial"), at(5, flag="degraded", cause="partial"), 60) == []
-    told = replace(flapping, told=Telling(NOW, 1 << 31))
+    told = replace(flapping, told=OpenNotices(NOW, 1 << 31))
     assert said(told, told, 60) == []
     assert said(told, Health(told=told.told), 60) == [(RECOVERED, ("notice_after:0-", TOLD_AT))]
 

@@ -258,7 +258,7 @@ async def test_one_matches_and_each_destination_has_one_owner_also_over_kills(au
         await trio.sleep(2)
         owned = [set(node.system.deliveries._actors) for node in nodes]
         assert sum(map(len, owned)) == 6 and len(set.union(*owned)) == 6
-        matching = [node for node in nodes if node.storage.ownership.mine("matcher")]
+        matching = [node for node in nodes if node.storage.ownership.owns("matcher")]
         assert len(matching) == 1
         for round_, gone in enumerate((None, matching[0])):
             if gone is not None:
@@ -278,7 +278,7 @@ async def test_an_alert_changed_on_any_node_holds_for_the_next_event(autojump_cl
         a, b = await land.start("a"), await land.start("b")
         url = land.site(1)
         await a.add(url)
-        other = b if a.storage.ownership.mine("matcher") else a
+        other = b if a.storage.ownership.owns("matcher") else a
         alert = await other.alert("rain", land.hook(0))
         await trio.sleep(5)
         await other.realert(alert, "sun")
@@ -394,7 +394,7 @@ async def test_a_web_node_watches_matches_and_delivers_nothing_and_yet_takes_eve
         await web.alert("news", *(land.hook(number) for number in range(4)))
         await trio.sleep(2)
         assert web.knows() == urls == works.watched() and not web.watched()
-        assert not web.system.deliveries._actors and not web.storage.ownership.mine("matcher")
+        assert not web.system.deliveries._actors and not web.storage.ownership.owns("matcher")
         for number in range(8):
             land.publish(number, "first", f"news {number}")
         await trio.sleep(LOOKED)
@@ -467,9 +467,9 @@ async def test_requests_to_one_node_count_at_the_others(autojump_clock: object) 
         a, b = await land.start("a"), await land.start("b")
         await trio.sleep(2)
         for _ in range(7):
-            a.storage.ownership.took("key", trio.current_time())
+            a.storage.ownership.count_admitted("key", trio.current_time())
         await trio.sleep(3)
-        assert (a.storage.ownership.owed("key"), b.storage.ownership.owed("key")) == (0, 7)
+        assert (a.storage.ownership.admitted_elsewhere("key"), b.storage.ownership.admitted_elsewhere("key")) == (0, 7)
         nursery.cancel_scope.cancel()
 
 
@@ -486,7 +486,7 @@ async def test_an_alert_changed_at_another_node_applies_to_the_next_event(
         a, b = await land.start("a"), await land.start("b")
         url = land.site(1)
         await a.add(url)
-        other = b if a.storage.ownership.mine("matcher") else a
+        other = b if a.storage.ownership.owns("matcher") else a
         alert = await other.alert("rain", land.hook(0))
         land.publish(1, "first", "rain once")
         await trio.sleep(LOOKED)
@@ -625,10 +625,10 @@ async def test_without_a_stream_only_the_matcher_and_the_hub_wait_for_events(aut
             land.publish(1, "first", f"news {number}")
             await trio.sleep(LOOKED)
             for node in nodes:
-                matches, hub = (node.storage.ownership.mine(key) for key in (MATCHER, HUB_KEY))
+                matches, hub = (node.storage.ownership.owns(key) for key in (MATCHER, HUB_KEY))
                 assert node.storage.tail.awaited or not matches
                 assert matches or hub or not node.storage.tail.awaited
-            killed = next(node for node in nodes if node.storage.ownership.mine(MATCHER))
+            killed = next(node for node in nodes if node.storage.ownership.owns(MATCHER))
             if number < 2:
                 killed.kill()
                 nodes.remove(killed)

@@ -26,12 +26,12 @@ def test_every_member_has_a_share_and_when_one_leaves_only_its_own_moves() -> No
 
 def test_without_a_member_nothing_has_an_owner() -> None:
     assert owner((), "matcher") == ""
-    assert not SharedOwnership("a").mine("matcher") and not SharedOwnership("a").watches(a_source())
+    assert not SharedOwnership("a").owns("matcher") and not SharedOwnership("a").watches(a_source())
 
 
 def test_a_lone_node_owns_everything() -> None:
     alone = Ownership()
-    assert alone.mine("matcher") and alone.watches(a_source()) and not alone.view.inside() and not alone.shared
+    assert alone.owns("matcher") and alone.watches(a_source()) and not alone.view.inside() and not alone.shared
 
 
 def test_sources_of_one_host_have_one_owner_with_and_without_www() -> None:
@@ -49,7 +49,7 @@ def test_an_older_view_changes_nothing() -> None:
     node = SharedOwnership("a")
     node.take(a_view(2, "a"))
     node.take(a_view(1, "b"))
-    assert node.mine("matcher") and node.view.number == 2
+    assert node.owns("matcher") and node.view.number == 2
 
 
 async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_comes_back() -> None:
@@ -64,7 +64,7 @@ async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_
 
     async def keep_running() -> None:
         while True:
-            while not node.mine("matcher"):
+            while not node.owns("matcher"):
                 await node.wait_moved(node.view.number)
             await node.during("matcher", run)
 
@@ -78,7 +78,7 @@ async def test_a_run_ends_when_the_key_becomes_another_nodes_and_begins_when_it_
             node.take(a_view(number, *inside))
             await wait_all_tasks_blocked()
             assert seen is None or len(ran) == seen
-            assert (len(ran) % 2 == 1) is node.mine("matcher")
+            assert (len(ran) % 2 == 1) is node.owns("matcher")
         nursery.cancel_scope.cancel()
 
 
@@ -86,5 +86,5 @@ async def test_a_run_for_as_long_as_it_is_another_nodes_ends_at_once_when_it_is_
     node = SharedOwnership("a")
     node.take(a_view(1, "a"))
     with trio.fail_after(5):
-        await node.during("matcher", trio.sleep_forever, mine=False)
-        await Ownership().during("matcher", trio.sleep_forever, mine=False)
+        await node.during("matcher", trio.sleep_forever, owned=False)
+        await Ownership().during("matcher", trio.sleep_forever, owned=False)

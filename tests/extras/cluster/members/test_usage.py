@@ -35,32 +35,32 @@ def test_a_beat_received_twice_counts_once() -> None:
     other = Usage()
     usage.hear(a_view(1, ("b", {})), "a")
     for _ in range(4):
-        other.took("key", 1.0)
+        other.count_admitted("key", 1.0)
     view = a_view(2, ("b", dict(other.told(1.0))))
     usage.hear(view, "a")
     usage.hear(view, "a")
-    assert [usage.owed(who) for who in ("somebody else", "key", "key")] == [0, 4, 0]
+    assert [usage.admitted_elsewhere(who) for who in ("somebody else", "key", "key")] == [0, 4, 0]
 
 
 def test_tokens_taken_before_this_node_started_are_not_charged() -> None:
     usage, other = Usage(), Usage()
-    other.took("key", 0.0)
+    other.count_admitted("key", 0.0)
     usage.hear(a_view(1, ("b", dict(other.told(0.0)))), "a")
-    assert usage.owed("key") == 0
+    assert usage.admitted_elsewhere("key") == 0
     assert dict(other.told(KEPT + 1)) == {}
-    other.took("key", KEPT + 1)
+    other.count_admitted("key", KEPT + 1)
     usage.hear(a_view(2, ("b", dict(other.told(KEPT + 1)))), "a")
     usage.hear(a_view(3, ("b", dict(other.told(KEPT + 1)))), "a")
-    assert usage.owed("key") == 0  # the count was 1 and is 1 again: no difference
-    other.took("key", KEPT + 2)
+    assert usage.admitted_elsewhere("key") == 0  # the count was 1 and is 1 again: no difference
+    other.count_admitted("key", KEPT + 2)
     usage.hear(a_view(4, ("b", dict(other.told(KEPT + 2)))), "a")
-    assert usage.owed("key") == 1
+    assert usage.admitted_elsewhere("key") == 1
 
 
 def test_a_beat_has_a_bound_and_names_no_client() -> None:
     usage = Usage()
     for number in range(3 * TOLD):
-        usage.took(f"peer 203.0.113.{number}", 1.0)
+        usage.count_admitted(f"peer 203.0.113.{number}", 1.0)
     told = usage.told(1.0)
     assert len(told) == TOLD and not any("203" in name and "." in name for name in told)
 

@@ -201,7 +201,7 @@ async def test_s7_a_restore_confirms_the_mac_and_lists_the_keys_that_give_access
     told = list(taken_over(done))
     assert (done.standing, told[0]) == ("holds", "Its MAC holds: it is as it was made with this master key.")
     assert told[1] == "Who gets in by it: 1 API key:"
-    assert done.entrances.keys[0][0] in told[2]
+    assert done.access_grants.keys[0][0] in told[2]
     assert told[3] == "And no password, no sessions."
 
 
@@ -213,7 +213,7 @@ async def test_s7_without_a_mac_it_is_taken_on_demand_and_a_planted_session_neve
     told = list(taken_over(done))
     assert told[0].startswith("It has no MAC")
     assert any("planted" in line for line in told)
-    assert done.entrances.sessions == 0
+    assert done.access_grants.sessions == 0
 
 
 async def test_s7_settings_in_a_backup_are_taken_over_on_demand_only(folder: Path, tmp_path: Path) -> None:

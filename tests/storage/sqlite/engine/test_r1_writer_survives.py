@@ -13,7 +13,7 @@ import trio
 
 from storage.errors import StorageError, Unavailable
 from storage.sql.transaction import Transaction
-from storage.sql.writing import MOST_STUMBLES
+from storage.sql.writing import MOST_FAILURES
 from storage.sqlite.database import SqliteStorage, open_sqlite
 from storage.sqlite.engine.folder import HeadMark
 from storage.sqlite.engine.wal import Wal
@@ -62,7 +62,7 @@ PLACES = [
     (WriterThread, "_wait"),
     (WriterThread, "_commit"),
     (WriterThread, "_answer"),
-    (WriterThread, "_mark_now_and_then"),
+    (WriterThread, "_write_mark_if_due"),
     (WriterThread, "_write_mark"),
     (Wal, "after_commit"),
     (HeadMark, "write"),
@@ -116,7 +116,7 @@ async def test_r1_when_the_thread_ends_all_the_same_every_waiter_fails_at_once_a
 
 async def test_r1_a_thread_that_can_do_nothing_any_more_ends(storage: SqliteStorage, monkeypatch: Any) -> None:
     monkeypatch.setattr(WriterThread, "_commit", failing(10**9, AWAY, WriterThread._commit))
-    for _ in range(MOST_STUMBLES):
+    for _ in range(MOST_FAILURES):
         with pytest.raises(Unavailable):
             await storage._parts.writer.submit(one)
     with trio.fail_after(HANG):
