@@ -12,11 +12,13 @@ Feeds are exempt.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
-import msgspec
 import trio
 from msgspec import Struct
 from msgspec.structs import replace
@@ -59,42 +61,26 @@ EMPTY_PAGE: Final = "This page is empty without JavaScript"
 RENDERING_COST: Final = f"each check costs as much as {RENDERED} plain ones"
 
 
-def needs_browser(render: Render, finding: Finding, access: Access) -> bool:
-    if finding.format != "html" or access.body is not None:
-        return False
-    return render == "always" or (render == "auto" and bool(finding.shell))
-
-
 def rendering_of(sign: str, fetched: FetchedResponse) -> Rendering:
-    assert fetched.rendered is not None, "a browser has shown it"
-    sources = tuple(FilledBy(url.text, size) for url, size in _watchable_urls(fetched))[:MOST_SHOWN]
-    text = (
-        f"{EMPTY_PAGE} ({sign}), so a browser shows it: {RENDERING_COST}."
-        if sign
-        else f"A browser shows this page: {RENDERING_COST}."
-    )
+    sources = _watchable_sources(fetched)
+    text = f"{EMPTY_PAGE} ({sign}), so a browser shows it" if sign else "A browser shows this page"
+    text += f": {RENDERING_COST}."
     if sources:
-        text += (
-            f" It fills itself from {sources[0].url} ({_size(sources[0].size)} of JSON), which needs only plain checks."
-        )
+        size = f"{sources[0].size / 1024:.0f} KB" if sources[0].size >= 1024 else f"{sources[0].size} bytes"
+        text += f" It fills itself from {sources[0].url} ({size} of JSON), which needs only plain checks."
     return Rendering(text, sign, done=True, costs=RENDERED, filled_by=sources)
 
 
-def _watchable_urls(fetched: FetchedResponse) -> list[tuple[Url, int]]:
-    """Return the JSON URLs that filled a page and may be watched; a page may name any address."""
-    by_url: dict[str, tuple[Url, int]] = {}
-    for one in fetched.rendered.filled_by if fetched.rendered is not None else ():
-        try:
-            url = parse_url(one.url, schemes=("http", "https"))
-        except UrlRefused:
-            continue
-        if one.size >= LEAST_JSON:
-            by_url.setdefault(url.text, (url, one.size))
-    return sorted(by_url.values(), key=lambda pair: -pair[1])
-
-
-def _size(size: int) -> str:
-    return f"{size / 1024:.0f} KB" if size >= 1024 else f"{size} bytes"
+def _watchable_sources(fetched: FetchedResponse) -> tuple[FilledBy, ...]:
+    """Return the largest JSON URLs that filled a page and may be watched; a page may name any address."""
+    assert fetched.rendered is not None, "a browser has shown it"
+    by_url: dict[str, FilledBy] = {}
+    for one in fetched.rendered.filled_by:
+        with suppress(UrlRefused):
+            url = parse_url(one.url, schemes=("http", "https")).text
+            if one.size >= LEAST_JSON:
+                by_url.setdefault(url, FilledBy(url, one.size))
+    return tuple(sorted(by_url.values(), key=lambda source: -source.size)[:MOST_SHOWN])
 
 
 CANDIDATES: Final = 3
@@ -135,27 +121,6 @@ class ClassifyRequest(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"ClassifyRequest({self.type})"
-
-
-class FetchContext(NamedTuple):
-    """The context of a fetch: its turn at the host, whether a body of the last minute will do (`allow_cached`), the
-    user's headers.
-
-    renewal: tracks renewed cookies.
-    """
-
-    claim: TurnRequest
-    allow_cached: bool
-    headers: str | None
-    access: Access
-    renewal: Renewal
-
-    def after(self, fetched: FetchedResponse) -> FetchContext:
-        return self._replace(access=self.access.with_stored(fetched.cookies))
-
-
-FetchedBody: TypeAlias = tuple[FetchedResponse, Finding, Millis]
-"""A body, its classification, and the time of its fetch."""
 
 
 class Classification(Struct, frozen=True):
@@ -200,131 +165,179 @@ async def detect(
     if url.scheme in SOCKETS and request.type not in (None, "push"):
         raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", request.type)
     access = access_to(url, request.headers)
-    if url.scheme in SOCKETS or request.type == "push":
-        if access.body is not None:
-            raise Unprocessable("headers: a stream takes no POST", "body.headers")
-        return await _detect_stream(ports, url, request, claim, renewal)
-    context = FetchContext(claim, request.recent, request.headers, access, renewal)
-    try:
-        fetched, finding, at = await _fetch(ports, url.text, context, as_page=request.type == "html")
-    except StreamFound as stream:
-        if request.type is not None:
-            reason = f"it is a stream ({stream.content_type[:100]}): only push watches it"
-            raise Unprocessable(reason, "body.type", request.type) from None
-        if request.listen:
-            return await _detect_stream(ports, url, request, claim, renewal)
-        detection = stream_detection(stream.url, stream.content_type)
-        return Classification("push", detection, url.text, None, ports.world.now())
-    context = context.after(fetched)
-    if needs_browser(request.render, finding, context.access) and request.type != "feed":
-        return await _detect_rendered(ports, url, request, context, (fetched, finding, at))
-    if finding.refusal is not None and request.type is None:
-        raise Unprocessable(f"{finding.refusal} Seen: {_evidence_of(finding, fetched)}.", "body.url", url.text)
-    if finding.type == "feed" and request.type != "html":
-        detection = detection_of("feed", request.type, finding, fetched)
-        return Classification("feed", detection, url.text, fetched, at, feed=finding.feed)
-    return await _detect_page(ports, url, request, context, (fetched, finding, at))
+    detector = _Detector(ports, url, request, claim, renewal, access)
+    if url.scheme not in SOCKETS and request.type != "push":
+        return await detector.fetched()
+    if access.body is not None:
+        raise Unprocessable("headers: a stream takes no POST", "body.headers")
+    return await detector.stream()
 
 
-async def _detect_rendered(
-    ports: Ports, url: Url, request: ClassifyRequest, context: FetchContext, body: FetchedBody
-) -> Classification:
-    """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page.
+@dataclass(slots=True)
+class _Detector:
+    """One classification. access: the headers, with the cookies renewed so far."""
 
-    Without a browser an empty page is refused, or watched as it is if it has some text.
-    """
-    fetched, finding, at = body
-    if request.type is None and not request.narrowed and request.render == "auto" and finding.feeds:
-        await _check_robots(ports, fetched.url, finding.feeds, context.claim)
-        feed, _ = await _first_working_feed(ports, finding.feeds, fetched, context)
-        if feed is not None:
-            return feed
-    robots = await _check_robots(ports, fetched.url, finding.feeds, context.claim)
-    try:
-        rendered, at = await _render(ports, fetched.url, context, request)
-    except NotRendered as failure:
-        if request.render == "always" or failure.blame is not Blame.LOCAL:
-            raise
-        rendering = Rendering(
-            f"{EMPTY_PAGE} ({finding.shell}), and {failure.reason}.",
-            finding.shell,
-            done=False,
-            costs=RENDERED,
-            filled_by=(),
-        )
+    ports: Ports
+    url: Url
+    request: ClassifyRequest
+    claim: TurnRequest
+    renewal: Renewal
+    access: Access
+
+    async def fetched(self) -> Classification:
+        url, request = self.url, self.request
+        try:
+            fetched, finding, at = await self._fetch(url.text, as_page=request.type == "html")
+        except StreamFound as stream:
+            if request.type is not None:
+                reason = f"it is a stream ({stream.content_type[:100]}): only push watches it"
+                raise Unprocessable(reason, "body.type", request.type) from None
+            if request.listen:
+                return await self.stream()
+            detection = stream_detection(stream.url, stream.content_type)
+            return Classification("push", detection, url.text, None, self.ports.world.now())
+        is_rendered = request.render == "always" or (request.render == "auto" and finding.shell)
+        if is_rendered and finding.format == "html" and self.access.body is None and request.type != "feed":
+            return await self._rendered_page(fetched, finding, at)
         if finding.refusal is not None and request.type is None:
-            advice = finding.refusal if finding.feeds else "Look for the site's feed, or for the JSON that fills it."
-            raise Unprocessable(f"{rendering.says} {advice}", "body.url", url.text) from None
-        return msgspec.structs.replace(await _detect_page(ports, url, request, context, body), rendering=rendering)
-    rendered_finding = await detect_body(ports, rendered)
-    if rendered_finding.refusal is not None and request.type is None:
-        raise Unprocessable(
-            f"{rendered_finding.refusal} Seen by a browser: {_evidence_of(rendered_finding, rendered)}.",
-            "body.url",
-            url.text,
-        )
-    rendering = rendering_of(finding.shell, rendered)
-    detection = detection_of("html", request.type, rendered_finding, rendered, rendering.says.rstrip("."))
-    return Classification("html", detection, url.text, rendered, at, robots, rendering=rendering)
+            raise Unprocessable(f"{finding.refusal} Seen: {_evidence_of(finding, fetched)}.", "body.url", url.text)
+        if finding.type == "feed" and request.type != "html":
+            detection = detection_of("feed", request.type, finding, fetched)
+            return Classification("feed", detection, url.text, fetched, at, feed=finding.feed)
+        return await self._page(fetched, finding, at)
 
+    async def _rendered_page(self, fetched: FetchedResponse, finding: Finding, at: Millis) -> Classification:
+        """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page.
 
-async def _render(
-    ports: Ports, text: str, context: FetchContext, request: ClassifyRequest
-) -> tuple[FetchedResponse, Millis]:
-    """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
-    key = cache_key(text, context.headers, rendering_key(request.wait_for))
-    if context.allow_cached and (cached := ports.body_cache.find(key, PREVIEW_MAX_AGE)) is not None:
-        return cached.fetched, cached.at
-    rendered = await render_page(
-        ports,
-        context.claim,
-        text,
-        context.access,
-        request.wait_for,
-        robots=False,
-        screenshot=request.screenshots,
-        renewal=context.renewal,
-    )
-    at = ports.world.now()
-    ports.body_cache.put(key, without_screenshot(rendered), at)
-    return rendered, at
+        Without a browser an empty page is refused, or watched as it is if it has some text.
+        """
+        url, request = self.url, self.request
+        robots = await self._check_robots(fetched.url, finding.feeds)
+        if request.type is None and not request.narrowed and request.render == "auto" and finding.feeds:
+            feed, _ = await self._first_working_feed(finding.feeds, fetched)
+            if feed is not None:
+                return feed
+        try:
+            rendered, at = await self._render(fetched.url)
+        except NotRendered as failure:
+            if request.render == "always" or failure.blame is not Blame.LOCAL:
+                raise
+            sign = finding.shell
+            text = f"{EMPTY_PAGE} ({sign}), and {failure.reason}."
+            if finding.refusal is not None and request.type is None:
+                advice = (
+                    finding.refusal if finding.feeds else "Look for the site's feed, or for the JSON that fills it."
+                )
+                raise Unprocessable(f"{text} {advice}", "body.url", url.text) from None
+            rendering = Rendering(text, sign, done=False, costs=RENDERED, filled_by=())
+            return replace(await self._page(fetched, finding, at), rendering=rendering)
+        found = await detect_body(self.ports, rendered)
+        if found.refusal is not None and request.type is None:
+            reason = f"{found.refusal} Seen by a browser: {_evidence_of(found, rendered)}."
+            raise Unprocessable(reason, "body.url", url.text)
+        rendering = rendering_of(finding.shell, rendered)
+        detection = detection_of("html", request.type, found, rendered, rendering.says.rstrip("."))
+        return Classification("html", detection, url.text, rendered, at, robots, rendering=rendering)
 
+    async def _page(self, fetched: FetchedResponse, finding: Finding, at: Millis) -> Classification:
+        request, note = self.request, ""
+        robots = await self._check_robots(fetched.url, finding.feeds)
+        if finding.type == "html" and (request.type == "feed" or (request.type is None and not request.narrowed)):
+            feed, note = await self._first_working_feed(finding.feeds, fetched)
+            if feed is not None:
+                return feed
+        elif finding.feeds and request.type is None:
+            note = "watched as a page, because a part of it was chosen"
+        if request.type == "feed":
+            reason = "; ".join(filter(None, (_evidence_of(finding, fetched), note)))
+            raise Unprocessable(f"this is no feed: {reason}", "body.type", request.type)
+        if request.headers and asks_password(fetched.body):
+            note = "; ".join(filter(None, (note, "it asks for a password: do the headers sign in?")))
+        detection = detection_of("html", request.type, finding, fetched, note)
+        return Classification("html", detection, self.url.text, fetched, at, robots)
 
-async def _detect_page(
-    ports: Ports, url: Url, request: ClassifyRequest, context: FetchContext, body: FetchedBody
-) -> Classification:
-    fetched, finding, at = body
-    robots = await _check_robots(ports, fetched.url, finding.feeds, context.claim)
-    note = ""
-    if finding.type == "html" and (request.type == "feed" or (request.type is None and not request.narrowed)):
-        feed, note = await _first_working_feed(ports, finding.feeds, fetched, context)
-        if feed is not None:
-            return feed
-    elif finding.feeds and request.type is None:
-        note = "watched as a page, because a part of it was chosen"
-    if request.type == "feed":
-        reason = "; ".join(filter(None, (_evidence_of(finding, fetched), note)))
-        raise Unprocessable(f"this is no feed: {reason}", "body.type", request.type)
-    if request.headers and asks_password(fetched.body):
-        note = "; ".join(filter(None, (note, "it asks for a password: do the headers sign in?")))
-    detection = detection_of("html", request.type, finding, fetched, note)
-    return Classification("html", detection, url.text, fetched, at, robots)
+    async def _first_working_feed(
+        self, links: Sequence[FeedLink], page: FetchedResponse
+    ) -> tuple[Classification | None, str]:
+        """Return the classification as an advertised feed, and why others do not work."""
+        failures: list[str] = []
+        for link in links[:CANDIDATES]:
+            reason = f"no answer within {CANDIDATE_WITHIN:g} s"
+            with trio.move_on_after(CANDIDATE_WITHIN):
+                try:
+                    fetched, finding, at = await self._fetch(link.url)
+                except LookFailed as failure:
+                    if failure.blame is Blame.LOCAL:
+                        raise
+                    reason = failure.reason
+                except UrlRefused as refusal:
+                    reason = f"refused by the guard ({refusal.rule})"
+                else:
+                    if finding.type == "feed":
+                        seen = f"the page advertises a feed at {link.url}: {_evidence_of(finding, fetched)}"
+                        evidence = without_secrets("; ".join((seen, *failures)))
+                        detection = Detection(
+                            "feed", finding.confidence, evidence, page.url, fetched.content_type, link.url
+                        )
+                        detection = replace(detection, format=finding.format)
+                        return Classification("feed", detection, link.url, fetched, at, feed=finding.feed), ""
+                    reason = f"it is no feed ({finding.evidence})"
+            failures.append(f"{link.url} does not work: {reason}")
+        return None, "; ".join(failures)
 
+    async def _fetch(self, text: str, *, as_page: bool = False) -> tuple[FetchedResponse, Finding, Millis]:
+        """Return a body, its classification and its time. as_page: ask robots.txt. Raises LookFailed, UrlRefused."""
+        ports, access, renewal = self.ports, self.access, self.renewal
 
-async def _fetch(ports: Ports, text: str, context: FetchContext, *, as_page: bool = False) -> FetchedBody:
-    """Return a body, its classification and its time. as_page: robots.txt is asked first. Raises LookFailed,
-    UrlRefused."""
-    key = cache_key(text, context.headers)
-    cached = ports.body_cache.find(key, PREVIEW_MAX_AGE) if context.allow_cached else None
-    if cached is not None:
-        fetched, at = cached.fetched, cached.at
-    else:
-        fetched = await fetch(
-            ports, context.claim, text, accept=ACCEPT, robots=as_page, access=context.access, renewal=context.renewal
-        )
-        at = ports.world.now()
-        ports.body_cache.put(key, fetched, at)
-    return fetched, await detect_body(ports, fetched), at
+        async def fresh() -> FetchedResponse:
+            return await fetch(ports, self.claim, text, accept=ACCEPT, robots=as_page, access=access, renewal=renewal)
+
+        fetched, at = await self._cached(cache_key(text, self.request.headers), fresh)
+        finding = await detect_body(ports, fetched)
+        self.access = access.with_stored(fetched.cookies)
+        return fetched, finding, at
+
+    async def _render(self, text: str) -> tuple[FetchedResponse, Millis]:
+        """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
+        wait_for, picture = self.request.wait_for, self.request.screenshots
+        render = partial(render_page, self.ports, self.claim, text, self.access, wait_for)
+        fresh = partial(render, robots=False, screenshot=picture, renewal=self.renewal)
+        return await self._cached(cache_key(text, self.request.headers, rendering_key(wait_for)), fresh)
+
+    async def _cached(
+        self, key: str, fresh: Callable[[], Awaitable[FetchedResponse]]
+    ) -> tuple[FetchedResponse, Millis]:
+        if self.request.recent and (cached := self.ports.body_cache.find(key, PREVIEW_MAX_AGE)) is not None:
+            return cached.fetched, cached.at
+        fetched, at = await fresh(), self.ports.world.now()
+        self.ports.body_cache.put(key, without_screenshot(fetched), at)
+        return fetched, at
+
+    async def _check_robots(self, text: str, feeds: Sequence[FeedLink]) -> RobotsVerdict:
+        """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
+        verdict = await self.ports.egress.robots.verdict(parse_url(text), self.claim)
+        if verdict.blame is Blame.REMOTE_TRANSIENT:
+            raise verdict.refusal()
+        if not verdict.allowed:
+            advice = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
+            raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{advice}", "body.url", text)
+        return RobotsVerdict(True, verdict.crawl_delay, verdict.why)
+
+    async def stream(self) -> Classification:
+        url, request = self.url, self.request
+        opened = RequestAccess(self.ports, url, access_to(url, request.headers), self.renewal)
+        try:
+            greeting = await greet(self.ports, self.claim, opened, request.listen, request.subprotocols)
+        except LookFailed as failure:
+            if url.scheme in SOCKETS or failure.status != HTTPStatus.OK:
+                raise
+            reason = f"it can't be watched as push: {failure.reason}"
+            raise Unprocessable(reason, "body.type", request.type) from None
+        if greeting.content_type:
+            detection = stream_detection(url.text, greeting.content_type)
+        else:
+            detection = websocket_detection(url.text, request.subprotocols, greeting.subprotocol)
+        return Classification("push", detection, url.text, None, self.ports.world.now(), greeting=greeting)
 
 
 async def detect_body(ports: Ports, fetched: FetchedResponse) -> Finding:
@@ -332,70 +345,6 @@ async def detect_body(ports: Ports, fetched: FetchedResponse) -> Finding:
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = feed_deadline(ports.settings.parse_deadline, fetched.body)
     return await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)
-
-
-async def _first_working_feed(
-    ports: Ports, links: Sequence[FeedLink], page: FetchedResponse, context: FetchContext
-) -> tuple[Classification | None, str]:
-    failures: list[str] = []
-    for link in links[:CANDIDATES]:
-        reason = f"no answer within {CANDIDATE_WITHIN:g} s"
-        with trio.move_on_after(CANDIDATE_WITHIN):
-            try:
-                fetched, finding, at = await _fetch(ports, link.url, context)
-                context = context.after(fetched)
-            except LookFailed as failure:
-                if failure.blame is Blame.LOCAL:
-                    raise
-                reason = failure.reason
-            except UrlRefused as refusal:
-                reason = f"refused by the guard ({refusal.rule})"
-            else:
-                if finding.type == "feed":
-                    notes = (f"the page advertises a feed at {link.url}: {_evidence_of(finding, fetched)}", *failures)
-                    evidence = without_secrets("; ".join(notes))
-                    detection = Detection(
-                        "feed",
-                        finding.confidence,
-                        evidence,
-                        page.url,
-                        fetched.content_type,
-                        link.url,
-                        format=finding.format,
-                    )
-                    return Classification("feed", detection, link.url, fetched, at, feed=finding.feed), ""
-                reason = f"it is no feed ({finding.evidence})"
-        failures.append(f"{link.url} does not work: {reason}")
-    return None, "; ".join(failures)
-
-
-async def _check_robots(ports: Ports, text: str, feeds: Sequence[FeedLink], claim: TurnRequest) -> RobotsVerdict:
-    """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
-    verdict = await ports.egress.robots.verdict(parse_url(text), claim)
-    if verdict.blame is Blame.REMOTE_TRANSIENT:
-        raise verdict.refusal()
-    if not verdict.allowed:
-        advice = f"; its feed may be watched instead: {feeds[0].url}" if feeds else ""
-        raise Unprocessable(f"robots.txt forbids watching this page: {verdict.why}{advice}", "body.url", text)
-    return RobotsVerdict(True, verdict.crawl_delay, verdict.why)
-
-
-async def _detect_stream(
-    ports: Ports, url: Url, request: ClassifyRequest, claim: TurnRequest, renewal: Renewal
-) -> Classification:
-    opened = RequestAccess(ports, url, access_to(url, request.headers), renewal)
-    try:
-        greeting = await greet(ports, claim, opened, request.listen, request.subprotocols)
-    except LookFailed as failure:
-        if url.scheme in SOCKETS or failure.status != HTTPStatus.OK:
-            raise
-        reason = f"it can't be watched as push: {failure.reason}"
-        raise Unprocessable(reason, "body.type", request.type) from None
-    if greeting.content_type:
-        detection = stream_detection(url.text, greeting.content_type)
-    else:
-        detection = websocket_detection(url.text, request.subprotocols, greeting.subprotocol)
-    return Classification("push", detection, url.text, None, ports.world.now(), greeting=greeting)
 
 
 def websocket_detection(url: str, offered: Sequence[str], chosen: str | None) -> Detection:
@@ -422,9 +371,7 @@ def detection_of(
         evidence = f"watched as {requested}, as asked for; by itself: {evidence}"
     detection = Detection(finding.type or type, finding.confidence, evidence, fetched.url, fetched.content_type)
     has_password, sitemap = asks_password(fetched.body), finding.sitemap and not forced
-    return msgspec.structs.replace(
-        detection, forced=forced, format=finding.format, asks_password=has_password, sitemap=sitemap
-    )
+    return replace(detection, forced=forced, format=finding.format, asks_password=has_password, sitemap=sitemap)
 
 
 def _evidence_of(finding: Finding, fetched: FetchedResponse) -> str:
