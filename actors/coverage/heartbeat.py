@@ -213,15 +213,12 @@ class MonitorCalls:
             await trio.sleep_until(due)
             if unready := next((says for says in self._readiness().values() if says), ""):
                 self._report(child, "withheld", unready)
-            elif reason := (await self._send() and await self._retry()):
-                self._report(child, "failed", reason)
             else:
-                self._report(child, "sent", "")
+                if reason := await self._send():
+                    await trio.sleep(min(AGAIN, self._every / 2))
+                    reason = await self._send()
+                self._report(child, "failed" if reason else "sent", reason)
             due = max(due + (min(AGAIN, self._every) if unready else self._every), trio.current_time())
-
-    async def _retry(self) -> str:
-        await trio.sleep(min(AGAIN, self._every / 2))
-        return await self._send()
 
     async def _send(self) -> str:
         try:

@@ -145,13 +145,17 @@ def mirrored(record: object, shape: type[Struct], without: Collection[str] = ())
 
 @cache
 def _conversions(shape: type[Struct]) -> Mapping[str, Callable[[Any], Any]]:
-    return {one.name: _schedule if one.name == "schedule" else _conversion(one.type) for one in fields(shape)}
+    return {one.name: _conversion(one.name, one.type) for one in fields(shape)}
 
 
-def _conversion(kind: Any) -> Callable[[Any], Any]:
+def _conversion(name: str, kind: Any) -> Callable[[Any], Any]:
+    if name == "schedule":
+        return lambda seconds: interval_text(seconds) if isinstance(seconds, int) else seconds
     parts = [*_parts(kind)]
     inner = next((one for one in parts if isinstance(one, type) and issubclass(one, Struct)), None)
-    return partial(_nested, inner) if inner is not None else _time if _TIME in parts else _same
+    if inner is not None:
+        return partial(_nested, inner)
+    return lambda value: rfc3339(Millis(value)) if _TIME in parts and isinstance(value, int) else value
 
 
 def _parts(kind: Any) -> Iterator[Any]:
@@ -164,15 +168,3 @@ def _nested(shape: type[Struct], value: Any) -> Any:
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return tuple(_nested(shape, one) for one in value)
     return value if value is None or isinstance(value, shape) else made_of(shape, value)
-
-
-def _time(at: Any) -> Any:
-    return rfc3339(Millis(at)) if isinstance(at, int) else at
-
-
-def _schedule(seconds: Any) -> Any:
-    return interval_text(seconds) if isinstance(seconds, int) else seconds
-
-
-def _same(value: Any) -> Any:
-    return value

@@ -234,15 +234,12 @@ def too_soon(wait: int, *, enabled: bool) -> Message:
     return message(says, count=wait // 1000 + 1)
 
 
-def check_reasons(notes: Sequence[Note]) -> list[Reason]:
-    return [_check_reason(note) for note in reversed(notes[-SHOWN_CHECKS:])]
-
-
-def _check_reason(note: Note) -> Reason:
-    score = "" if note.score is None else f" (score {note.score:.2f}; threshold {note.bar or 0:.2f})"
-    word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
-    counts = counts_of(note) if note.came == "stretch" else ""
-    return Reason("look", Message(f"{spoken(note.at)}{word}: {note.reason or counts}{score}"), note.at)
+def check_reasons(notes: Sequence[Note]) -> Iterator[Reason]:
+    for note in reversed(notes[-SHOWN_CHECKS:]):
+        score = "" if note.score is None else f" (score {note.score:.2f}; threshold {note.bar or 0:.2f})"
+        word = f", {_WORDS[note.came]}" if note.came in _WORDS else ""
+        counts = counts_of(note) if note.came == "stretch" else ""
+        yield Reason("look", Message(f"{spoken(note.at)}{word}: {note.reason or counts}{score}"), note.at)
 
 
 def state_text(view: SourceView, now: Millis) -> Message:

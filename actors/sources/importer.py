@@ -84,7 +84,9 @@ class Importer:
                     for _ in range(min(AT_ONCE, len(rows))):
                         nursery.start_soon(self._work, running, waiting)
         finally:
-            running.rows[:] = [_as_stopped(row) for row in rows]
+            for number, row in enumerate(rows):
+                if row.status == "waiting":
+                    rows[number] = replace(row, status="failed", says=STOPPED)
             running.progress = replace(running.progress, ended_at=self._world.now())
             counts = running.snapshot().counts()
             self._world.log("import.ended", lines=len(rows), **counts)
@@ -116,10 +118,6 @@ class Importer:
         return replace(
             row, status="new" if added.created else "there", source=source.id, says=source.detection.evidence
         )
-
-
-def _as_stopped(row: Imported) -> Imported:
-    return replace(row, status="failed", says=STOPPED) if row.status == "waiting" else row
 
 
 def reason_of(error: Exception) -> str:

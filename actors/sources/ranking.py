@@ -36,10 +36,6 @@ def order_of(source: SourceId, health: Health) -> Order:
     return (-RANK[health.flag], health.score, source)
 
 
-def _any(_: SourceId) -> bool:
-    return True
-
-
 class Ranking:
     """Ids in order. Written when a score changes, read page by page by the registry."""
 
@@ -69,9 +65,9 @@ class Ranking:
             self._remove(order)
 
     def page(
-        self, after: Place | None, limit: int, is_wanted_id: Callable[[SourceId], bool] = _any, most: int | None = None
+        self, after: Place | None, limit: int, admits: Callable[[SourceId], bool] | None = None, most: int | None = None
     ) -> tuple[list[SourceId], Place | None]:
-        """Return the next `limit` wanted ids after a place, and the next place; None at the end.
+        """Return the next `limit` admitted ids after a place, and the next place; None at the end.
 
         Visits at most `most` sources, so the page may have fewer.
         """
@@ -87,7 +83,7 @@ class Ranking:
         ids: list[SourceId] = []
         end = position
         for visited, order in enumerate(merge(theirs, ours)):
-            is_wanted = is_wanted_id(order[2])
+            is_wanted = admits is None or admits(order[2])
             if end is not None and (visited == most or (is_wanted and len(ids) == limit)):
                 return ids, (*end, version)
             if is_wanted:

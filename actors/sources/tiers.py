@@ -52,12 +52,8 @@ def _polled(ports: Ports, live: LiveSource, readers: Readers) -> Run:
     return run if live.source.detection.pending else PolledSource(ports, live, readers).run
 
 
-def _push(ports: Ports, live: LiveSource, readers: Readers) -> Run:
-    return PushSource(ports, live).run
-
-
 BEHAVIOURS: Final[Mapping[SourceType, Behaviour]] = {
-    "push": Behaviour(_push, push.preview, push.search),
+    "push": Behaviour(lambda ports, live, readers: PushSource(ports, live).run, push.preview, push.search),
     "feed": Behaviour(_polled, feed.preview, feed.search, lambda settings: FeedReader(settings.parse_deadline)),
     "html": Behaviour(_polled, page.preview, page.search, lambda settings: PageReader(settings.parse_deadline)),
 }

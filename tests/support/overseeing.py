@@ -37,14 +37,14 @@ class ScriptedTable:
     def describe(self, source: str) -> SourceView:
         return self._views[source]
 
-    def examined(self, source: str) -> SourceExamination:
+    def examine(self, source: str) -> SourceExamination:
         view = self._views[source]
         return examine(view, limits_of(view.source, Settings()), NOW)
 
     def slices(self) -> Iterator[list[LiveSource]]:
         yield [LiveSource(view.source, view.hot) for view in self._views.values()]
 
-    def census(self) -> dict[str, int]:
+    def flag_counts(self) -> dict[str, int]:
         found = Counter(view.hot.health.flag for view in self._views.values())
         return {flag: found[flag] for flag in RANK}
 

@@ -24,8 +24,8 @@ async def fetch(
     ports: Ports,
     claim: TurnRequest,
     text: str,
-    *,
     accept: str,
+    *,
     robots: bool,
     renewal: Renewal,
     access: Access,
@@ -104,7 +104,9 @@ def host_of(text: str) -> str:
         return ""
 
 
-def refusal(error: UrlRefused) -> LookFailed:
+def as_failure(error: LookFailed | UrlRefused) -> LookFailed:
+    if isinstance(error, LookFailed):
+        return error
     return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -42,6 +43,7 @@ from storage.records.source import Source, SourceRuntime, Validators
 
 REJECTED_HEADERS = "the source's headers no longer sign in; give it new ones"
 EXPIRED = "its cookie had expired by the site's own date, at"
+Render = Callable[..., Awaitable[FetchedResponse]]
 PREVIEW_MAX_AGE: Final = 60.0
 """Seconds that a cached body serves previews."""
 SIGNED_OUT = "signed out: the page asks for a password now; give the source new headers"
@@ -70,25 +72,19 @@ async def fetch_source(
     if source.practice is not None:
         await trio.lowlevel.checkpoint()
         return practice_response(source.watch_url, source.practice, validators)
-    access, url = access_of(source, renewal.current), source.watch_url
+    access, url, robots = access_of(source, renewal.current), source.watch_url, tier.robots
+    render = partial(
+        render_page, ports, claim, wait_for=source.wait_for, screenshot=source.screenshots, renewal=renewal
+    )
     try:
         if source.is_web_page and source.render == "always":
-            fetched = await _render(ports, claim, source, access, url, robots=tier.robots, renewal=renewal)
+            fetched = await render(url, access, robots=robots)
         else:
             fetched = await fetch(
-                ports,
-                claim,
-                url,
-                accept=tier.accept,
-                robots=tier.robots,
-                validators=validators,
-                access=access,
-                renewal=renewal,
+                ports, claim, url, tier.accept, robots=robots, renewal=renewal, access=access, validators=validators
             )
             if source.is_web_page and source.render == "auto" and access.body is None:
-                fetched = await _rendered_if_empty(
-                    ports, claim, source, fetched, access, renewal=renewal, rendered=rendered
-                )
+                fetched = await _rendered_if_empty(ports, fetched, access, render, rendered=rendered)
     except LookFailed as error:
         if error.status in SIGNED_OUT_STATUSES:
             renewal.reject()
@@ -111,9 +107,8 @@ async def fetch_for_user(
     Raises as `fetch_source`, and as `begin` does.
     """
     resolved, rendered = ports.lenders.resolve(live), live.hot.rendered
-    if (
-        cached := ports.body_cache.find(body_cache_key(resolved.source, rendered=rendered), PREVIEW_MAX_AGE)
-    ) is not None:
+    key = body_cache_key(resolved.source, rendered=rendered)
+    if (cached := ports.body_cache.find(key, PREVIEW_MAX_AGE)) is not None:
         return cached
     begin()
     renewal = renewal_of(ports, resolved)
@@ -130,14 +125,7 @@ def _signed_out_reason(reason: str, access: Access, lender: str, now: int) -> st
 
 
 async def _rendered_if_empty(
-    ports: Ports,
-    claim: TurnRequest,
-    source: Source,
-    fetched: FetchedResponse,
-    access: Access,
-    *,
-    renewal: Renewal,
-    rendered: bool,
+    ports: Ports, fetched: FetchedResponse, access: Access, render: Render, *, rendered: bool
 ) -> FetchedResponse:
     """Return a page as sent, or rendered if it is empty without its scripts. Raises LookFailed.
 
@@ -149,21 +137,11 @@ async def _rendered_if_empty(
     if not rendered and unavailable(ports):
         return without_validators(fetched)
     try:
-        access_after = access.with_stored(fetched.cookies)
-        return await _render(ports, claim, source, access_after, fetched.url, robots=False, renewal=renewal)
+        return await render(fetched.url, access.with_stored(fetched.cookies), robots=False)
     except LookFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise
         return without_validators(fetched)
-
-
-async def _render(
-    ports: Ports, claim: TurnRequest, source: Source, access: Access, url: str, *, robots: bool, renewal: Renewal
-) -> FetchedResponse:
-    picture = source.screenshots
-    return await render_page(
-        ports, claim, url, access, source.wait_for, robots=robots, screenshot=picture, renewal=renewal
-    )
 
 
 def body_cache_key(source: Source, *, rendered: bool) -> str:

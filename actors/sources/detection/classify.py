@@ -290,7 +290,7 @@ class _Detector:
         ports, access, renewal = self.ports, self.access, self.renewal
 
         async def fresh() -> FetchedResponse:
-            return await fetch(ports, self.claim, text, accept=ACCEPT, robots=as_page, access=access, renewal=renewal)
+            return await fetch(ports, self.claim, text, ACCEPT, robots=as_page, access=access, renewal=renewal)
 
         fetched, at = await self._cached(cache_key(text, self.request.headers), fresh)
         finding = await detect_body(ports, fetched)

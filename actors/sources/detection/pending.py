@@ -76,10 +76,6 @@ def with_pending_health(hot: SourceRuntime, now: Millis) -> SourceRuntime:
     return replace(hot, health=pending_health.explained(reason))
 
 
-def with_fresh_health(hot: SourceRuntime) -> SourceRuntime:
-    return replace(hot, health=Health())
-
-
 async def classify_pending(ports: Ports, source: Source, claim: TurnRequest, renewal: Renewal) -> Classification:
     """Classify a URL on the source's own turn. renewal: tracks its cookies. Raises LookFailed, also for a URL that
     can't be watched.
@@ -107,5 +103,5 @@ async def store_classification(ports: Ports, live: LiveSource, classification: C
     )
     version = new_version(ports.world)
     await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
-    live.source, live.hot, live.version = after, with_fresh_health(live.hot), version
+    live.source, live.hot, live.version = after, replace(live.hot, health=Health()), version
     ports.world.log("source.answered", source_id=after.id, type=after.type)

@@ -28,7 +28,7 @@ from actors.observer import CheckSteps
 from actors.sources.checks import progress
 from actors.sources.checks.access import Renewal, renewal_of
 from actors.sources.checks.body_reader import BodyCheck, BodyReader, BodyReading
-from actors.sources.checks.fetch import NO_VALIDATORS, host_of, refusal
+from actors.sources.checks.fetch import NO_VALIDATORS, as_failure, host_of
 from actors.sources.checks.progress import CheckResult
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.checks.source_fetch import fetch_source
@@ -219,7 +219,7 @@ class PolledSource:
             await self._postpone(host_open)
             return
         except (LookFailed, UrlRefused) as error:
-            await self._fail(before, error if isinstance(error, LookFailed) else refusal(error), steps)
+            await self._fail(before, as_failure(error), steps)
             return
         self._failure_timer.on_check()
         renewal.confirm()

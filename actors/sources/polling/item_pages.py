@@ -26,7 +26,7 @@ from actors.observer import CheckSteps
 from actors.sources import following as items
 from actors.sources.checks.access import SIGNED_OUT_STATUSES, access_of, asks_password, renewal_of
 from actors.sources.checks.body_reader import BodyReading, feed_deadline, in_jail, page_deadline
-from actors.sources.checks.fetch import fetch, refusal
+from actors.sources.checks.fetch import as_failure, fetch
 from actors.sources.following import FollowQueue, WaitingItem, drafts_of, note_of, other_hosts_text
 from actors.sources.ports import LiveSource, Ports
 from storage.records import trail
@@ -118,7 +118,7 @@ class ItemPages:
                 steps.hopped(self._live.source, item.url, draft.fetched_at)
                 await self._commit_queue((draft,), memory, items.remove(counted, item))
         except (LookFailed, UrlRefused) as error:
-            failure = error if isinstance(error, LookFailed) else refusal(error)
+            failure = as_failure(error)
             steps.hopped(self._live.source, item.url, self._ports.world.now(), failure)
             await self._failed(memory, counted, item, failure)
         finally:

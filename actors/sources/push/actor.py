@@ -30,7 +30,7 @@ from actors.errors import UrlRefused
 from actors.messages.views import PushView
 from actors.sources.checks import progress
 from actors.sources.checks.access import SIGNED_OUT_STATUSES, RequestAccess, access_of, renewal_of
-from actors.sources.checks.fetch import host_of, refusal
+from actors.sources.checks.fetch import as_failure, host_of
 from actors.sources.checks.source_fetch import REJECTED_HEADERS
 from actors.sources.detection import pending
 from actors.sources.detection.classify import Classification, stream_detection, websocket_detection
@@ -139,7 +139,7 @@ class PushSource:
                 )
                 wait = (host_open.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
             except (LookFailed, UrlRefused) as error:
-                wait = await self._end_session(error if isinstance(error, LookFailed) else refusal(error))
+                wait = await self._end_session(as_failure(error))
             except (Unavailable, ExceptionGroup) as error:
                 if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
                     raise

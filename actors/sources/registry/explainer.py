@@ -18,7 +18,7 @@ from actors.errors import UrlRefused
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, ReportedPage, SourceExplanation
 from actors.sources import explanation as sentences
-from actors.sources.checks.fetch import refusal
+from actors.sources.checks.fetch import as_failure
 from actors.sources.checks.source_fetch import fetch_for_user
 from actors.sources.index import SourceIndex
 from actors.sources.page.reader import reported_page, standing_values
@@ -55,7 +55,7 @@ class Explainer:
         notes = trail.read_notes(memory.notes)
         text = folded(question.text)
         if not text:
-            reasons = sentences.check_reasons(notes)
+            reasons = [*sentences.check_reasons(notes)]
         else:
             reasons = [*await self._reported(question.source, text), *sentences.note_reasons(notes, text)]
             if live.source.tier.polled or not reasons:  # the log and notes are all there is on frames
@@ -122,7 +122,7 @@ class Explainer:
             reason = message("It could not be checked now: its host has a queue, or is slow.")
             return None, [Reason("failed", reason)]
         except (LookFailed, UrlRefused) as error:
-            failure = error if isinstance(error, LookFailed) else refusal(error)
+            failure = as_failure(error)
             reason = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
             return None, [Reason("failed", reason, now)]
 

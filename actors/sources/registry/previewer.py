@@ -22,7 +22,7 @@ from actors.sources.detection.classify import Classification, ClassifyRequest, c
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
 from actors.sources.page.preview import PagePart, check_selectors, preview_page
-from actors.sources.ports import LiveSource, Ports
+from actors.sources.ports import Ports
 from actors.sources.push.preview import LISTEN
 from actors.sources.registry.validation import check_filter, check_headers, check_rendering, naming_tags
 from actors.sources.tiers import BEHAVIOURS
@@ -144,19 +144,17 @@ class Previewer:
         if "selector" not in live.source.tier.settings:
             raise Unprocessable(f"{live.source.url} is not watched as a page: it has no parts to choose from")
         await check_selectors(self.ports, part)
+        claim, reader = TurnRequest(live.source.id, interactive=True), self._table.readers["html"]
         async with self._page_locks.hold(live.source.url):  # a separate lock: it blocks no edit
-            return await self._body(live)
-
-    async def _body(self, live: LiveSource) -> tuple[FetchedResponse, Millis]:
-        claim, cache = TurnRequest(live.source.id, interactive=True), self.ports.body_cache
-        reader = self._table.readers["html"]
-        try:
-            cached = await fetch_for_user(self.ports, live, claim, reader, lambda: self._table.check_politeness(live))
-        except TooSoon:
-            resolved = self.ports.lenders.resolve(live).source
-            if (expired := cache.find(body_cache_key(resolved, rendered=live.hot.rendered))) is None:
-                raise
-            cached = expired
-        except LookFailed as failure:
-            raise domain_error(failure, live.source.watch_url) from None
+            try:
+                cached = await fetch_for_user(
+                    self.ports, live, claim, reader, lambda: self._table.check_politeness(live)
+                )
+            except TooSoon:
+                key = body_cache_key(self.ports.lenders.resolve(live).source, rendered=live.hot.rendered)
+                if (expired := self.ports.body_cache.find(key)) is None:
+                    raise
+                cached = expired
+            except LookFailed as failure:
+                raise domain_error(failure, live.source.watch_url) from None
         return cached.fetched, cached.at

@@ -20,7 +20,7 @@ Plant = AbstractContextManager[Any]
 def shells_read_as_they_are_sent() -> Plant:
     """A page that arrives empty is not rendered."""
 
-    async def wrong(ports: Any, claim: Any, source: Any, plain: FetchedResponse, *_: Any, **__: Any) -> FetchedResponse:
+    async def wrong(ports: Any, plain: FetchedResponse, *_: Any, **__: Any) -> FetchedResponse:
         return plain
 
     return patch.object(source_fetch, "_rendered_if_empty", wrong)
@@ -41,8 +41,8 @@ def shells_stand_in_for_pages() -> Plant:
     """Without a browser, the raw page is compared with the rendered one."""
     right = source_fetch._rendered_if_empty
 
-    async def wrong(*args: Any, renewal: Any, rendered: bool) -> FetchedResponse:
-        return await right(*args, renewal=renewal, rendered=False)
+    async def wrong(*args: Any, rendered: bool) -> FetchedResponse:
+        return await right(*args, rendered=False)
 
     return patch.object(source_fetch, "_rendered_if_empty", wrong)
 
@@ -56,10 +56,8 @@ def validators_of_shells_kept() -> Plant:
     """The validators of an empty page, which never changes, are kept."""
     right = source_fetch._rendered_if_empty
 
-    async def wrong(
-        ports: Any, claim: Any, source: Any, plain: FetchedResponse, *args: Any, **named: Any
-    ) -> FetchedResponse:
-        fetched = await right(ports, claim, source, plain, *args, **named)
+    async def wrong(ports: Any, plain: FetchedResponse, *args: Any, **named: Any) -> FetchedResponse:
+        fetched = await right(ports, plain, *args, **named)
         return replace(fetched, etag=plain.etag, last_modified=plain.last_modified)
 
     return patch.object(source_fetch, "_rendered_if_empty", wrong)

@@ -8,7 +8,7 @@ from actors.egress.failures import Blame, LookFailed
 from actors.errors import Overloaded, UrlRefused
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
-from actors.sources.checks.fetch import refusal
+from actors.sources.checks.fetch import as_failure
 from actors.sources.detection.classify import domain_error
 from storage.records.tiers import SourceType
 from tests.actors.sources.harness import SITE, page, rss, watching
@@ -54,6 +54,6 @@ async def test_the_detected_type_is_shown_next_to_a_different_requested_one(
 
 
 def test_a_refusal_of_the_guard_fails_the_check_of_a_watched_source() -> None:
-    failure = refusal(UrlRefused("address-private", "10.0.0.7 is private"))
+    failure = as_failure(UrlRefused("address-private", "10.0.0.7 is private"))
     assert failure.blame is Blame.REMOTE_PERMANENT
     assert "address-private" in failure.reason

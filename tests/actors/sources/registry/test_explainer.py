@@ -98,7 +98,7 @@ async def test_text_outside_the_selector_is_found_by_a_preview(autojump_clock: o
         kind, says = await best(service, source, "Stand am Hafen")
         assert kind == "absent" and "Only the selector `main` is watched." in says
         await trio.sleep(61)
-        kind, says = await best(service, source, "stand am hafen", look=True)
+        kind, says = await best(service, source, "stand am hafen", check_now=True)
         assert (kind, says) == ("outside", "It is on the page now, outside of the selector `main`.")
 
 
@@ -107,14 +107,14 @@ async def test_a_preview_marks_new_text_boilerplate_and_missing_text(autojump_cl
         origin.bodies["/page"] = page(*PROSE)
         source = (await service.add(PAGE)).view.source.id
         looks = len(origin.looks("/page"))
-        kind, says = await best(service, source, "nothing of it", look=True)
+        kind, says = await best(service, source, "nothing of it", check_now=True)
         assert kind == "absent" and len(origin.looks("/page")) == looks  # the body from detection is still fresh
         await trio.sleep(61)
         origin.bodies["/page"] = page(*PROSE, NEWS, clock="Impressum und Kontakt")
-        kind, says = await best(service, source, "impressum", look=True)
+        kind, says = await best(service, source, "impressum", check_now=True)
         assert kind == "furniture" and "footer" in says
         asked = len(origin.looks("/page"))
-        assert (await best(service, source, "dimanche", look=True))[0] == "due"
+        assert (await best(service, source, "dimanche", check_now=True))[0] == "due"
         assert len(origin.looks("/page")) == asked  # the next question reuses the body
         await trio.sleep(3600)
         assert len(await service.events()) == 1  # the question did not affect the source
@@ -126,12 +126,12 @@ async def test_a_check_finds_the_blocks_that_the_next_one_weighs(autojump_clock:
         source = (await service.add(PAGE, schedule="1d")).view.source.id
         await trio.sleep(601)
         origin.bodies["/page"] = page(*PROSE, NEWS)
-        assert (await best(service, source, "dimanche", look=True))[0] == "due"
+        assert (await best(service, source, "dimanche", check_now=True))[0] == "due"
         await trio.sleep(601)
-        assert await best(service, source, "lundi", look=True) == ("absent", "Checked now: it is not on the page.")
+        assert await best(service, source, "lundi", check_now=True) == ("absent", "Checked now: it is not on the page.")
         origin.status = 500
         await trio.sleep(601)
-        kind, says = await best(service, source, "lundi", look=True)
+        kind, says = await best(service, source, "lundi", check_now=True)
         assert kind == "failed" and "500" in says
 
 
@@ -142,13 +142,13 @@ async def test_an_entry_of_a_feed_is_found_in_its_events_its_notes_and_its_docum
         assert (await best(service, source, "alpha"))[0] == "there"
         assert (await best(service, source, "text of beta"))[0] == "absent"
         await trio.sleep(61)
-        kind, says = await best(service, source, "text of beta", look=True)
+        kind, says = await best(service, source, "text of beta", check_now=True)
         assert kind == "there" and "“Beta”" in says and "an earlier check saw it" in says
         origin.bodies["/feed"] = rss("Gamma", "Alpha|another text", "Beta")
         await trio.sleep(61)
-        assert (await best(service, source, "gamma", look=True))[0] == "due"
+        assert (await best(service, source, "gamma", check_now=True))[0] == "due"
         await trio.sleep(61)
-        kind, says = await best(service, source, "another text", look=True)
+        kind, says = await best(service, source, "another text", check_now=True)
         assert kind == "due" and "its text has changed since the last check" in says
         await trio.sleep(2 * 86400)
         assert (await best(service, source, "GAMMA"))[0] == "told"
@@ -174,7 +174,7 @@ async def test_the_state_names_the_obstacle(autojump_clock: object) -> None:
         assert state.startswith("The last") and "checks failed: " in state and "500" in state and "pauses" in state
         await edit(service, source, enabled=False)
         assert str((await ask(service, source)).state).startswith("The source is paused since 28 May 2026")
-        kind, says = await best(service, source, "x", look=True)
+        kind, says = await best(service, source, "x", check_now=True)
         assert kind == "failed" and "paused" in says
         await edit(service, source, enabled=True)
         await service.sources.stop_child(source)
@@ -241,7 +241,7 @@ async def test_reported_and_withheld_text_is_not_called_missing(autojump_clock: 
         await trio.sleep(3600)
         assert [reason.kind for reason in (await ask(service, source, "hm")).reasons] == ["withheld"]
         await trio.sleep(61)
-        found = await ask(service, source, "hm", look=True)
+        found = await ask(service, source, "hm", check_now=True)
         assert [reason.kind for reason in found.reasons] == ["withheld", "known"], found.reasons
 
 
@@ -251,6 +251,6 @@ async def test_a_question_is_no_reason_to_ask_the_origin_too_often(autojump_cloc
         source = (await service.add(PAGE)).view.source.id
         await trio.sleep(130)
         looks = len(origin.looks("/page"))
-        kind, says = await best(service, source, "dimanche", look=True)
+        kind, says = await best(service, source, "dimanche", check_now=True)
         assert kind == "failed" and "checked just now" in says
         assert len(origin.looks("/page")) == looks
