@@ -133,7 +133,7 @@ class Parts:
             table=self.registry.table,
             destinations=self.destinations,
             deliveries=self.deliveries,
-            gate=self.ports.pause_switch,
+            pause_switch=self.ports.pause_switch,
             members=self.storage.members,
             journal=journal,
             started_at=self.world.now(),

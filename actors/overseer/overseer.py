@@ -59,7 +59,7 @@ class Overseer:
         table: SourceIndex,
         destinations: DynamicSupervisor,
         deliveries: DeliveryRegistry,
-        gate: PauseSwitch,
+        pause_switch: PauseSwitch,
         members: Members,
         journal: Journal,
         started_at: Millis,
@@ -69,7 +69,7 @@ class Overseer:
         self._sources, self.table = sources, table
         self._destinations, self._deliveries = destinations, deliveries
         self._orders = Orders(self._rows)
-        self.pause_switch, self.journal = gate, journal
+        self.pause_switch, self.journal = pause_switch, journal
         self._members = members
         self.version, self.started_at = version, started_at
 

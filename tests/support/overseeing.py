@@ -64,7 +64,7 @@ def an_overseer(world: World, views: Mapping[str, SourceView]) -> Overseer:
         table=table,
         destinations=DynamicSupervisor("destinations", chance=random.Random(3)),
         deliveries=deliveries,
-        gate=PauseSwitch(),
+        pause_switch=PauseSwitch(),
         members=Members("alone"),
         journal=Journal(),
         started_at=NOW,
