@@ -5,17 +5,18 @@ recent changes are remembered. A page that continues from an older version shows
 of all pages sees every source once, however many move. If that version is no longer remembered (thousands of changes
 ago, or before a restart), the page continues in the current order.
 
-The order is stored in sorted chunks: a change or a page costs some microseconds, with 100,000 sources as with ten.
+A change or a page costs some microseconds, with 100,000 sources as with ten.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from heapq import merge
 from itertools import islice
 from typing import Final
+
+from sortedcontainers import SortedList
 
 from actors.messages.views import folders_of
 from storage.records.identity import SourceId
@@ -28,7 +29,6 @@ Order = tuple[int, float, SourceId]
 Place = tuple[int, float, str, int]
 """The order of the last source shown, and the version of that order."""
 
-CHUNK: Final = 1000
 REMEMBERED: Final = 4096
 
 
@@ -40,7 +40,7 @@ class Ranking:
     """Ids in order. Written when a score changes, read page by page by the registry."""
 
     def __init__(self) -> None:
-        self._chunks: list[list[Order]] = []
+        self._sorted = SortedList()
         self._orders: dict[SourceId, Order] = {}
         self._moves: deque[Order] = deque(maxlen=REMEMBERED)  # each source's previous order; the newest made `version`
         self.version = 0
@@ -53,16 +53,16 @@ class Ranking:
         if order == before:
             return
         if before is not None:
-            self._remove(before)
+            self._sorted.remove(before)
             self._moves.append(before)
             self.version += 1
         self._orders[source] = order
-        self._insert(order)
+        self._sorted.add(order)
 
     def drop(self, source: SourceId) -> None:
         order = self._orders.pop(source, None)
         if order is not None:
-            self._remove(order)
+            self._sorted.remove(order)
 
     def page(
         self, after: Place | None, limit: int, admits: Callable[[SourceId], bool] | None = None, most: int | None = None
@@ -79,7 +79,7 @@ class Ranking:
                 moved.setdefault(order[2], order)
         position = None if after is None else (after[0], after[1], SourceId(after[2]))
         theirs = sorted(order for order in moved.values() if position is None or order > position)
-        ours = (order for order in self._after(position) if order[2] not in moved)
+        ours = (order for order in self._sorted.irange(position, inclusive=(False, True)) if order[2] not in moved)
         ids: list[SourceId] = []
         end = position
         for visited, order in enumerate(merge(theirs, ours)):
@@ -94,40 +94,8 @@ class Ranking:
 
     def flag_counts(self) -> dict[Flag, int]:
         flags: list[Flag] = sorted(RANK, key=lambda flag: -RANK[flag])
-        ends = [self._before((1 - RANK[flag], float("-inf"), SourceId(""))) for flag in flags]
+        ends = [self._sorted.bisect_left((1 - RANK[flag], float("-inf"), "")) for flag in flags]
         return {flag: end - start for flag, start, end in zip(flags, [0, *ends], ends, strict=False)}
-
-    def _before(self, order: Order) -> int:
-        number = self._chunk_of(order)
-        whole = sum(map(len, self._chunks[:number]))
-        return whole + (bisect_left(self._chunks[number], order) if number < len(self._chunks) else 0)
-
-    def _after(self, position: Order | None) -> Iterator[Order]:
-        number = 0 if position is None else self._chunk_of(position)
-        for chunk in self._chunks[number:]:
-            start = 0 if position is None else bisect_right(chunk, position)
-            yield from islice(chunk, start, None)
-
-    def _chunk_of(self, order: Order) -> int:
-        return bisect_left(self._chunks, order, key=lambda chunk: chunk[-1])
-
-    def _insert(self, order: Order) -> None:
-        if not self._chunks:
-            self._chunks.append([order])
-            return
-        number = min(self._chunk_of(order), len(self._chunks) - 1)
-        chunk = self._chunks[number]
-        insort(chunk, order)
-        if len(chunk) > CHUNK:
-            half = len(chunk) // 2
-            self._chunks[number : number + 1] = [chunk[:half], chunk[half:]]
-
-    def _remove(self, order: Order) -> None:
-        number = self._chunk_of(order)
-        chunk = self._chunks[number]
-        del chunk[bisect_left(chunk, order)]
-        if not chunk:
-            del self._chunks[number]
 
 
 class TagCounts:
