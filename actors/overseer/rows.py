@@ -169,7 +169,7 @@ def parse_filter(text: str) -> RowFilter:
     """Return a filter: words contained in path, name, title or error, and `state:` (a prefix, also of the health flag),
     `host:` (a part), `tag:` (a part), `kind:` (a prefix).
 
-    >>> found = wanted("state:quar state:rest shop host:example.org")
+    >>> found = parse_filter("state:quar state:rest shop host:example.org")
     >>> found.words, dict(found.qualified)
     (('shop',), {'state': ('quar', 'rest'), 'host': ('example.org',)})
     """

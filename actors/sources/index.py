@@ -395,10 +395,7 @@ class SourceIndex:
         )
 
     async def unsaved(self) -> Sequence[LiveSource]:
-        """Return the sources with unsaved state, or with finished days to store.
-
-        Loops over all sources.
-        """
+        """Return the sources with unsaved state, or with finished days to store. Loops over all sources."""
         unsaved_sources: list[LiveSource] = []
         today = self._ports.world.now() // DAY
         for part in _slices(self._live.values()):
@@ -446,7 +443,7 @@ class SourceIndex:
         self._ports.lenders.put(live)
         live.ranking, live.states = self._ranking, self._states
         self._states.put(live.source, live.hot)
-        self._tags.put(live.source)
+        self._tags.put(live.source.id, live.source.tags)
         self._ranking.put(live.source.id, live.hot.health)
 
     def _view(self, live: LiveSource, place: int = 0) -> SourceView:

@@ -102,25 +102,22 @@ class TagCounts:
     """How many sources have each tag, and each folder above it (`folders_of`)."""
 
     def __init__(self) -> None:
-        self._words: dict[SourceId, tuple[str, ...]] = {}
+        self._tags: dict[SourceId, tuple[str, ...]] = {}
         self._counts = Counter[str]()
 
-    def put(self, source: Source) -> None:
-        self._put(source.id, source.tags)
-
     def drop(self, source: SourceId) -> None:
-        self._put(source, ())
-        self._words.pop(source, None)
+        self.put(source, ())
+        self._tags.pop(source, None)
 
     def read(self) -> Mapping[str, int]:
         self._counts = +self._counts
         return dict(self._counts)
 
-    def _put(self, source: SourceId, words: tuple[str, ...]) -> None:
-        if words != (before := self._words.get(source, ())):
-            self._words[source] = words
+    def put(self, source: SourceId, tags: tuple[str, ...]) -> None:
+        if tags != (before := self._tags.get(source, ())):
+            self._tags[source] = tags
             self._counts.subtract(folders_of(before))
-            self._counts.update(folders_of(words))
+            self._counts.update(folders_of(tags))
 
 
 class StateCounts:

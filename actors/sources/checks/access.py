@@ -110,10 +110,7 @@ def access_of(source: Source, stored_cookies: str = "") -> Access:
 
 
 def cache_key(url: str, headers: str | None, rendering: str = "") -> str:
-    """Return the cache key of a body: other headers may yield another body.
-
-    rendering: of a browser.
-    """
+    """Return the cache key of a body: other headers may yield another body. rendering: of a browser."""
     key = f"{url}\n{blake2b(headers.encode(), digest_size=16).hexdigest()}" if headers else url
     return f"{key}\n{rendering}" if rendering else key
 

@@ -150,34 +150,29 @@ def compare(
 
     Raises ValueError for a memory of another version.
     """
-    stored, known_entries = _unpack(memory)
+    stored, records = _unpack(memory)
     digest = _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries)) if cut else b""
     partial = len(entries) - 1 if cut_entry and entries and digest != stored.cut else None
-    document, newest = _Document(entries, partial), _newest(known_entries, now)
-    matches = _Matcher(known_entries, document, newest).matches if memory else {}
-    known_keys = {
-        row.position: key for row in document.rows if (key := matches.get(row.position) or row.key) in known_entries
-    }
+    document, newest = _Document(entries, partial), _newest(records, now)
+    matches = _Matcher(records, document, newest).matches if memory else {}
+    matched = {row.position: key for row in document.rows if (key := matches.get(row.position) or row.key) in records}
     edits = {
         row.position: Edit(
-            known_entries[key][2] + known_entries[key][3],
-            stored.lines.get(key, b""),
-            row.prints,
-            stored.histories.get(key),
+            records[key].title + records[key].text, stored.lines.get(key, b""), row.prints, stored.histories.get(key)
         )
         for row in document.rows
-        if (key := known_keys.get(row.position, b"")) in known_entries and not row.has_same_text(known_entries[key])
+        if (key := matched.get(row.position, b"")) in records and not row.has_same_text(records[key])
     }
     held = {key for key, turns in stored.histories.items() if turns.held_text}
-    reverted = sum(name in held for at, name in known_keys.items() if at not in edits)
+    reverted = sum(name in held for at, name in matched.items() if at not in edits)
     verdicts, furniture = judge(
-        edits, sum(key in stored.lines for key in known_keys.values()), reverted, number, stored.furniture
+        edits, sum(key in stored.lines for key in matched.values()), reverted, number, stored.furniture
     )
     after = Comparison(
-        new=tuple(_new(document, known_keys, known_entries, stored)),
+        new=tuple(_new(document, matched, records, stored)),
         updated=tuple(at for at, verdict in verdicts.items() if verdict.is_reported),
         memory=None,
-        moved=tuple(row.position for row in document.rows if _is_moved(row, matches, known_entries)),
+        moved=tuple(row.position for row in document.rows if _is_moved(row, matches, records)),
         quiet=tuple(at for at, verdict in verdicts.items() if not verdict.is_reported),
         unsettled=any(verdict.is_held for verdict in verdicts.values()),
         newest=newest,
@@ -189,18 +184,16 @@ def compare(
         return after
     new_memory = _Memory(cut=digest, furniture=furniture, is_part=cut and (not memory or stored.is_part))
     for row in document.rows:
-        known_key, verdict = known_keys.get(row.position, row.key), verdicts.get(row.position)
+        known_key, verdict = matched.get(row.position, row.key), verdicts.get(row.position)
         turns = stored.histories.get(known_key) if verdict is None else verdict.history
         if turns is not None:
             new_memory.histories[row.key] = turns if verdict else settle(turns, number)
         is_held = verdict is not None and verdict.is_held
         if is_held:
-            document.present[row.key] = row.now._replace(
-                title=known_entries[known_key].title, text=known_entries[known_key].text
-            )
+            document.present[row.key] = row.now._replace(title=records[known_key].title, text=records[known_key].text)
         new_memory.lines[row.key] = stored.lines[known_key] if is_held else row.prints[_HEAD:]
     new_memory.records = _pack(
-        known_entries, document, frozenset(known_keys.values()), None if partial is None else entries[partial]
+        records, document, frozenset(matched.values()), None if partial is None else entries[partial]
     )
     new_memory.lines = dict(islice((new_memory.lines | (stored.lines | new_memory.lines)).items(), _LINES_KEPT))
     return after._replace(
@@ -209,27 +202,27 @@ def compare(
 
 
 def _new(
-    document: _Document, known_keys: Mapping[int, bytes], known_entries: Mapping[bytes, _KnownEntry], stored: _Memory
+    document: _Document, matched: Mapping[int, bytes], records: Mapping[bytes, _KnownEntry], stored: _Memory
 ) -> Iterator[int]:
     """Yield the places of new entries, except those that an older memory, or one of a cut document, can't know."""
-    last = max(known_keys, default=-1) if stored.is_part else math.inf
+    last = max(matched, default=-1) if stored.is_part else math.inf
     for row in document.rows:
         # An older memory has one name for entries that share id, link and title.
-        shared = stored.is_old and any(_key(alias) in known_entries for alias in row.mark.aliases)
-        if row.position not in known_keys and not shared and row.position < last:
+        shared = stored.is_old and any(_key(alias) in records for alias in row.mark.aliases)
+        if row.position not in matched and not shared and row.position < last:
             yield row.position
 
 
-def _is_moved(row: _Row, matches: Mapping[int, bytes], known_entries: Mapping[bytes, _KnownEntry]) -> bool:
+def _is_moved(row: _Row, matches: Mapping[int, bytes], records: Mapping[bytes, _KnownEntry]) -> bool:
     if row.position not in matches:
         return False
-    entry = known_entries[matches[row.position]]
+    entry = records[matches[row.position]]
     return entry.link != row.now.link if row.mark.has_id else entry.place != row.now.place
 
 
-def _newest(known_entries: Mapping[bytes, _KnownEntry], now: Millis | None) -> Millis | None:
+def _newest(records: Mapping[bytes, _KnownEntry], now: Millis | None) -> Millis | None:
     latest = _OLD if now is None else now // _MINUTE + _DAY
-    newest = max((known.date for known in known_entries.values() if known.date < latest), default=0)
+    newest = max((known.date for known in records.values() if known.date < latest), default=0)
     return Millis(newest * _MINUTE) if newest else None
 
 
@@ -415,14 +408,14 @@ def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _KnownEntry]]:
 
 
 def _pack(
-    known_entries: Mapping[bytes, _KnownEntry],
+    records: Mapping[bytes, _KnownEntry],
     document: _Document,
-    known_keys: Container[bytes],
+    matched: Container[bytes],
     half: EntryFingerprint | None,
 ) -> bytes:
     """Return the records of a document and of the entries that left it. half: its cut entry, which has not left."""
     present = document.present
-    absent = {key: one for key, one in known_entries.items() if key not in present and key not in known_keys}
+    absent = {key: one for key, one in records.items() if key not in present and key not in matched}
     if half is not None and (key := _key(half.key)) in absent:
         present[key] = absent.pop(key)
     room = max(KEPT, 2 * len(present)) - len(present)

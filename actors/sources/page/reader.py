@@ -231,10 +231,7 @@ def reported_page(base: bytes) -> ReportedPage | None:
 
 
 async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingValues:
-    """Return the values in a page's memory. A worker reads them, as the texts are untrusted.
-
-    Raises Overloaded.
-    """
+    """Return the values in a page's memory. A worker reads them, as the texts are untrusted. Raises Overloaded."""
     request = StandingRequest(base, exact="json" in source.detection.format)
     try:
         return await in_jail(jail, "standing_values", request, StandingValues)

@@ -108,18 +108,16 @@ class PolledSource:
         return Millis(self._ports.world.now() + round(1000 * wait))
 
     def _plan(self) -> None:
-        live, planned_source = self._live, self._planned_source
+        live, planned = self._live, self._planned_source
         source = live.effective
-        if source is planned_source:
+        if source is planned:
             return
         self._remember_settings(source)
-        hot, limits_before, limits_after = live.hot, self._limits, limits_of(source, self._ports.settings)
-        self._planned_source, self._limits = source, limits_after
-        is_paced = (
-            limits_after.schedule in (None, hot.interval) if planned_source is None else limits_after == limits_before
-        )
-        if not is_paced or hot.part != part_mark(source):
-            rescheduled = progress.rescheduled(hot, self._ports.world.now(), limits_after, self._chance.random())
+        hot, former, limits = live.hot, self._limits, limits_of(source, self._ports.settings)
+        self._planned_source, self._limits = source, limits
+        keeps_pace = limits.schedule in (None, hot.interval) if planned is None else limits == former
+        if not keeps_pace or hot.part != part_mark(source):
+            rescheduled = progress.rescheduled(hot, self._ports.world.now(), limits, self._chance.random())
             if rescheduled is not hot:
                 live.hot, live.unsaved = rescheduled, True
 
@@ -129,9 +127,9 @@ class PolledSource:
 
     async def _sleep(self, child: Child) -> SourceMessage | None:
         live, now = self._live, self._ports.world.now()
-        hot_before = live.hot
-        hot = progress.cap_waits(hot_before, now, self._limits)
-        if hot is not hot_before:
+        before = live.hot
+        hot = progress.cap_waits(before, now, self._limits)
+        if hot is not before:
             live.hot = hot
         due = hot.next_look_at
         wait = 0.0 if due is None else (due - now) / 1000
@@ -193,7 +191,7 @@ class PolledSource:
         if live.hot.part != part_mark(live.effective):  # the memory is of another part: fetch the whole page
             live.hot = replace(live.hot, validators=Validators())
         before, resolved = live.hot, ports.lenders.resolve(live)
-        is_same_access = before.lent is bool(resolved.lender)
+        same = before.lent is bool(resolved.lender)
         claim = TurnRequest(live.source.id, before.last_look_at or 0, on_request, steps, own=True)
         tier, renewal = self._readers[live.source.type], renewal_of(ports, resolved)
         source = live.effective
@@ -205,18 +203,16 @@ class PolledSource:
                 drafts = reading.drafts
                 before, source = live.hot, live.effective
             else:
-                validators = (
-                    before.validators if is_same_access and not self._skips_validators(before) else NO_VALIDATORS
-                )
-                rendered = before.rendered and is_same_access
+                validators = before.validators if same and not self._skips_validators(before) else NO_VALIDATORS
+                rendered = before.rendered and same
                 fetched = await fetch_source(
                     ports, claim, resolved, tier, renewal, validators=validators, rendered=rendered
                 )
                 at = ports.world.now()
                 with renewal.rejecting_unreadable():
                     reading, drafts = await self._read(source, fetched, at, steps, lent=bool(resolved.lender))
-        except HostOpen as host_open:
-            await self._postpone(host_open)
+        except HostOpen as host:
+            await self._postpone(host)
             return
         except (LookFailed, UrlRefused) as error:
             await self._fail(before, as_failure(error), steps)
@@ -238,8 +234,8 @@ class PolledSource:
                 ports.storage.log, live.source.id, live.source.created_at, reported, watched_since
             )
         after = replace(after, part=part_mark(source))
-        with_changes = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
-        verdict = Verdict.UNCHANGED if reading is None else with_changes
+        drafted = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
+        verdict = Verdict.UNCHANGED if reading is None else drafted
         row = look(at, verdict, fetched.status, size=fetched.wire_bytes, ms=fetched.elapsed_ms)
         steps.looked(live.source, row, len(reported))
         self._count(row, rendered=fetched.rendered is not None)
@@ -308,17 +304,17 @@ class PolledSource:
         if due is not None and row.last_at >= due:  # else someone requested it earlier
             metrics.look_delay.observe((row.last_at - due) / 1000)
 
-    async def _postpone(self, host_open: HostOpen) -> None:
+    async def _postpone(self, host: HostOpen) -> None:
         """Reschedule until the host has rested, spread over its sources. No check was made, so none counts.
 
         But the health must show that a source with an unreachable host is unreachable, too.
         """
         hot, now = self._live.hot, self._ports.world.now()
-        wait = (host_open.retry_after or 0.0) + self._limits.floor * self._chance.random()
-        after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=host_open.reason)
-        if host_open.failing:
+        wait = (host.retry_after or 0.0) + self._limits.floor * self._chance.random()
+        after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=host.reason)
+        if host.failing:
             self._failure_timer.on_check()
-            after = progress.host_unreachable(after, now, host_open.reason)
+            after = progress.host_unreachable(after, now, host.reason)
         await self._save(after, now, checked=False)
 
     async def _save(
@@ -354,19 +350,19 @@ class PolledSource:
 
         Also return the drafts to report at once: if the source follows, new items wait for their pages.
         """
-        live, known_hash = self._live, self._live.hot.validators.body_hash
-        same, is_other_part = live.hot.lent is lent, live.hot.part != part_mark(source)
-        if fetched.status == 304 or (same and known_hash is not None and known_hash == body_hash(fetched)):
+        live, known = self._live, self._live.hot.validators.body_hash
+        same, moved = live.hot.lent is lent, live.hot.part != part_mark(source)
+        if fetched.status == 304 or (same and known is not None and known == body_hash(fetched)):
             return None, ()
         stored = await self._ports.storage.sources.get(live.source.id)
         memory = trail.opened(stored.base if stored is not None else b"")
         if (fetched.rendered is not None) is not live.hot.rendered or not same:
             memory = memory._replace(tier=b"")  # a page as sent, rendered, or signed in are different pages
         jail = steps.jail(self._ports.world.jail)
-        reader, since, check_number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
+        reader, since, number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
         with steps.step("judge"):
             last = None
-            if is_other_part:  # two parts are different pages, and the old one may have changed before the edit
+            if moved:  # two parts are different pages, and the old one may have changed before the edit
                 if (
                     memory.tier
                     and live.compared_as is not None
@@ -374,10 +370,10 @@ class PolledSource:
                 ):
                     with suppress(LookFailed):  # the old part may be gone: only the new one counts
                         last = await reader.read(
-                            jail, BodyCheck(live.compared_as, memory.tier, fetched, at, since, check_number)
+                            jail, BodyCheck(live.compared_as, memory.tier, fetched, at, since, number)
                         )
                 memory = memory._replace(tier=b"")
-            reading = await reader.read(jail, BodyCheck(source, memory.tier, fetched, at, since, check_number))
+            reading = await reader.read(jail, BodyCheck(source, memory.tier, fetched, at, since, number))
             if last is not None and last.drafts:
                 reading = replace(reading, drafts=last.drafts, changed=True, note=last.note)
         after = stored_of(source, memory, reading, at)
@@ -451,10 +447,10 @@ def _check_result(
         rendered = before.rendered if fetched.status == 304 else fetched.rendered is not None
         return CheckResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
     after, known = validators_of(fetched), before.validators
-    is_same_validators = (
+    same = (
         after.etag == known.etag and after.last_modified == known.last_modified and (known.etag or known.last_modified)
     )
-    unreliable = known.lies or bool(is_same_validators and reading.changed)
+    unreliable = known.lies or bool(same and reading.changed)
     return CheckResult(
         at=at,
         status=fetched.status,

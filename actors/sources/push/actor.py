@@ -130,14 +130,12 @@ class PushSource:
             child.note("connecting")
             try:
                 await self._run_session(child)
-            except HostOpen as host_open:  # no request was made, so none counts, unless the host is down
-                hot, now = replace(self._live.hot, last_error=host_open.reason), self._ports.world.now()
-                if host_open.failing:
+            except HostOpen as host:  # no request was made, so none counts, unless the host is down
+                hot, now = replace(self._live.hot, last_error=host.reason), self._ports.world.now()
+                if host.failing:
                     self._failure_timer.on_check()
-                await self._committer.save(
-                    progress.host_unreachable(hot, now, host_open.reason) if host_open.failing else hot
-                )
-                wait = (host_open.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
+                await self._committer.save(progress.host_unreachable(hot, now, host.reason) if host.failing else hot)
+                wait = (host.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
             except (LookFailed, UrlRefused) as error:
                 wait = await self._end_session(as_failure(error))
             except (Unavailable, ExceptionGroup) as error:
