@@ -30,6 +30,7 @@ from api.problems import Refusal, invalid
 from storage.records.event import Filter
 from storage.records.identity import Seq, id_of, seq_of
 from storage.records.key import ReadEvents
+from storage.records.source import OWN_NAMESPACES
 from storage.records.tiers import TIERS, SourceType
 
 HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
@@ -289,7 +290,8 @@ async def _unread_by_tag(visit: Visit, marks: ReadEvents) -> list[tuple[str, str
     page = await visit.context.storage.log.read_back(events.END, COUNTED, Filter())
     counts = Counter[str]()
     for stored in page.events:
-        counts.update(dict.fromkeys(stored.tags, int(not marks.has(stored.seq))))
+        tags = [tag for tag in stored.tags if tag.partition(":")[0] not in OWN_NAMESPACES]
+        counts.update(dict.fromkeys(tags, int(not marks.has(stored.seq))))
     fullest = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MOST_TAGS]
     return [(tag.removeprefix("label:"), address(READER, tag=tag), count) for tag, count in fullest]
 

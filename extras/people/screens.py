@@ -142,10 +142,12 @@ async def show_activity(visit: Visit) -> Page:
 def act_of(operation: str) -> tuple[str, str]:
     """Return the noun and the verb of an operation.
 
-    >>> act_of("PATCH /v1/alerts/{id}"), act_of("POST /sources/{id}/pause")
-    (('alerts', 'PATCH'), ('sources', 'pause'))
+    >>> act_of("PATCH /v1/alerts/{id}"), act_of("POST /sources/{id}/pause"), act_of("keys create")
+    (('alerts', 'PATCH'), ('sources', 'pause'), ('keys', 'create'))
     """
     method, _, path = operation.partition(" ")
+    if not path.startswith("/"):  # a command
+        return method, path
     noun, *rest = path.removeprefix("/v1").strip("/").split("/")
     return noun, next((part for part in reversed(rest) if not part.startswith("{")), method)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
@@ -59,11 +59,26 @@ async def show_all(visit: Visit) -> Page:
     return Page("keys/list.html", say("API keys"), {"keys": keys})
 
 
+PRESETS = {
+    "read": (noted("Read only"), tuple(scope for scope in SCOPES if scope.endswith(":read"))),
+    "channel": (noted("One channel only"), ()),
+    "agent": (noted("An agent"), ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write")),
+}
+"""Common keys: their names and scopes."""
+
+
+class NewKeyQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """preset: of `PRESETS`."""
+
+    preset: Literal["", "read", "channel", "agent"] = ""
+
+
 async def show_new(visit: Visit) -> Page:
     scopes = [(scope, scope, say("May %(what)s.", what=say(says))) for scope, says in SCOPES.items()]
-    return Page(
-        "keys/new.html", say("New API key"), {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
-    )
+    chosen = visit.query.preset
+    shows = {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit), "presets": PRESETS}
+    ticked = PRESETS[chosen][1] if chosen else ()
+    return Page("keys/new.html", say("New API key"), shows | {"chosen": chosen, "ticked": ticked})
 
 
 async def create(visit: Visit) -> Reply:
@@ -113,7 +128,7 @@ async def _key(visit: Visit) -> ApiKey:
 
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/keys", run=show_all),
-    Screen(path="/keys/new", run=show_new),
+    Screen(path="/keys/new", run=show_new, query=NewKeyQuery),
     post("/keys/new", create, NewKey, show_new),
     Screen(path="/keys/{id}", run=show_one),
     post("/keys/{id}/delete", delete, Confirm, show_one),

@@ -152,7 +152,7 @@ async def test_the_activity_page_shows_the_difference_and_filters(house: House, 
     await browser.get(f"/people/{BO}")
     await browser.submit(f"/people/{BO}/role", {"role": "editor"})
     await browser.get("/activity")
-    assert "the dashboard made <b>Bo</b> editor" in browser.text and "reader → editor" in browser.text
+    assert "The owner made <b>Bo</b> editor" in browser.text and "reader → editor" in browser.text
     await browser.get(f"/activity?object=/v1/people/{BO}")
     assert "reader → editor" in browser.text
     await browser.get(f"/activity?person={BO}")
@@ -186,9 +186,7 @@ async def test_an_invitation_and_joining_are_in_the_activity_in_words(house: Hou
     assert "url" not in fields(invite.after) or fields(invite.after)["url"] is None
     assert (join.by, join.object) == ("Anna", f"/v1/people/{join.person}") and fields(join.after)["role"] == "editor"
     await browser.get("/activity")
-    assert (
-        "the dashboard invited anna@example.com as editor" in browser.text and "Anna joined as editor" in browser.text
-    )
+    assert "The owner invited anna@example.com as editor" in browser.text and "Anna joined as editor" in browser.text
     await browser.get("/activity", **{"Accept-Language": "sv"})
     assert "bjöd in anna@example.com som redaktör" in browser.text and "Anna gick med som redaktör" in browser.text
 
@@ -217,7 +215,8 @@ OPERATIONS = {
     "POST /keys/new": "Bo added the API key Kettle",
     "GET /sign-in/proxy": "Bo joined as reader",
     "GET /sign-in/oidc/callback": "Bo joined as reader",
-    "sanderling keys create": "Bo",
+    "keys create": "Bo added the API key Kettle",
+    "POST /never/heard-of": "Bo",
 }
 
 
