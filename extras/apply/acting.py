@@ -21,6 +21,7 @@ from extras.apply.groups import TEMPLATES, Attachment
 from extras.apply.kinds.kind import PART, DesiredRecord, Kind, Record
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
+from extras.apply.people import PEOPLE, PersonStep
 from extras.apply.planning import Act, Doubt, Plan, applied_of, changes_of
 from sanderling.client.api import ServiceRefused, WaitingClient, why_refused
 from sanderling.exits import CommandFailed, Exit
@@ -72,6 +73,8 @@ class Actor:
         for group in self._plan.attach:
             await self._attach(group)
         await self._all([act for act in acts if not _watches(act)])
+        for step in self._plan.people:
+            await self._give(step)
         if twice := await self._made_twice({act.kind for act in acts if act.verb == "make"}):
             says = f"Another apply of {self._plan.workspace} ran at the same time. Made by both: {', '.join(twice)}."
             raise CommandFailed(f"{says} Plan again: the same command shows what differs.", Exit.FAILED)
@@ -110,6 +113,23 @@ class Actor:
             self._refuse(act, says)
         else:
             self._tell(ActResult(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
+
+    async def _give(self, step: PersonStep) -> None:
+        """Change the role of a person, or invite."""
+        act, says = Act("change" if step.before else "make", PEOPLE, step.email), ""
+        try:
+            if step.path.startswith("/v1/people"):
+                await self._client.ask("PATCH", step.path, json={"role": step.role})
+            else:
+                if step.path:
+                    await self._client.ask("DELETE", step.path)
+                body = {"role": step.role, "email": step.email}
+                made = (await self._client.ask("POST", "/v1/invitations", json=body)).json()
+                says = f"send this link, which works once: {made['url']}"
+        except ServiceRefused as error:
+            self._refuse(act, why_refused(error))
+        else:
+            self._tell(ActResult(act, BECAME[act.verb], says))
 
     async def _stage(self, kind: Kind, some: Sequence[Sequence[Act]], *, at_once: int) -> None:
         parts = deque(some)

@@ -25,6 +25,7 @@ from extras.apply.kinds.destinations import DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import Kind, Private
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
+from extras.apply.people import PersonStep
 from sanderling.client.api import ServiceRefused, WaitingClient
 from sanderling.exits import CommandFailed
 
@@ -113,6 +114,15 @@ async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -
     records = {kind.id: await _all(client, kind) for kind in asked}
     found = await client.ask("GET", "/v1/destination-kinds") if DESTINATIONS in kinds else None
     return State(records, {} if found is None else _private(found.content))
+
+
+async def people_of(client: WaitingClient) -> list[PersonStep]:
+    """Return the people and invitations with an address. Raises CommandFailed, also for a key without `admin`."""
+    found = []
+    for path in ("/v1/invitations", "/v1/people"):
+        records = (await client.ask("GET", path, params={"limit": PAGE})).json()
+        found += [PersonStep(one["email"], one["role"], one["role"], f"{path}/{one['id']}") for one in records]
+    return [one for one in found if one.email]
 
 
 def _private(content: bytes) -> Private:

@@ -13,12 +13,13 @@ import trio
 
 from extras.apply import showing
 from extras.apply.acting import Actor, ActResult, compared
-from extras.apply.attaching import expanded, state_of, templates_of
+from extras.apply.attaching import expanded, people_of, state_of, templates_of
 from extras.apply.groups import BadFiles, DesiredState, State
+from extras.apply.people import steps_of
 from extras.apply.planning import Options, Plan, plan_of, too_many
 from extras.apply.reading import MOST_FLAWS, TABLES, as_text, read_folder
 from extras.apply.writing import write, written
-from sanderling.client.api import Client, WaitingClient
+from sanderling.client.api import Client, ServiceRefused, WaitingClient
 from sanderling.client.terminal import print_json
 from sanderling.environment import environ, on_terminal, wants_colour
 from sanderling.exits import CommandFailed, Exit
@@ -71,9 +72,10 @@ def apply_folder(
 ) -> int:
     """Bring the service into the state that the TOML files in DIR describe.
 
-    They name sources, alerts, destinations, tags and publications. Anything that they do not name stays unchanged. A
-    secret is written as a reference: { env = "NAME" }. A second run changes nothing. With --url the key needs
-    sources:read, sources:write, alerts:read, alerts:write, publications:read, publications:write and stream:read.
+    They name sources, alerts, destinations, tags, publications and people. Anything that they do not name stays
+    unchanged. A secret is written as a reference: { env = "NAME" }. A second run changes nothing. With --url the key
+    needs sources:read, sources:write, alerts:read, alerts:write, publications:read, publications:write and stream:read,
+    for people also admin.
     Exit code: 0 done, 1 something is invalid or was refused.
 
     \b
@@ -148,7 +150,8 @@ async def planned(client: WaitingClient, folder: Path, asked: ApplyFlags) -> Pla
         raise _unreadable(folder, error) from None
     options = Options(asked.adopt, asked.delete)
     plan = plan_of(wish, state, options)
-    return plan_of(wish, state, options, await compared(client, plan.doubts)) if plan.doubts else plan
+    plan = plan_of(wish, state, options, await compared(client, plan.doubts)) if plan.doubts else plan
+    return plan._replace(people=steps_of(wish.people, await people_of(client))) if wish.people else plan
 
 
 def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:
@@ -232,7 +235,13 @@ def export_files(client: Client, folder: Path, workspace: str) -> int:
         async with client:
             patient = WaitingClient(client)
             state = await state_of(patient)
-            return state._replace(templates=await templates_of(patient, state))
+            try:
+                people = await people_of(patient)
+            except ServiceRefused as error:  # a key without `admin`, or a service without people
+                if error.status not in (403, 404):
+                    raise
+                people = []
+            return state._replace(templates=await templates_of(patient, state), people=people)
 
     made = written(trio.run(read), workspace)
     write(folder, made.files)

@@ -21,6 +21,8 @@ from extras.apply.kinds.alerts import ALERTS, PRIVATE, DestinationName
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
 from extras.apply.kinds.kind import DesiredRecord, FilePlace, Private, Values, flaw_of_name
 from extras.apply.kinds.sources import SOURCES, url_of
+from extras.apply.people import PersonStep
+from storage.records.person import Role
 from storage.records.source import OWN_NAMESPACES
 
 
@@ -47,22 +49,26 @@ class Group(NamedTuple):
 
 
 class DesiredState(NamedTuple):
-    """The records that a folder's files want, by kind. groups: by template; unexpanded ones are not in `wanted`."""
+    """The records that a folder's files want, by kind. groups: by template; unexpanded ones are not in `wanted`.
+    people: roles by address.
+    """
 
     workspace: str
     wanted: Mapping[str, Sequence[DesiredRecord]]
     groups: Sequence[Group] = ()
+    people: Mapping[str, Role] = {}
 
 
 class State(NamedTuple):
     """The service's records by kind, and the sealed values of each kind of destination.
 
-    templates: the templates of attached sources, if fetched.
+    templates: the templates of attached sources, people: those with access or invited, both if fetched.
     """
 
     records: Mapping[str, Sequence[Any]]
     private: Private
     templates: Mapping[str, Any] = {}
+    people: Sequence[PersonStep] = ()
 
 
 TEMPLATES: Final = "templates"

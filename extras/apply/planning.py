@@ -15,6 +15,7 @@ from extras.apply.kinds.destinations import DESTINATIONS
 from extras.apply.kinds.kind import PART, DesiredRecord, Kind, Names, Secret, ServiceRecord, Values, digest_of
 from extras.apply.kinds.sources import SOURCES, url_of
 from extras.apply.kinds.table import KINDS
+from extras.apply.people import PersonStep
 
 Verb = Literal["make", "change", "take over", "delete", "keep"]
 Cause = Literal["files", "service", "both"]
@@ -69,7 +70,7 @@ class Doubt(NamedTuple):
 class Plan(NamedTuple):
     """The acts in order. notes: remarks for the user. faults: why it cannot run. managed: how many records the files
     manage now. names: of all existing records. doubts: secrets that the service must compare. attach: groups whose
-    sources lack the template's tag or are yet to be created.
+    sources lack the template's tag or are yet to be created. people: roles to give.
     """
 
     workspace: str
@@ -80,13 +81,14 @@ class Plan(NamedTuple):
     names: Names
     doubts: Sequence[Doubt] = ()
     attach: Sequence[Attachment] = ()
+    people: Sequence[PersonStep] = ()
 
     def of(self, *verbs: Verb) -> list[Act]:
         return [act for act in self.acts if act.verb in verbs]
 
     @property
     def empty(self) -> bool:
-        return not self.attach and not [act for act in self.acts if act.verb != "keep"]
+        return not self.attach and not self.people and not [act for act in self.acts if act.verb != "keep"]
 
 
 class Options(NamedTuple):

@@ -15,14 +15,16 @@ from msgspec import Struct
 from actors.catalogue import Flaw, syntax_flaw
 from actors.errors import Violation, violation_of
 from actors.settings import Settings
-from extras.apply import groups
+from extras.apply import groups, people
 from extras.apply.groups import BadFiles, DesiredState, Group
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS
 from extras.apply.kinds.kind import PART, DesiredRecord, FilePlace, Kind, Reference, Secret, flaw_of, looked_up
 from extras.apply.kinds.sources import SOURCES
 from extras.apply.kinds.table import KINDS
+from extras.apply.people import PEOPLE, PersonKind
 from extras.apply.toml import line_of
 from storage.records.identity import Workspace
+from storage.records.person import Role
 
 LARGEST = 32 << 20
 """Maximum bytes per file."""
@@ -30,7 +32,8 @@ MOST_FILES = 1000
 MOST_FLAWS = 100
 """Maximum flaws listed; the rest is only counted."""
 WORKSPACE = "workspace"
-TABLES: Mapping[str, Kind | groups.GroupKind] = {**KINDS, groups.TEMPLATES: groups.KIND}
+TableKind = Kind | groups.GroupKind | PersonKind
+TABLES: Mapping[str, TableKind] = {**KINDS, groups.TEMPLATES: groups.KIND, PEOPLE: people.KIND}
 SETTING = (
     "is a setting of the service, which reads it at its start: set it there (docs/settings.md), and start it again; "
     "files describe what can be changed while it runs"
@@ -57,7 +60,7 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
     reader.read()
     if flaws or reader.flaws:
         raise BadFiles([*flaws, *reader.flaws])
-    return DesiredState(reader.workspace, reader.wanted, reader.groups)
+    return DesiredState(reader.workspace, reader.wanted, reader.groups, reader.people)
 
 
 def _is_setting(key: str) -> bool:
@@ -90,6 +93,7 @@ class _Reader:
         self._tables: dict[str, dict[str, tuple[FilePlace, Any]]] = {kind: {} for kind in TABLES}
         self._used = set[str]()
         self.groups: list[Group] = []
+        self.people: dict[str, Role] = {}
 
     def read(self) -> None:
         """Read everything into `wanted` and `flaws`."""
@@ -110,6 +114,7 @@ class _Reader:
                     kind.wanted(name, place, table, self._finder(place))
                     for name, (place, table) in self._tables[kind.id].items()
                 ]
+        self.people = {email: table.role for email, (_, table) in self._tables[PEOPLE].items()}
         self._destinations()
         self._references()
         for kind in KINDS.values():
@@ -144,7 +149,7 @@ class _Reader:
             self.flaws.append(Flaw(file, line_of(self._texts[file], "", WORKSPACE), says))
         self.workspace = self.workspace or name
 
-    def _table(self, kind: Kind | groups.GroupKind, name: str, tree: object, place: FilePlace) -> None:
+    def _table(self, kind: TableKind, name: str, tree: object, place: FilePlace) -> None:
         if says := kind.flaw_of_name(name):
             return self._flaw(place, "", says)
         if not isinstance(tree, dict):

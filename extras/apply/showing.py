@@ -34,9 +34,12 @@ def lines_of(plan: Plan, *, colour: bool = False) -> Iterator[str]:
     for group in plan.attach:
         sign = f"\x1b[{_COLOURS['change']}m~\x1b[0m" if colour else "~"
         yield f"{sign} templates.{plain(group.name)}: {_lacking(group)}"
+    for step in plan.people:
+        does = f"{step.before} -> {step.role}" if step.before else f"is invited as {step.role}"
+        yield f"{SIGNS['change' if step.before else 'make']} people.{plain(step.email)}: {does}"
     for note in plan.notes:
         yield f"! {plain(note)}"
-    if plan.acts or plan.notes or plan.attach:
+    if plan.acts or plan.notes or plan.attach or plan.people:
         yield ""
     yield NOTHING if plan.empty else f"{sums(plan)}."
 
@@ -51,7 +54,8 @@ def sums(plan: Plan) -> str:
     counts = {verb: len(plan.of(verb)) for verb, _ in _SUMS}
     always = ("make", "change", "delete")
     said = [f"{counts[verb]:,} {words}" for verb, words in _SUMS if counts[verb] or verb in always]
-    return ", ".join([*said, *([f"{len(plan.attach):,} to attach"] if plan.attach else [])])
+    rest = ((plan.attach, "to attach"), (plan.people, "of people"))
+    return ", ".join([*said, *(f"{len(some):,} {words}" for some, words in rest if some)])
 
 
 def _lacking(group: Attachment) -> str:
@@ -164,5 +168,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             {"name": one.name, "template": one.template, "sources": [url for _, url in one.members]}
             for one in plan.attach
         ],
-        "sums": {verb: len(plan.of(verb)) for verb, _ in _SUMS} | {"attach": len(plan.attach)},
+        "people": [{"email": one.email, "role": one.role, "before": one.before or None} for one in plan.people],
+        "sums": {verb: len(plan.of(verb)) for verb, _ in _SUMS}
+        | {"attach": len(plan.attach), "people": len(plan.people)},
     }

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from actors.templates.template import NAME, REGISTRY_BASE
-from extras.apply.groups import OF, TEMPLATES, State, TemplateSeen, TemplateTable
+from extras.apply.groups import OF, TEMPLATES, State, TemplateSeen
 from extras.apply.kinds.alerts import ALERTS
 from extras.apply.kinds.alerts import DEFAULTS as OF_ALERTS
 from extras.apply.kinds.destinations import BETWEEN, DESTINATIONS, OPTIONS
 from extras.apply.kinds.kind import Kind, Names, ServiceRecord
 from extras.apply.kinds.sources import SOURCES, tags_of
 from extras.apply.kinds.table import KINDS
-from extras.apply.reading import WORKSPACE
+from extras.apply.people import PEOPLE
+from extras.apply.reading import TABLES, WORKSPACE
 from extras.apply.toml import key_of, value_of
 from sanderling.exits import CommandFailed, Exit
 from storage.records.source import OWN_NAMESPACES
@@ -58,6 +59,11 @@ def written(state: State, workspace: str) -> WorkspaceFiles:
         if some or not number:
             head = [_HEAD, *writer.head(kinds), *([f"\n{WORKSPACE} = {value_of(workspace)}"] if not number else [])]
             files[file] = "\n".join([*head, *(line for kind, table in some for line in _lines(kind, table))]) + "\n"
+    tables[PEOPLE] = [Table(one.email, {"role": one.role}) for one in sorted(state.people)]
+    if tables[PEOPLE]:
+        files["people.toml"] = (
+            "\n".join([_HEAD, *(line for one in tables[PEOPLE] for line in _lines(PEOPLE, one))]) + "\n"
+        )
     return WorkspaceFiles(files, [name for kind in KINDS for name in writer.variables[kind]], _counts(tables))
 
 
@@ -67,7 +73,7 @@ def _counts(tables: Mapping[str, Sequence[Table]]) -> Mapping[str, int]:
 
 def _lines(kind: str, table: Table) -> Iterator[str]:
     yield f"\n[{kind}.{key_of(table.name)}]"
-    order = (TemplateTable if kind == TEMPLATES else KINDS[kind].table).__struct_fields__
+    order = TABLES[kind].table.__struct_fields__
     for name in sorted(table.fields, key=order.index):
         yield f"{name} = {value_of(table.fields[name])}"
 

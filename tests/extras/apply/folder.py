@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 
 from extras.apply.acting import Actor, ActResult, compared
-from extras.apply.attaching import expanded, state_of
+from extras.apply.attaching import expanded, people_of, state_of
+from extras.apply.people import steps_of
 from extras.apply.planning import Options, Plan, plan_of
 from extras.apply.reading import read_folder
 from sanderling.client.api import Client, WaitingClient
@@ -82,7 +83,8 @@ class Service:
         client = client or self.client()
         wish, state = await expanded(client, read_folder(folder, self.variables)), await state_of(client)
         plan = plan_of(wish, state, Options(**options))
-        return plan_of(wish, state, Options(**options), await compared(client, plan.doubts)) if plan.doubts else plan
+        plan = plan_of(wish, state, Options(**options), await compared(client, plan.doubts)) if plan.doubts else plan
+        return plan._replace(people=steps_of(wish.people, await people_of(client))) if wish.people else plan
 
     async def apply(
         self, folder: Path, at: int | None = None, *, sent: bool = False, **options: bool
