@@ -25,16 +25,12 @@ _NODE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?")
 _BIND = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 _HTTPS_ORIGIN = re.compile(r"https://[^/\s?#]+/?")
 _REGISTRY = re.compile(r"https?://[^\s?#{}]+")
-Check = Callable[[str, Any], None]
-"""Checks a setting's value, with its name for the message. Raises ValueError."""
-Mask = Callable[[str], str]
-"""Returns what may be shown of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting as its record declares it. low, high: bounds, both included. mask: for a value that is a secret.
-    reached: how the private networks in its value are reached, for the doctor.
+    """A setting as its record declares it. low, high: bounds, both included. check: raises ValueError, by the name and
+    value. mask: what may be shown of a secret. reached: how the networks in the value are reached, for the doctor.
     """
 
     name: str
@@ -44,8 +40,8 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
-    check: Check | None = None
-    mask: Mask | None = None
+    check: Callable[[str, Any], None] | None = None
+    mask: Callable[[str], str] | None = None
     reached: str = ""
 
     @property
