@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import trio
 from werkzeug.datastructures import Headers
 
-from actors.destination_kinds.bins import BODY, NOT_FOUND, PATH, Bins, CapturedRequest
+from actors.destination_kinds.bins import BODY, NOT_FOUND, PATH, Bins
 from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller
@@ -172,8 +172,8 @@ class BinEndpoint(Endpoint):
             query = scope["query_string"].decode("latin-1")
             named = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
             whole = request.ended and not body.cut and len(body.kept) == body.size
-            arrived = CapturedRequest(scope["method"], path, query, named, bytes(body.kept), body.size, whole)
-            if not await self._bins.capture(bin, arrived):
+            target = (scope["method"], path, query)
+            if not await self._bins.capture(bin, target, named, bytes(body.kept), size=body.size, whole=whole):
                 raise Refusal("not-found", NOT_FOUND)
         if patience.cancelled_caught:
             raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. The received part is kept.")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import trio
 
@@ -41,22 +40,10 @@ MOST_BYTES = 64 << 20
 LIFETIME = Millis(7 * 86_400_000)
 MOST_BINS = 1_000
 TOKEN_BYTES = 24
+HeaderTexts = tuple[tuple[str, str], ...]
+Target = tuple[str, str, str]
+"""Method, path and query."""
 NOT_FOUND = "There is no such bin, or it has expired."
-
-
-class CapturedRequest(NamedTuple):
-    """A request at a bin. headers: lower-case names, in order. body: the stored part; size: bytes received.
-
-    whole: the body is complete.
-    """
-
-    method: str
-    path: str
-    query: str
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-    size: int
-    whole: bool
 
 
 class Bins:
@@ -111,19 +98,15 @@ class Bins:
     def if_alive(self, bin: Bin | None) -> Bin | None:
         return bin if bin is not None and self._world.now() < bin.expires_at else None
 
-    async def capture(self, bin: Bin, request: CapturedRequest) -> bool:
-        """Store a request; return whether its bin still exists. Raises DiskFull, Unavailable."""
-        capture = Capture(
-            id=self._world.new_id(),
-            received_at=self._world.now(),
-            method=request.method,
-            path=request.path,
-            query=request.query,
-            headers=request.headers,
-            body=request.body,
-            size=request.size,
-            truncated=not request.whole,
-        )
+    async def capture(
+        self, bin: Bin, target: Target, headers: HeaderTexts, body: bytes, *, size: int, whole: bool
+    ) -> bool:
+        """Store a request; return whether its bin still exists. whole: the body is complete; else see Capture.
+
+        Raises DiskFull, Unavailable.
+        """
+        id, now = self._world.new_id(), self._world.now()
+        capture = Capture(id, now, *target, headers, body, size, truncated=not whole)
         return await self._storage.bins.capture(bin.id, capture, keep=MOST_CAPTURES, room=MOST_BYTES)
 
 
@@ -168,5 +151,7 @@ class _LoopbackPoster:
             (name, value if name in _OWN_HEADERS or name.startswith("webhook-") else HIDDEN) for name, value in pairs
         )
         path, _, query = path.partition("?")
-        request = CapturedRequest(method, path, query, shown, body[:BODY], len(body), whole=len(body) <= BODY)
-        return 200 if await self._bins.capture(bin, request) else 404
+        size = len(body)
+        target = (method, path, query)
+        found = await self._bins.capture(bin, target, shown, body[:BODY], size=size, whole=size <= BODY)
+        return 200 if found else 404

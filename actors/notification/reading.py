@@ -148,10 +148,8 @@ def _item(event: _Event, language: MessageLanguage) -> NotificationItem:
     title = cut(one_line(event.title), LONGEST_TITLE) or cut(one_line(event.summary), LONGEST_TITLE) or host
     diff = part_of(event.diff, Diff)
     lines, more = ((), 0) if diff is None else _lines(diff)
-    summary, headline_text = (
-        cut(one_line(event.summary), LONGEST_LINE),
-        headline(event, host or language.texts.nameless),
-    )
+    summary = cut(one_line(event.summary), LONGEST_LINE)
+    headline_text = headline(event, host or language.texts.nameless)
     return NotificationItem(
         id=event.id,
         headline=headline_text,

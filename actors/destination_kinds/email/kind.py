@@ -160,11 +160,8 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
         return await _submit(mail, server, transport, message, envelope)
 
     async def invite(transport: DeliveryTransport, destination: Destination, about: str, world: World) -> Answer:
-        id, server, language = (
-            f"{destination.id}.{world.entropy(6).hex()}",
-            _required_server(mail),
-            language_of(destination),
-        )
+        id = f"{destination.id}.{world.entropy(6).hex()}"
+        server, language = _required_server(mail), language_of(destination)
         envelope = _envelope(mail, server, destination, world)
         texts = MailTexts(*map(language.translate, MailTexts()))
         invitation = _new_message(envelope, texts.question, id)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import trio
 
-from actors.destination_kinds.bins import Bins, CapturedRequest
+from actors.destination_kinds.bins import Bins
 from actors.egress.url import parse_url
 from actors.messages import views, workers
 from actors.messages.workers import OutboxGrew
@@ -112,7 +112,7 @@ async def house(autojump_clock: object, sent: list[Destination]) -> AsyncIterato
             bin = await bins.find(path)
             assert bin is not None
             headers = (("webhook-id", "msg_1"), ("x-note", "<b>"))
-            await bins.capture(bin, CapturedRequest("POST", path, "", headers, b'{"title": "Sample"}', 19, True))
+            await bins.capture(bin, ("POST", path, ""), headers, b'{"title": "Sample"}', size=19, whole=True)
         return views.TestResult(*(("sent", 200) if len(sent) == 1 else ("terminal", 404)), 12, "", "hello")
 
     house.context = replace(house.context, test_without_actor=answered)
