@@ -183,7 +183,7 @@ class Browser(Protocol):
         """Keep the browser available until stopped; the first page starts it.
 
         connect: the only way out: a stream to a host (a name or an address) and port, checked by the guard. It raises
-        UrlRefused, LookFailed, OSError.
+        UrlRefused, CheckFailed, OSError.
         """
 
     async def render(self, request: RenderRequest) -> Rendered:

@@ -13,7 +13,7 @@ from actors.destination_kinds.email.kind import Mail
 from actors.destination_kinds.email.session import Login, server_of
 from actors.destination_kinds.messengers import messenger
 from actors.destination_kinds.messengers.messenger import Messenger
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.language.sentences import message_languages
 from actors.notification.message_language import MessageLanguages
 from actors.settings import Settings
@@ -77,7 +77,7 @@ def languages_for(settings: Settings) -> MessageLanguages:
 
 
 def _first_line(file: str) -> str:
-    """Raises LookFailed: the fault is ours and may pass."""
+    """Raises CheckFailed: the fault is ours and may pass."""
     if not file:
         return ""
     try:
@@ -85,4 +85,4 @@ def _first_line(file: str) -> str:
             return opened.read(LARGEST).decode("utf-8").partition("\n")[0].rstrip("\r")
     except (OSError, UnicodeDecodeError) as error:
         says = f"mail_password_file can't be read: {getattr(error, 'strerror', None) or error}"
-        raise LookFailed(Blame.LOCAL, says) from None
+        raise CheckFailed(Blame.LOCAL, says) from None

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from actors import notices
 from actors.destination_kinds.kind import Poster
-from actors.egress.failures import LookFailed, LookRefused
+from actors.egress.failures import CheckFailed, CheckRefused
 from actors.egress.traffic import Egress
 from actors.egress.url import Url, parse_url
 from actors.errors import UrlRefused
@@ -223,7 +223,7 @@ class MonitorCalls:
     async def _send(self) -> str:
         try:
             answer = await self._poster.post(self._url, {}, b"", "GET")
-        except (LookFailed, LookRefused, UrlRefused) as error:
+        except (CheckFailed, CheckRefused, UrlRefused) as error:
             return str(error)
         return "" if answer.status // 100 == 2 else f"it answered {answer.status}"
 

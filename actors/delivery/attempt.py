@@ -16,7 +16,7 @@ from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.kind import Consent, DeliveryPayload, DeliveryTransport
 from actors.destination_kinds.table import Kinds
 from actors.destination_kinds.values import masked
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.errors import UrlRefused
 from actors.observer import NO_ATTEMPT, Attempt
 from actors.signatures.event import Signer
@@ -75,7 +75,7 @@ class Sender:
 
         try:
             return await send()
-        except LookFailed as error:
+        except CheckFailed as error:
             return failed(error.reason, ours=error.blame is Blame.LOCAL)
         except UrlRefused as error:
             return failed(error.words)

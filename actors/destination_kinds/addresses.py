@@ -15,7 +15,7 @@ import trio
 
 from actors.destination_kinds.bins import Bins
 from actors.destination_kinds.kind import AdmittedAddress
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.guard import Guard
 from actors.egress.traffic import log_refusal
 from actors.egress.url import Url, parse_url
@@ -59,7 +59,7 @@ async def _addresses(url: Url, guard: Guard) -> Sequence[Address]:
     try:
         with trio.fail_after(CHECK_WITHIN):
             return [ip_address(address) for address in await guard.check(url)]
-    except LookFailed as failure:
+    except CheckFailed as failure:
         if failure.blame is Blame.LOCAL:
             raise Overloaded(failure.reason, 30) from None
         raise UrlRefused("url-unresolved", failure.reason) from None

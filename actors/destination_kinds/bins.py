@@ -18,7 +18,7 @@ import trio
 
 from actors.destination_kinds.kind import DeliveryTransport, Poster
 from actors.destination_kinds.values import HIDDEN
-from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.headers import delivery_headers, user_agent
 from actors.egress.http import POST_TIMEOUT
 from actors.egress.traffic import NetworkTransport
@@ -137,7 +137,7 @@ class _LoopbackPoster:
             with trio.fail_after(POST_TIMEOUT):
                 status = await self._capture(url, path, headers, body, method)
         except (*STANDSTILL, trio.TooSlowError) as error:
-            raise LookFailed(Blame.LOCAL, f"the bin could not be written: {error}") from None
+            raise CheckFailed(Blame.LOCAL, f"the bin could not be written: {error}") from None
         body_text = b"" if status == 200 else NOT_FOUND.encode()
         return PostResult(status, round((trio.current_time() - start) * 1000), body_text, None)
 

@@ -23,7 +23,7 @@ class Poster(Protocol):
     """Sends HTTP requests for deliveries."""
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """POST a body within 15 s, addresses checked. Raises LookFailed, UrlRefused."""
+        """POST a body within 15 s, addresses checked. Raises CheckFailed, UrlRefused."""
 
 
 class DeliveryTransport(NamedTuple):
@@ -50,7 +50,7 @@ class Consent(NamedTuple):
     """The request for consent that precedes all notifications.
 
     name, token: the private value in the answer, and its generator. invite: sends the request, with a sentence about
-    the notifications. Raises LookFailed, UrlRefused.
+    the notifications. Raises CheckFailed, UrlRefused.
     """
 
     name: str
@@ -80,7 +80,7 @@ class DestinationKind(NamedTuple):
     where: how a person gets the address and the other values, in two sentences. documentation: the service's page
     that it is based on. admit: checks a user's address. Raises UrlRefused; Overloaded if that can't be decided now.
     check: yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once;
-    None: it signs nothing. send: encodes a delivery, sends it once, and interprets the answer. Raises LookFailed
+    None: it signs nothing. send: encodes a delivery, sends it once, and interprets the answer. Raises CheckFailed
     without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None if none is needed. limits:
     of texts for people, with templates; None: for programs. languages: the languages for people. in_path: the public
     values that are part of the path. enrol: returns a public key that a device needs before it has an address; None

@@ -126,7 +126,7 @@ def signed_headers(destination: Destination, webhook_id: str, body: bytes, world
 async def send(
     transport: DeliveryTransport, destination: Destination, payload: DeliveryPayload, world: World
 ) -> Answer:
-    """Post a body once, signed now. Raises LookFailed, UrlRefused."""
+    """Post a body once, signed now. Raises CheckFailed, UrlRefused."""
     webhook_id, body, _ = payload
     url = parse_url(destination.url, schemes=("http", "https"))
     if destination.format == "cloudevents":

@@ -16,7 +16,7 @@ import h11
 import trio
 
 from actors.egress.cookies import CookieCallback, set_by
-from actors.egress.failures import Blame, LookFailed, failure, is_redirect
+from actors.egress.failures import Blame, CheckFailed, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sendable, sent_at, user_agent
 from actors.egress.http import RedirectElsewhere, Sign, redirect
@@ -133,7 +133,7 @@ async def open_stream(
     on_cookies: CookieCallback | None = None,
     sign: Sign | None = None,
 ) -> AsyncIterator[EventStream]:
-    """Request a stream and keep it open during the block. Raises LookFailed, and Elsewhere for a redirect.
+    """Request a stream and keep it open during the block. Raises CheckFailed, and Elsewhere for a redirect.
 
     last_id: of the event to resume after. user_headers: a user's headers. on_cookies: called with the response's
     cookies.
@@ -157,7 +157,7 @@ async def open_stream(
             content_type = _validated(url, response, on_cookies, world)
         yield EventStream(stream, connection, content_type, last_id)
     except trio.TooSlowError:
-        raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer within {settings.look_timeout:g} s") from None
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, f"no answer within {settings.look_timeout:g} s") from None
     finally:
         await drop(stream)
 
@@ -172,15 +172,15 @@ async def _request(stream: trio.abc.Stream, connection: h11.Connection, request:
             elif isinstance(event, h11.Response):
                 return event
             elif not isinstance(event, h11.InformationalResponse):
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection ended before the answer")
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, "the connection ended before the answer")
     except BROKEN:
-        raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection was reset") from None
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, "the connection was reset") from None
     except h11.RemoteProtocolError as error:
-        raise LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {error}") from None
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {error}") from None
 
 
 def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | None, world: World) -> str:
-    """Return the Content-Type of a streaming response. Raises LookFailed, Elsewhere."""
+    """Return the Content-Type of a streaming response. Raises CheckFailed, Elsewhere."""
     raw, status, wall = list(response.headers.raw_items()), response.status_code, world.wall()
     headers = collect(raw)
     sets = set_by(raw, sent_at(headers, wall), wall)
@@ -189,15 +189,15 @@ def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | No
     if is_redirect(status) and "location" in headers:
         raise RedirectElsewhere(redirect(url, headers["location"]), (url.text,))
     if status == HTTPStatus.NO_CONTENT:
-        raise LookFailed(Blame.REMOTE_PERMANENT, "answered 204: the server asks for no more requests", status=status)
+        raise CheckFailed(Blame.REMOTE_PERMANENT, "answered 204: the server asks for no more requests", status=status)
     if status != HTTPStatus.OK:
         raise failure(status, retry_after(headers.get("retry-after"), sent_at(headers, wall)))
     content_type, coding = headers.get("content-type", ""), headers.get("content-encoding", "identity")
     if kind_of(content_type) is None:
         media = content_type.partition(";")[0].strip()[:100] or "no Content-Type"
         reason = f"answered 200 with {media}: a stream has text/event-stream or JSON lines (application/x-ndjson)"
-        raise LookFailed(Blame.REMOTE_PERMANENT, reason, status=status)
+        raise CheckFailed(Blame.REMOTE_PERMANENT, reason, status=status)
     if coding.strip().lower() not in {"", "identity"}:
         reason = f"the stream is compressed ({coding[:40]}), which was not requested"
-        raise LookFailed(Blame.CONTENT, reason, status=status)
+        raise CheckFailed(Blame.CONTENT, reason, status=status)
     return content_type

@@ -49,7 +49,7 @@ def in_words(error: Exception) -> str:
     return _RAW.sub(r"\1", str(error))
 
 
-class LookFailed(Exception):
+class CheckFailed(Exception):
     """A check without a result. `reason` is a sentence, without secrets of the URLs it names. `retry_after` is the
     server's request in seconds, if any, and `fresh` the lifetime of its response in seconds.
     """
@@ -76,10 +76,10 @@ class LookFailed(Exception):
         return min(self.retry_after or PLAIN_HOLD, MOST_HOLD)
 
     def __repr__(self) -> str:
-        return f"LookFailed({self.blame.value}, {self.reason!r}, status={self.status})"
+        return f"CheckFailed({self.blame.value}, {self.reason!r}, status={self.status})"
 
 
-class LookRefused(LookFailed):
+class CheckRefused(CheckFailed):
     """The guard refuses a check's destination; `refusal` is its error, with the rule. Of the class remote-permanent."""
 
     def __init__(self, refusal: UrlRefused) -> None:
@@ -87,7 +87,7 @@ class LookRefused(LookFailed):
         self.refusal = refusal
 
 
-class ReadingStopped(LookFailed):
+class ReadingStopped(CheckFailed):
     """Reading a body took too much of a worker, which was stopped: the content is unknown."""
 
     def __init__(self, reason: str, *, too_slow: bool) -> None:
@@ -95,11 +95,11 @@ class ReadingStopped(LookFailed):
         self.too_slow = too_slow
 
 
-class NotRendered(LookFailed):
+class NotRendered(CheckFailed):
     """A browser could not show the page."""
 
 
-class RobotsForbids(LookFailed):
+class RobotsForbids(CheckFailed):
     """robots.txt forbids the check, or is unavailable, which forbids it for the time being."""
 
 
@@ -112,7 +112,7 @@ def is_redirect(status: int) -> bool:
     return status in _REDIRECTS
 
 
-def failure(status: int, retry_after: float | None, fresh: float | None = None) -> LookFailed:
+def failure(status: int, retry_after: float | None, fresh: float | None = None) -> CheckFailed:
     """Return the failure for a final status other than 200 or a requested 304; times are in seconds."""
     blame = Blame.REMOTE_TRANSIENT
     if status == 429 or (status == 503 and retry_after is not None):
@@ -122,7 +122,7 @@ def failure(status: int, retry_after: float | None, fresh: float | None = None) 
     elif 200 <= status < 300:
         blame = Blame.CONTENT  # a response, but none with a body to read
     reason = f"answered {status} {responses.get(status, '')}".rstrip()
-    return LookFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
+    return CheckFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
 
 
 PostMethod = Literal["POST", "PUT", "GET"]

@@ -17,7 +17,7 @@ from itertools import chain, zip_longest
 import trio
 
 from actors.egress.address import check_address
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.url import Url
 from actors.errors import UrlRefused
 from actors.settings import Network
@@ -70,7 +70,7 @@ class Guard:
     async def check(self, url: Url) -> tuple[str, ...]:
         """Return the addresses of a URL's host, all checked, in the order of trying. Makes no connection.
 
-        Raises UrlRefused, LookFailed (the name does not resolve).
+        Raises UrlRefused, CheckFailed (the name does not resolve).
         """
         return await self._addresses(url.host)
 
@@ -85,14 +85,14 @@ class Guard:
         self, host: str, port: int, judge: Callable[[str, Sequence[str]], None] = lambda host, addresses: None
     ) -> trio.abc.Stream:
         """Connect to a checked address of a host, trying one after the other. judge: may raise UrlRefused for a host
-        and its addresses. Raises LookRefused, LookFailed.
+        and its addresses. Raises CheckRefused, CheckFailed.
         """
         try:
             addresses = await self._addresses(host)
             judge(host, addresses)
             addresses = addresses[:MOST_ATTEMPTS]
         except UrlRefused as refusal:
-            raise LookRefused(refusal) from None
+            raise CheckRefused(refusal) from None
         deadline = trio.current_time() + self._connect_timeout
         errors: list[OSError] = []
         for number, address in enumerate(addresses):
@@ -107,16 +107,16 @@ class Guard:
         raise _failure(host, addresses, errors)
 
     async def secure(self, stream: trio.abc.Stream, host: str, alpn: Sequence[str] = ("http/1.1",)) -> trio.abc.Stream:
-        """Return the stream inside TLS. Raises LookFailed; then, and when cancelled, the stream is closed."""
+        """Return the stream inside TLS. Raises CheckFailed; then, and when cancelled, the stream is closed."""
         try:
             return await self._connector.secure(stream, host, alpn)
         except ssl.SSLCertVerificationError as error:
             await trio.aclose_forcefully(stream)
             words = getattr(error, "verify_message", "") or _words(error)  # missing if it does not come from OpenSSL
-            raise LookFailed(Blame.REMOTE_PERMANENT, f"the certificate of {host}: {words}") from None
+            raise CheckFailed(Blame.REMOTE_PERMANENT, f"the certificate of {host}: {words}") from None
         except OSError as error:  # includes SSLError
             await trio.aclose_forcefully(stream)
-            raise LookFailed(Blame.REMOTE_TRANSIENT, f"TLS with {host} failed: {_words(error)}") from None
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, f"TLS with {host} failed: {_words(error)}") from None
         except BaseException:
             await trio.aclose_forcefully(stream)
             raise
@@ -134,7 +134,7 @@ class Guard:
             except ResolveFailed as error:
                 raise _unresolved(host, error) from None
         if not found or len(found) > MOST_ADDRESSES:
-            raise LookFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
+            raise CheckFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
             try:
                 check_address(address, self._allowed, self._setting)
@@ -157,23 +157,25 @@ class Guard:
         return tuple(a for a in chain.from_iterable(zip_longest(same, other)) if a is not None)
 
 
-def _unresolved(host: str, error: ResolveFailed) -> LookFailed:
+def _unresolved(host: str, error: ResolveFailed) -> CheckFailed:
     blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
     blame = Blame.REMOTE_TRANSIENT if isinstance(error, ZoneSilent) else blame
-    return LookFailed(blame, f"{host} does not resolve: {error.reason}")
+    return CheckFailed(blame, f"{host} does not resolve: {error.reason}")
 
 
-def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> LookFailed:
+def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> CheckFailed:
     local = all(error.errno in _LOCAL_ERRORS for error in errors)
     if local and all(":" in address for address in addresses) and errors[-1].errno == errno.ENETUNREACH:
         # Without IPv6 here, an IPv6-only host is permanently unreachable: that is no sign of an outage.
-        return LookFailed(Blame.REMOTE_TRANSIENT, f"{host} has only IPv6 addresses, and this machine has no IPv6 route")
+        return CheckFailed(
+            Blame.REMOTE_TRANSIENT, f"{host} has only IPv6 addresses, and this machine has no IPv6 route"
+        )
     blame = Blame.LOCAL if local else Blame.REMOTE_TRANSIENT
     whys = [_words(error) for error in errors]
     if len(set(whys)) == 1:
-        return LookFailed(blame, f"can't connect to {host}: {whys[0]}")
+        return CheckFailed(blame, f"can't connect to {host}: {whys[0]}")
     tried = "; ".join(f"{address}: {why}" for address, why in zip(addresses, whys, strict=True))
-    return LookFailed(blame, f"can't connect to {host} ({tried})")
+    return CheckFailed(blame, f"can't connect to {host} ({tried})")
 
 
 def _words(error: OSError) -> str:

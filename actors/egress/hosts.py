@@ -28,7 +28,7 @@ from typing import Final
 import trio
 
 from actors.egress.address import HostAliases, is_public
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.observer import NO_STEPS, CheckSteps
 from actors.settings import Settings
 from actors.world import World
@@ -159,7 +159,7 @@ MEMORY = 3600.0
 _FORGET_AT_ONCE = 4
 
 
-class HostOpen(LookFailed):
+class HostOpen(CheckFailed):
     """The host is resting; no request was made and nothing counts against the source. `retry_after` is in seconds.
     failing: it rests because it failed, not because it asked us to wait.
     """

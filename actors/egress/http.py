@@ -17,7 +17,7 @@ import trio
 
 from actors.egress.cookies import CookieCallback, set_by
 from actors.egress.decoding import ACCEPT_ENCODING, Body, DecodingError, TooLarge
-from actors.egress.failures import Blame, LookFailed, LookRefused, PostMethod, PostResult, failure, is_redirect
+from actors.egress.failures import Blame, CheckFailed, CheckRefused, PostMethod, PostResult, failure, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import (
     collect,
@@ -115,7 +115,7 @@ class RedirectElsewhere(Exception):
         self.hops = hops
 
 
-class StreamFound(LookFailed):
+class StreamFound(CheckFailed):
     """The response is an endless stream. content_type: as received. url: the final one."""
 
     def __init__(self, url: Url, content_type: str) -> None:
@@ -144,7 +144,8 @@ class HttpClient:
     async def get(self, request: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
         """Return the response at a URL, if its status is 200, or 304 to a conditional request.
 
-        hops: of earlier redirects; they count. Raises RedirectElsewhere for a redirect, LookFailed for everything else.
+        hops: of earlier redirects; they count. Raises RedirectElsewhere for a redirect, CheckFailed for everything
+        else.
         """
         try:
             with (
@@ -153,12 +154,12 @@ class HttpClient:
             ):
                 return await self._fetch(request, hops)
         except trio.TooSlowError:
-            raise LookFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
         """POST a body and return the response of any status; redirects are not followed. At most 15 s in all.
 
-        Raises LookFailed without a response, ValueError for unsendable headers. Once the status is known, a long, slow
+        Raises CheckFailed without a response, ValueError for unsendable headers. Once the status is known, a long, slow
         or cut response only ends the reading.
         """
         start = trio.current_time()
@@ -178,7 +179,7 @@ class HttpClient:
             finally:
                 await response.aclose()
         if posted is None:
-            raise LookFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, f"no answer after {POST_TIMEOUT:g} s")
         return posted
 
     async def _fetch(self, request: FetchRequest, hops: tuple[str, ...]) -> FetchedResponse:
@@ -197,12 +198,12 @@ class HttpClient:
                 request.on_cookies(sets, status)
             if is_redirect(status) and "location" in headers:
                 if is_post:
-                    raise LookFailed(
+                    raise CheckFailed(
                         Blame.REMOTE_PERMANENT, f"{POST_REDIRECTED} ({headers['location'][:200]})", status=status
                     )
                 target, hops = redirect(url, headers["location"]), (*hops, url.text)
                 if len(hops) > MOST_REDIRECTS:
-                    raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
+                    raise CheckFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
                 raise RedirectElsewhere(target, hops)
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditions):
@@ -221,8 +222,8 @@ class HttpClient:
             raise StreamFound(url, headers["content-type"]) from None
         except (DecodingError, TooLarge) as error:
             if isinstance(error, DecodingError) and error.cut:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, error.reason) from None
-            raise LookFailed(Blame.CONTENT, f"the body can't be read: {error}") from None
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, error.reason) from None
+            raise CheckFailed(Blame.CONTENT, f"the body can't be read: {error}") from None
         finally:
             await response.aclose()
         return FetchedResponse(
@@ -274,20 +275,20 @@ def _target(url: Url, location: str) -> Url:
 
 
 def redirect(url: Url, location: str) -> Url:
-    """Return the target of a redirect. Raises LookFailed."""
+    """Return the target of a redirect. Raises CheckFailed."""
     try:
         target = _target(url, location)
     except UrlRefused as refusal:
-        raise LookRefused(refusal) from None
+        raise CheckRefused(refusal) from None
     if url.secure and not target.secure:
-        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({target.origin})"))
+        raise CheckRefused(UrlRefused("url-downgrade", f"redirects from https to http ({target.origin})"))
     if target.scheme not in ("http", "https"):
-        raise LookRefused(UrlRefused("url-scheme", f"redirects to {target.scheme}"))
+        raise CheckRefused(UrlRefused("url-scheme", f"redirects to {target.scheme}"))
     return target
 
 
 async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]) -> bytes:
-    """Return the decoded body. Raises BadCoding, TooLarge, LookFailed."""
+    """Return the decoded body. Raises BadCoding, TooLarge, CheckFailed."""
     length = headers.get("content-length", "")
     if length.isdigit() and not body.wants(int(length[:18])):
         raise TooLarge(f"announced as {length[:18]} bytes")
@@ -314,13 +315,13 @@ async def _read_some(response: httpx.Response) -> bytes:
         content.extend(part[: POST_READ_LIMIT - len(content)])
         return len(content) >= POST_READ_LIMIT
 
-    with suppress(LookFailed):
+    with suppress(CheckFailed):
         await _pump(response, take)
     return bytes(content)
 
 
 async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None:
-    """Pass the parts of a body on until `take` has enough; then close the connection. Raises LookFailed.
+    """Pass the parts of a body on until `take` has enough; then close the connection. Raises CheckFailed.
 
     The response is built on five nested async generators, and leaving the loop would leave the inner four to the
     garbage collector. So the loop runs to its end, which a closed connection brings at once.
@@ -331,6 +332,6 @@ async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None
             if not enough and take(part):
                 enough = True
                 await response.aclose()
-    except LookFailed:
+    except CheckFailed:
         if not enough:
             raise

@@ -15,7 +15,7 @@ import msgspec
 import trio
 
 from actors.content.bodies.robots_text import RobotsReading, RobotsRequest, read_robots
-from actors.egress.failures import Blame, LookFailed, RobotsForbids
+from actors.egress.failures import Blame, CheckFailed, RobotsForbids
 from actors.egress.headers import PRODUCT, freshness
 from actors.egress.hosts import INTERACTIVE, HostOpen, Hosts, TurnRequest
 from actors.egress.http import FetchedResponse, FetchRequest, HttpClient, RedirectElsewhere
@@ -53,7 +53,7 @@ class RobotsVerdict:
     why: str
     blame: Blame | None = None
 
-    def refusal(self) -> LookFailed:
+    def refusal(self) -> CheckFailed:
         assert self.blame is not None
         return RobotsForbids(self.blame, self.why)
 
@@ -86,7 +86,7 @@ class Robots:
         self._bytes = 0
 
     async def verdict(self, url: Url, request: TurnRequest = INTERACTIVE) -> RobotsVerdict:
-        """Return whether a URL may be fetched. Raises HostOpen, LookFailed of class local or content, if unknown.
+        """Return whether a URL may be fetched. Raises HostOpen, CheckFailed of class local or content, if unknown.
 
         Call it before taking a turn at the host: fetching robots.txt takes a separate turn.
         """
@@ -119,7 +119,7 @@ class Robots:
         try:
             with request.steps.step("robots.txt"):
                 response = await self._fetch(join(url, "/robots.txt"), request)
-        except LookFailed as error:
+        except CheckFailed as error:
             await self._take_failure(site, url, error)
             if site.unreachable:
                 self._log("robots_unreachable", origin=url.origin, reason=error.reason, older_copy=site.known)
@@ -140,7 +140,7 @@ class Robots:
         try:
             fetch_request = FetchRequest(url, accept=ACCEPT, limit=SIZE_LIMIT, cut=True, steps=request.steps)
             response = await self._http.get(fetch_request, hops)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             error = self._uplink.failed(url.host, failure, interactive=request.interactive)
             if error.blame is Blame.THROTTLED:
                 self._hosts.hold(url.host, error.hold)
@@ -157,7 +157,7 @@ class Robots:
         self._uplink.answered(url.host)
         self._hosts.succeeded(url.host)
 
-    async def _take_failure(self, site: _Site, url: Url, error: LookFailed) -> None:
+    async def _take_failure(self, site: _Site, url: Url, error: CheckFailed) -> None:
         if error.blame is Blame.LOCAL or isinstance(error, HostOpen):
             raise error
         if error.status is not None and 300 <= error.status < 500:
@@ -172,7 +172,7 @@ class Robots:
     async def _store(self, site: _Site, body: bytes, url: Url, lifetime: float) -> None:
         try:
             reading = await self._read(body, url)
-        except LookFailed:
+        except CheckFailed:
             site.until = trio.current_time() + RETRY
             site.unreachable = "it could not be read"
             raise
@@ -184,14 +184,14 @@ class Robots:
         site.until = trio.current_time() + lifetime
 
     async def _read(self, body: bytes, url: Url) -> RobotsReading:
-        """Judge a URL by a file. Raises LookFailed of class content if no worker can."""
+        """Judge a URL by a file. Raises CheckFailed of class content if no worker can."""
         robots_request = RobotsRequest(body, PRODUCT, url.sent)
         if len(body) <= SHORT:
             return read_robots(robots_request)
         try:
             reply = await self._jail.call("read_robots", msgspec.msgpack.encode(robots_request), deadline=READ_WITHIN)
         except (WorkerDied, WorkerTooSlow, TaskRefused) as error:
-            raise LookFailed(Blame.CONTENT, f"robots.txt of {url.origin} could not be read: {error}") from None
+            raise CheckFailed(Blame.CONTENT, f"robots.txt of {url.origin} could not be read: {error}") from None
         return msgspec.msgpack.decode(reply, type=RobotsReading)
 
     @staticmethod

@@ -14,7 +14,7 @@ import httpcore
 import httpx
 import trio
 
-from actors.egress.failures import Blame, LookFailed, in_words
+from actors.egress.failures import Blame, CheckFailed, in_words
 from actors.egress.guard import Guard
 from actors.egress.url import Url
 
@@ -41,7 +41,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request. Raises LookFailed for network errors, ValueError for a request that can't be sent."""
+        """Send a request. Raises CheckFailed for network errors, ValueError for a request that can't be sent."""
         url = request.extensions["url"]
         assert isinstance(url, Url)
         while True:
@@ -96,12 +96,12 @@ class _Body:
         return self._parts.pop()
 
 
-class _Stale(LookFailed):
+class _Stale(CheckFailed):
     """An idle connection turned out to be closed; nothing sent on it has been answered."""
 
 
-def _broken(error: httpcore.RemoteProtocolError) -> LookFailed:
-    return LookFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {in_words(error)}")
+def _broken(error: httpcore.RemoteProtocolError) -> CheckFailed:
+    return CheckFailed(Blame.REMOTE_TRANSIENT, f"the answer breaks HTTP: {in_words(error)}")
 
 
 class _Stream(httpx.AsyncByteStream):
@@ -171,8 +171,8 @@ class _Connection(httpcore.AsyncNetworkStream):
             # httpcore then still reads: servers may answer early and close.
             raise httpcore.WriteError("the connection was reset") from None
 
-    def _lost(self) -> LookFailed:
-        kind = _Stale if self._kept and not self._answered else LookFailed
+    def _lost(self) -> CheckFailed:
+        kind = _Stale if self._kept and not self._answered else CheckFailed
         return kind(Blame.REMOTE_TRANSIENT, "the connection was reset")
 
     async def aclose(self) -> None:

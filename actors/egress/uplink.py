@@ -24,7 +24,7 @@ from enum import Enum
 
 import trio
 
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.hosts import HostOpen
 
 WINDOW = 60.0
@@ -139,7 +139,7 @@ class UplinkMonitor(Outage):
         self.add_known(host)
         self._record(host, HostResult.ANSWERED)
 
-    def failed(self, host: str, failure: LookFailed, *, interactive: bool = False) -> LookFailed:
+    def failed(self, host: str, failure: CheckFailed, *, interactive: bool = False) -> CheckFailed:
         """Record a failure; return it, as a local one while the uplink is down. interactive: a person waits for it."""
         result = _result_of(failure)
         if result is HostResult.ANSWERED:
@@ -148,7 +148,7 @@ class UplinkMonitor(Outage):
             self._record(host, result)
         if not self.down or result is not HostResult.FAILED:
             return failure
-        return LookFailed(Blame.LOCAL, f"while our own connection was down: {failure.reason}", status=failure.status)
+        return CheckFailed(Blame.LOCAL, f"while our own connection was down: {failure.reason}", status=failure.status)
 
     async def clearance(self, host: str, draw: float) -> float:
         """Wait while the uplink is down. Return 0 if a check may be made now, else the seconds to wait.
@@ -181,9 +181,9 @@ class UplinkMonitor(Outage):
             self._log("egress.up", level="warning", why=repr(self), spread_s=SPREAD)
 
 
-def _result_of(failure: LookFailed) -> HostResult | None:
+def _result_of(failure: CheckFailed) -> HostResult | None:
     """Return what a failure says about the way to its host; None if no request was made."""
-    if isinstance(failure, HostOpen | LookRefused):
+    if isinstance(failure, HostOpen | CheckRefused):
         return None
     if failure.blame is Blame.LOCAL:
         return HostResult.LOCAL

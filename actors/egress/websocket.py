@@ -47,7 +47,7 @@ from wsproto.utilities import ProtocolError
 
 from actors.egress.cookies import CookieCallback, set_by
 from actors.egress.decoding import TooLarge, inflated
-from actors.egress.failures import Blame, LookFailed, failure, in_words, is_redirect
+from actors.egress.failures import Blame, CheckFailed, failure, in_words, is_redirect
 from actors.egress.guard import Guard
 from actors.egress.headers import collect, retry_after, sent_at, user_agent
 from actors.egress.url import Url
@@ -83,7 +83,7 @@ _WORDS: Final = {
 }
 
 
-class SessionEnded(LookFailed):
+class SessionEnded(CheckFailed):
     """An open session has ended. `code` None: without a close frame.
 
     answered: the server sent last, so the way to it works. orderly: it ended the session properly.
@@ -428,7 +428,7 @@ async def open_websocket(
     user_headers: HeaderPairs = (),
     on_cookies: CookieCallback | None = None,
 ) -> AsyncIterator[Frames]:
-    """Open a session and keep it open during the block. Raises LookFailed (with `status`, if it was refused).
+    """Open a session and keep it open during the block. Raises CheckFailed (with `status`, if it was refused).
 
     `subprotocols` are offered in this order. user_headers: a user's headers. on_cookies: called with the cookies of the
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
@@ -459,7 +459,7 @@ async def _open(
     user_headers: HeaderPairs,
     on_cookies: CookieCallback | None,
 ) -> Frames:
-    """Connect and shake hands within a check's time limit. Raises LookFailed."""
+    """Connect and shake hands within a check's time limit. Raises CheckFailed."""
     stream: trio.abc.Stream | None = None
     try:
         with trio.fail_after(settings.look_timeout):
@@ -475,7 +475,7 @@ async def _open(
                 raise _refused(answer, world)
     except trio.TooSlowError:
         await drop(stream)
-        raise LookFailed(Blame.REMOTE_TRANSIENT, f"no handshake within {settings.look_timeout:g} s") from None
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, f"no handshake within {settings.look_timeout:g} s") from None
     except BaseException:
         await drop(stream)
         raise
@@ -491,18 +491,18 @@ async def _shake(
         while True:
             data = await stream.receive_some(CHUNK)
             if not data:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection ended in the handshake")
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, "the connection ended in the handshake")
             connection.receive_data(bytes(data))
             answer: Event | None = next(iter(connection.events()), None)
             if isinstance(answer, AcceptConnection | RejectConnection):
                 return answer
     except BROKEN:
-        raise LookFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, "the connection broke in the handshake") from None
     except (ProtocolError, h11.ProtocolError, UnicodeError) as error:  # wsproto decodes some headers as ASCII
         if "subprotocol" in str(error):
             says = f"{in_words(error)}: the server chose one that was not offered; name it in `subprotocols`"
-            raise LookFailed(Blame.REMOTE_PERMANENT, says) from None
-        raise LookFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
+            raise CheckFailed(Blame.REMOTE_PERMANENT, says) from None
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
 
 
 def _tell(answer: AcceptConnection | RejectConnection, on_cookies: CookieCallback | None, world: World) -> None:
@@ -523,17 +523,17 @@ async def drop(stream: trio.abc.Stream | None) -> None:
             await trio.aclose_forcefully(stream)
 
 
-def _refused(answer: RejectConnection, world: World) -> LookFailed:
+def _refused(answer: RejectConnection, world: World) -> CheckFailed:
     """Return the failure for a response other than 101."""
     headers, status = collect(answer.headers), answer.status_code
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):
         moved = Blame.REMOTE_PERMANENT if status in (301, 308) else Blame.REMOTE_TRANSIENT
-        return LookFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)
+        return CheckFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)
     if 200 <= status < 300:
-        return LookFailed(Blame.REMOTE_PERMANENT, f"{found.reason}: there is no WebSocket here", status=status)
+        return CheckFailed(Blame.REMOTE_PERMANENT, f"{found.reason}: there is no WebSocket here", status=status)
     if status in _WANTS_MORE:
-        return LookFailed(
+        return CheckFailed(
             found.blame, f"{found.reason}{_WANTS_MORE[status]}", status=status, retry_after=found.retry_after
         )
     return found

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import h11
 import trio
 
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.world import Connect
@@ -89,7 +89,7 @@ class Slot:
 
 
 class ForwardProxy:
-    """Lets a browser out through the guard. connect: the guard's; raises UrlRefused, LookFailed, OSError."""
+    """Lets a browser out through the guard. connect: the guard's; raises UrlRefused, CheckFailed, OSError."""
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
@@ -166,9 +166,9 @@ class _Exchanges:
             return trouble
         try:
             return await self._connect(host, port, lease.judge)
-        except LookRefused as error:
+        except CheckRefused as error:
             trouble = Trouble("refused", error.reason)
-        except LookFailed as error:
+        except CheckFailed as error:
             trouble = Trouble("local" if error.blame is Blame.LOCAL else "remote", error.reason)
         except UrlRefused as error:
             trouble = Trouble("refused", error.words)

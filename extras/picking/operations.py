@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from actors.egress.failures import LookFailed, ReadingStopped
+from actors.egress.failures import CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
 from actors.inheritance import shown_part
@@ -85,7 +85,7 @@ async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickP
     deadline = _LARGE * page_deadline(ports.settings.parse_deadline, fetched.body)
     try:
         page = await in_jail(ports.world.jail, "pick", request, PickPage, deadline=deadline)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         if isinstance(failure, ReadingStopped) and failure.too_slow:
             raise Unprocessable("this page is too large to choose from: write a selector", "body.url") from None
         raise domain_error(failure, fetched.url) from None

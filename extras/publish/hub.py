@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from actors.app_context import AppContext
 from actors.delivery.schedule import ATTEMPTS, wait
 from actors.destination_kinds.answer import Answer
-from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.traffic import NetworkTransport, network_transport
 from actors.egress.url import parse_url
 from actors.errors import DomainError, UrlRefused
@@ -169,7 +169,7 @@ class Hub:
                     self._wishes.put_nowait(intent, self._keys(intent.callback))
                 else:
                     await self._obey(intent)
-            except (StorageError, DomainError, LookFailed, trio.TooSlowError) as error:
+            except (StorageError, DomainError, CheckFailed, trio.TooSlowError) as error:
                 self._world.log("hub.not_subscribed", why=str(error) or "the name did not resolve in time")
 
     async def _obey(self, intent: Intent) -> None:
@@ -238,13 +238,13 @@ class Hub:
         try:
             with trio.move_on_after(PATIENCE):
                 return await self._send(f"{callback}{joint}{urlencode(asked)}", {}, b"", "GET")
-        except (LookFailed, UrlRefused, ValueError) as error:
+        except (CheckFailed, UrlRefused, ValueError) as error:
             why = str(error)
         self._world.log("hub.unanswered", why=why)
         return None
 
     async def _send(self, address: str, headers: dict[str, str], body: bytes, method: PostMethod) -> PostResult:
-        """Raises LookFailed, UrlRefused."""
+        """Raises CheckFailed, UrlRefused."""
         url = parse_url(address, schemes=SCHEMES)
         outlet = self._outlet
         return await (outlet.deliver if url.secure else outlet.deliver_plain).post(url, headers, body, method)
@@ -460,7 +460,7 @@ class Hub:
             headers["X-Hub-Signature"] = f"sha256={signature}"
         try:
             posted = await self._send(subscription.callback, headers, document.body, "POST")
-        except LookFailed as error:
+        except CheckFailed as error:
             return Answer(None, 0, error.reason, ours=error.blame is Blame.LOCAL)
         except UrlRefused as error:
             return Answer(None, 0, error.words)

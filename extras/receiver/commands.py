@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from sanderling.exits import CommandFailed, Exit
@@ -95,7 +95,7 @@ async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Targ
         addresses = [ip_address(address) for address in await guard.check(url)]
     except UrlRefused as refusal:
         raise CommandFailed(f"{plain(text)}: {refusal.words_inside}.", Exit.USAGE) from None
-    except LookFailed as failure:
+    except CheckFailed as failure:
         raise CommandFailed(f"{plain(text)}: {failure.reason}.", Exit.UNREACHABLE) from None
     if not url.secure and not all(any(address in network for network in networks) for address in addresses):
         words = "a destination is https; --allow-networks opens networks of your own"
@@ -104,7 +104,7 @@ async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Targ
     async def connect() -> trio.abc.Stream:
         try:
             return await guard.open(url)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             raise OSError(str(failure)) from None
 
     return Target(url.text, connect)

@@ -15,7 +15,7 @@ from typing import Final
 import trio
 
 from actors.destination_kinds.kind import Poster
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.headers import VERSION
 from actors.egress.traffic import Egress
 from actors.egress.url import Url, parse_url
@@ -113,7 +113,7 @@ class SpanExporter:
         """Post once; return the verdict, and the collector's Retry-After in seconds."""
         try:
             answer = await self._poster.post(self._url, self._headers, request)
-        except (LookFailed, UrlRefused) as error:
+        except (CheckFailed, UrlRefused) as error:
             return ExportOutcome(again=True, says=str(error)), 0.0
         return verdict(answer.status, answer.body, spans), min(answer.retry_after or 0.0, LONGEST_WISH)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import trio
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.observer import CheckSteps
 from actors.world import Jail
 from extras.tracing.identity import root_of, span_of, trace_of_look
@@ -139,13 +139,13 @@ class LookSteps(CheckSteps):
         self.attributes["sanderling.look.verdict"] = row.verdict.name.lower()
         self.attributes["sanderling.look.told"] = told
 
-    def failed(self, source: Source, failure: LookFailed, at: Millis) -> None:
+    def failed(self, source: Source, failure: CheckFailed, at: Millis) -> None:
         """Record a failed check. The reason is our own sentence, never the origin's."""
         self._tell(source, at)
         self.error = error_type(failure)
         self.attributes["sanderling.look.failure"] = failure.reason
 
-    def hopped(self, source: Source, url: str, at: Millis, failure: LookFailed | None = None) -> None:
+    def hopped(self, source: Source, url: str, at: Millis, failure: CheckFailed | None = None) -> None:
         if failure is not None:
             self.failed(source, failure, at)
         self._tell(source, at)

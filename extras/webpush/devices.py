@@ -9,7 +9,7 @@ from typing import Annotated
 import trio
 from msgspec import Meta
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.errors import DomainError, Unprocessable, UrlRefused
 from actors.language.sentences import translated
 from actors.language.speaking import language, say, say_many
@@ -70,7 +70,7 @@ async def _key(visit: Visit) -> str:
     assert enrol is not None
     try:
         return await enrol()
-    except (LookFailed, *STANDSTILL):  # the disk may be full; the other settings still work
+    except (CheckFailed, *STANDSTILL):  # the disk may be full; the other settings still work
         return ""
 
 

@@ -18,7 +18,7 @@ from actors.destination_kinds.answer import Answer, Verdict, escaped
 from actors.destination_kinds.fields import LANGUAGE, AddressField, KindField, people_fields
 from actors.destination_kinds.kind import DeliveryPayload, DeliveryTransport, DestinationKind, Service
 from actors.destination_kinds.templating import render_delivery
-from actors.egress.failures import Blame, LookFailed, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostResult
 from actors.egress.url import parse_url
 from actors.notification.dialects import TextLimits
 from actors.notification.fitting import message_of, title_of
@@ -42,9 +42,9 @@ class Push:
         self.contact = "" if service is None else contact_of(service.settings)
 
     async def key(self) -> PushKey:
-        """Return the service's key, made at the first use. Raises LookFailed."""
+        """Return the service's key, made at the first use. Raises CheckFailed."""
         if self._service is None:
-            raise LookFailed(Blame.LOCAL, "no key for push services can be kept here")
+            raise CheckFailed(Blame.LOCAL, "no key for push services can be kept here")
         if self._known is None:
             world, storage, _ = self._service
             self._known = await push_key(storage) or await _made(world, storage)
@@ -224,7 +224,7 @@ def kinds(languages: MessageLanguages, service: Service | None) -> Sequence[Dest
 async def _sealed(
     push: Push, destination: Destination, origin: str, text: bytes, world: World
 ) -> tuple[dict[str, str], bytes]:
-    """Return the headers and the body of one push message. Raises LookFailed if there can be no key."""
+    """Return the headers and the body of one push message. Raises CheckFailed if there can be no key."""
     from extras.webpush import encryption
 
     values, key = destination.values, await push.key()

@@ -30,7 +30,7 @@ from actors.destination_kinds.email.session import (
 from actors.destination_kinds.fields import LANGUAGE, AddressField, people_fields
 from actors.destination_kinds.kind import AdmittedAddress, Consent, DeliveryPayload, DeliveryTransport, DestinationKind
 from actors.destination_kinds.templating import render_delivery
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.errors import UrlRefused
 from actors.notification.dialects import DIALECTS, TextLimits, one_line
 from actors.notification.fitting import message_of, text_of, title_of
@@ -189,9 +189,9 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
 
 
 def _required_server(mail: Mail) -> MailServer:
-    """Return the server. Raises LookFailed if the setting has been removed since."""
+    """Return the server. Raises CheckFailed if the setting has been removed since."""
     if mail.server is None:
-        raise LookFailed(Blame.LOCAL, "no mail server is set: see mail_server in docs/mail.md")
+        raise CheckFailed(Blame.LOCAL, "no mail server is set: see mail_server in docs/mail.md")
     return mail.server
 
 
@@ -220,7 +220,7 @@ async def _submit(
         finally:
             await trio.aclose_forcefully(session.stream)
         return answer_of(reply, round((trio.current_time() - start) * 1000))
-    raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server did not finish within {SESSION_TIMEOUT:g} s")
+    raise CheckFailed(Blame.REMOTE_TRANSIENT, f"the mail server did not finish within {SESSION_TIMEOUT:g} s")
 
 
 def _ehlo_name(public: str) -> str:

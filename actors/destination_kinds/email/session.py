@@ -21,7 +21,7 @@ import idna
 import trio
 
 from actors.destination_kinds.answer import Answer, Verdict, escaped
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.url import read_host
 from actors.errors import UrlRefused
 
@@ -183,7 +183,7 @@ class Session:
     async def submit(
         self, mail: EmailMessage, sender: str, recipient: str, *, security: Security, login: Login | None, name: str
     ) -> Reply:
-        """Hand one mail over and return the decisive reply. name: ours, for EHLO. Raises LookFailed.
+        """Hand one mail over and return the decisive reply. name: ours, for EHLO. Raises CheckFailed.
 
         If cancelled or cut off after the data, the mail may or may not have been accepted.
         """
@@ -199,9 +199,9 @@ class Session:
         except _Refused as error:
             reply = error.reply
         except self._failure as error:  # a missing extension, or an unusable reply
-            raise LookFailed(Blame.REMOTE_TRANSIENT, f"the mail server: {error}") from None
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, f"the mail server: {error}") from None
         except _CLOSED:
-            raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection") from None
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection") from None
         with trio.move_on_after(1), suppress(*_CLOSED):  # the mail's fate is known
             await self.stream.send_all(b"QUIT\r\n")
         return reply
@@ -213,10 +213,10 @@ class Session:
         await self._command("hello", lambda: self._protocol.send_greeting(name))
         if security == "starttls":
             if "STARTTLS" not in self._protocol.extensions:
-                raise LookFailed(Blame.LOCAL, "the mail server offers no STARTTLS; nothing is sent unencrypted")
+                raise CheckFailed(Blame.LOCAL, "the mail server offers no STARTTLS; nothing is sent unencrypted")
             await self._command("tls", self._protocol.start_tls)
             if self._buffer:  # sent before TLS, it would count as sent inside (CVE-2011-0411)
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server sent data between STARTTLS and TLS")
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, "the mail server sent data between STARTTLS and TLS")
             self.stream = await self._secure(self.stream)
             await self._command("hello", lambda: self._protocol.send_greeting(name))
 
@@ -254,14 +254,14 @@ class Session:
         return reply
 
     async def _read(self) -> tuple[int, list[bytes]]:
-        """Read one whole reply. Raises LookFailed if it is malformed."""
+        """Read one whole reply. Raises CheckFailed if it is malformed."""
         lines: list[bytes] = []
         size = 0
         while True:
             line = await self._line()
             size += len(line)
             if len(line) < 3 or not line[:3].isdigit() or line[3:4] not in (b"", b" ", b"-") or size > LONGEST_REPLY:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
             lines.append(line[4:])
             if line[3:4] != b"-":
                 return int(line[:3]), lines
@@ -269,10 +269,10 @@ class Session:
     async def _line(self) -> bytes:
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > LONGEST_LINE:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, "the server there is not a mail server")
             data = await self.stream.receive_some(4096)
             if not data:
-                raise LookFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection")
+                raise CheckFailed(Blame.REMOTE_TRANSIENT, "the mail server closed the connection")
             self._buffer += data
         line = bytes(self._buffer[:end]).rstrip(b"\r")
         del self._buffer[: end + 1]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from actors.egress import cookies
 from actors.egress.cookies import Jar, SetCookies
-from actors.egress.failures import LookFailed, ReadingStopped
+from actors.egress.failures import CheckFailed, ReadingStopped
 from actors.egress.headers import given_request
 from actors.egress.url import Url, parse_url
 from actors.sources.lending import ResolvedSource
@@ -184,7 +184,7 @@ class Renewal:
             yield
         except ReadingStopped:
             raise
-        except LookFailed:
+        except CheckFailed:
             self.reject()
             raise
 

@@ -16,7 +16,7 @@ from actors.content.bodies.frames import Frame
 from actors.content.messages.readings import FORMATS, Entry, FeedReading, Finding, is_pdf, is_same
 from actors.content.messages.requests import BodyRequest
 from actors.content.values.kinds import values_of_entry
-from actors.egress.failures import Blame, LookFailed, ReadingStopped
+from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.sources.schedule.cadence import Hints
 from actors.world import Jail, TaskRefused, WorkerDied, WorkerTooSlow
@@ -77,10 +77,10 @@ class BodyReader(Protocol):
     robots: bool
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
-        """Read a body. Raises LookFailed."""
+        """Read a body. Raises CheckFailed."""
 
     async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
-        """Read the body that classified a source; `known` is the reading from detection. Raises LookFailed."""
+        """Read the body that classified a source; `known` is the reading from detection. Raises CheckFailed."""
 
     def forget(self, source: SourceId) -> None:
         """Drop all state of a deleted source."""
@@ -93,7 +93,7 @@ async def in_jail(
         encoded = await jail.call(task, msgspec.msgpack.encode(request), deadline=deadline)
         return msgspec.msgpack.decode(encoded, type=answer)
     except TaskRefused as error:
-        raise LookFailed(Blame.CONTENT, error.reason) from None
+        raise CheckFailed(Blame.CONTENT, error.reason) from None
     except WorkerTooSlow:
         reason = "parse_timeout: reading the body took too long and was stopped"
         raise ReadingStopped(reason, too_slow=True) from None
@@ -128,9 +128,9 @@ def may_be_no_page(body: bytes) -> bool:
 
 async def lost_type(
     jail: Jail, fetched: FetchedResponse, original: Literal["feed", "html"], format: str = "html"
-) -> LookFailed | None:
+) -> CheckFailed | None:
     """Return the failed check for a body that is no longer a feed, or a page; None if it still is, or can't be
-    decided. `format`: the page's original one. Raises LookFailed.
+    decided. `format`: the page's original one. Raises CheckFailed.
     """
     if not fetched.body.strip():
         return None
@@ -141,7 +141,7 @@ async def lost_type(
         if original == "html" and format not in FORMATS:
             return None  # its own reader knows more
         if finding.trouble.kind != "login":
-            return LookFailed(Blame.CONTENT, f"not the {expected} itself: {finding.trouble}", status=fetched.status)
+            return CheckFailed(Blame.CONTENT, f"not the {expected} itself: {finding.trouble}", status=fetched.status)
     is_same_type = finding.type == original and (original == "feed" or is_same(finding.format, format))
     if is_same_type or (original == "feed" and finding.is_broken_feed):
         return None
@@ -149,7 +149,7 @@ async def lost_type(
     is_page = finding.type == "html" and finding.format not in FORMATS
     kind = "a feed" if finding.type == "feed" else "a page" if is_page else other
     reason = f"type lost: this was a {expected} and is now {kind} ({finding.evidence})"
-    return LookFailed(Blame.REMOTE_PERMANENT, reason, status=fetched.status)
+    return CheckFailed(Blame.REMOTE_PERMANENT, reason, status=fetched.status)
 
 
 def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> Draft:

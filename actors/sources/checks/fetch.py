@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from actors.egress.cookies import Jar
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse, FetchRequest, RedirectElsewhere
 from actors.egress.url import Url, parse_url
@@ -32,7 +32,7 @@ async def fetch(
     validators: Validators = NO_VALIDATORS,
 ) -> FetchedResponse:
     """Return the response (200 or 304), with the cookies of `access` as it and the redirects renewed them. Raises
-    LookFailed, also when robots.txt forbids the check, and UrlRefused.
+    CheckFailed, also when robots.txt forbids the check, and UrlRefused.
 
     renewal: has the cookies to send when the turn comes, and gets new ones before the body arrives, also from a
     failing response. Each request on the way, redirects included, takes a separate turn at its host.
@@ -69,7 +69,7 @@ async def fetch(
 
 @asynccontextmanager
 async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) -> AsyncIterator[None]:
-    """Run a block with one request in the host's turn. Raises HostOpen, and the block's LookFailed as the uplink
+    """Run a block with one request in the host's turn. Raises HostOpen, and the block's CheckFailed as the uplink
     monitor reads it.
 
     The monitor and the host's breaker learn the outcome, so that the host can rest all its sources at once.
@@ -77,7 +77,7 @@ async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) ->
     async with ports.egress.hosts.turn(url.host, claim):
         try:
             yield
-        except LookFailed as error:
+        except CheckFailed as error:
             failure = ports.egress.uplink.failed(url.host, error, interactive=asked)
             if failure.blame is Blame.REMOTE_TRANSIENT:
                 ports.egress.hosts.failed(url.host, claim.name)
@@ -104,14 +104,14 @@ def host_of(text: str) -> str:
         return ""
 
 
-def as_failure(error: LookFailed | UrlRefused) -> LookFailed:
-    if isinstance(error, LookFailed):
+def as_failure(error: CheckFailed | UrlRefused) -> CheckFailed:
+    if isinstance(error, CheckFailed):
         return error
-    return LookFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
+    return CheckFailed(Blame.REMOTE_PERMANENT, f"refused by the guard ({error.rule}): {error.detail}")
 
 
 async def check_robots(ports: Ports, claim: TurnRequest, url: Url) -> None:
-    """Raise LookFailed if robots.txt forbids a check or is unavailable; pass its crawl delay to the host."""
+    """Raise CheckFailed if robots.txt forbids a check or is unavailable; pass its crawl delay to the host."""
     verdict = await ports.egress.robots.verdict(url, claim)
     if not verdict.allowed:
         raise verdict.refusal()

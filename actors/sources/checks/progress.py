@@ -11,7 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, LookFailed, NotRendered
+from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, CheckFailed, NotRendered
 from actors.hours import LONGEST_SHUT, open_from
 from actors.sources.health import score
 from actors.sources.schedule import cadence, silence
@@ -106,7 +106,7 @@ def private_since(hot: SourceRuntime, at: Millis) -> Millis:
     return Millis(0) if hot.private or hot.last_success_at is None else at
 
 
-def failed(hot: SourceRuntime, failure: LookFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
+def failed(hot: SourceRuntime, failure: CheckFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
     hot = cap_waits(hot, now, limits)
     state = breaker_of(hot.breaker)
     failures = state.failures

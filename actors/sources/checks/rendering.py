@@ -19,7 +19,7 @@ import trio
 from actors.content.messages.readings import Finding
 from actors.content.messages.requests import BodyRequest
 from actors.egress.cookies import SetCookies
-from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, failure
+from actors.egress.failures import Blame, CheckFailed, CheckRefused, NotRendered, failure
 from actors.egress.headers import user_agent
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
@@ -83,7 +83,7 @@ async def render_page(
     screenshot: bool = False,
     renewal: Renewal,
 ) -> FetchedResponse:
-    """Return a rendered page. Raises LookFailed, also when robots.txt forbids it, and UrlRefused.
+    """Return a rendered page. Raises CheckFailed, also when robots.txt forbids it, and UrlRefused.
 
     robots: False if robots.txt was just consulted for this URL. screenshot: take a picture. renewal: has the cookies
     to send, and gets the browser's final ones.
@@ -102,9 +102,9 @@ async def render_page(
     try:
         final_url = parse_url(rendered.url, schemes=("http", "https"))
     except UrlRefused as refusal:
-        raise LookRefused(refusal) from None
+        raise CheckRefused(refusal) from None
     if url.secure and not final_url.secure:
-        raise LookRefused(UrlRefused("url-downgrade", f"redirects from https to http ({final_url.origin})"))
+        raise CheckRefused(UrlRefused("url-downgrade", f"redirects from https to http ({final_url.origin})"))
     if final_url.text != url.text:
         await check_robots(ports, claim, final_url)
     fetched = replace(_as_response(url, rendered), cookies=request_access.access.cookies)
@@ -114,7 +114,7 @@ async def render_page(
 
 
 async def empty_page_sign(ports: Ports, fetched: FetchedResponse) -> str:
-    """Return the sign that a page is empty without its scripts, or "". Raises LookFailed."""
+    """Return the sign that a page is empty without its scripts, or "". Raises CheckFailed."""
     if fetched.status != 200 or not may_be_shell(fetched.body):
         return ""
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
@@ -123,7 +123,7 @@ async def empty_page_sign(ports: Ports, fetched: FetchedResponse) -> str:
 
 
 async def _render(request_access: RequestAccess, wait_for: str | None, *, screenshot: bool) -> Rendered:
-    """Render a page. Its cookies are taken even if its status is a failure. Raises LookFailed."""
+    """Render a page. Its cookies are taken even if its status is a failure. Raises CheckFailed."""
     ports, url, access = request_access.ports, request_access.url, request_access.begin()
     browser, deadline = ports.world.browser, ports.settings.look_timeout
     assert browser is not None, "what lacks was asked before"
@@ -148,11 +148,11 @@ async def _render(request_access: RequestAccess, wait_for: str | None, *, screen
     if rendered.status != 200:
         raise failure(rendered.status, None)
     if len(rendered.html) > ports.settings.body_limit:
-        raise LookFailed(Blame.CONTENT, f"the body can't be read: larger than {ports.settings.body_limit} bytes")
+        raise CheckFailed(Blame.CONTENT, f"the body can't be read: larger than {ports.settings.body_limit} bytes")
     return rendered
 
 
-def _as_failure(error: RenderFailed) -> LookFailed:
+def _as_failure(error: RenderFailed) -> CheckFailed:
     if error.blame == "local":
         return NotRendered(Blame.LOCAL, f"it could not be rendered: {error.reason}")
     if error.blame == "refused":

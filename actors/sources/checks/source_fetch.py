@@ -10,7 +10,7 @@ from typing import Final
 import trio
 
 from actors.egress.cookies import over_since
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.messages.previews import PacePreview
@@ -85,17 +85,17 @@ async def fetch_source(
             )
             if source.is_web_page and source.render == "auto" and access.body is None:
                 fetched = await _rendered_if_empty(ports, fetched, access, render, rendered=rendered)
-    except LookFailed as error:
+    except CheckFailed as error:
         if error.status in SIGNED_OUT_STATUSES:
             renewal.reject()
         if access.headers and error.status == HTTPStatus.UNAUTHORIZED:
             why = f"{error.reason}: {_signed_out_reason(REJECTED_HEADERS, access, resolved.lender, now())}"
-            raise LookFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
+            raise CheckFailed(Blame.REMOTE_PERMANENT, why, status=error.status) from None
         raise
     if access.headers and not source.detection.asks_password and asks_password(fetched.body):
         renewal.reject()
         why = _signed_out_reason(SIGNED_OUT, access, resolved.lender, now())
-        raise LookFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
+        raise CheckFailed(Blame.REMOTE_PERMANENT, why, status=fetched.status)
     return fetched
 
 
@@ -127,7 +127,7 @@ def _signed_out_reason(reason: str, access: Access, lender: str, now: int) -> st
 async def _rendered_if_empty(
     ports: Ports, fetched: FetchedResponse, access: Access, render: Render, *, rendered: bool
 ) -> FetchedResponse:
-    """Return a page as sent, or rendered if it is empty without its scripts. Raises LookFailed.
+    """Return a page as sent, or rendered if it is empty without its scripts. Raises CheckFailed.
 
     A 304 is of a page with text: an empty one leaves no validators. Without a browser the page as sent is watched,
     unless the memory is of a rendered page: the two can't be compared.
@@ -138,7 +138,7 @@ async def _rendered_if_empty(
         return without_validators(fetched)
     try:
         return await render(fetched.url, access.with_stored(fetched.cookies), robots=False)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         if rendered or failure.blame is not Blame.LOCAL:
             raise
         return without_validators(fetched)

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from actors.content.messages.readings import FeedLink, FeedReading, Finding
 from actors.content.messages.requests import BodyRequest
-from actors.egress.failures import Blame, LookFailed, LookRefused, NotRendered, RobotsForbids
+from actors.egress.failures import Blame, CheckFailed, CheckRefused, NotRendered, RobotsForbids
 from actors.egress.hosts import INTERACTIVE, TurnRequest
 from actors.egress.http import FetchedResponse, StreamFound
 from actors.egress.stream_lines import KIND_NAMES, kind_of
@@ -148,11 +148,11 @@ async def classify(ports: Ports, url: Url, request: ClassifyRequest, renewal: Re
     """Classify a URL for a user. renewal: tracks the cookies of the headers.
 
     Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
-    Errors that may pass have `may_pass` set, and a LookFailed as their cause.
+    Errors that may pass have `may_pass` set, and a CheckFailed as their cause.
     """
     try:
         return await detect(ports, url, request, INTERACTIVE, renewal)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:
             renewal.reject()
         raise domain_error(failure, url.text) from failure
@@ -161,7 +161,7 @@ async def classify(ports: Ports, url: Url, request: ClassifyRequest, renewal: Re
 async def detect(
     ports: Ports, url: Url, request: ClassifyRequest, claim: TurnRequest, renewal: Renewal
 ) -> Classification:
-    """Classify a URL on a given turn. Raises as `classify`, but LookFailed for a failed check."""
+    """Classify a URL on a given turn. Raises as `classify`, but CheckFailed for a failed check."""
     if url.scheme in SOCKETS and request.type not in (None, "push"):
         raise Unprocessable(f"a {url.scheme} URL can only be watched as push", "body.type", request.type)
     access = access_to(url, request.headers)
@@ -266,7 +266,7 @@ class _Detector:
             with trio.move_on_after(CANDIDATE_WITHIN):
                 try:
                     fetched, finding, at = await self._fetch(link.url)
-                except LookFailed as failure:
+                except CheckFailed as failure:
                     if failure.blame is Blame.LOCAL:
                         raise
                     reason = failure.reason
@@ -286,7 +286,7 @@ class _Detector:
         return None, "; ".join(failures)
 
     async def _fetch(self, text: str, *, as_page: bool = False) -> tuple[FetchedResponse, Finding, Millis]:
-        """Return a body, its classification and its time. as_page: ask robots.txt. Raises LookFailed, UrlRefused."""
+        """Return a body, its classification and its time. as_page: ask robots.txt. Raises CheckFailed, UrlRefused."""
         ports, access, renewal = self.ports, self.access, self.renewal
 
         async def fresh() -> FetchedResponse:
@@ -298,7 +298,7 @@ class _Detector:
         return fetched, finding, at
 
     async def _render(self, text: str) -> tuple[FetchedResponse, Millis]:
-        """Return a rendered page and its time; robots.txt already allows it. Raises LookFailed, UrlRefused."""
+        """Return a rendered page and its time; robots.txt already allows it. Raises CheckFailed, UrlRefused."""
         wait_for, picture = self.request.wait_for, self.request.screenshots
         render = partial(render_page, self.ports, self.claim, text, self.access, wait_for)
         fresh = partial(render, robots=False, screenshot=picture, renewal=self.renewal)
@@ -314,7 +314,7 @@ class _Detector:
         return fetched, at
 
     async def _check_robots(self, text: str, feeds: Sequence[FeedLink]) -> RobotsVerdict:
-        """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, LookFailed."""
+        """Return the verdict of robots.txt on a page. Raises Unprocessable if it forbids the page, CheckFailed."""
         verdict = await self.ports.egress.robots.verdict(parse_url(text), self.claim)
         if verdict.blame is Blame.REMOTE_TRANSIENT:
             raise verdict.refusal()
@@ -328,7 +328,7 @@ class _Detector:
         opened = RequestAccess(self.ports, url, access_to(url, request.headers), self.renewal)
         try:
             greeting = await greet(self.ports, self.claim, opened, request.listen, request.subprotocols)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             if url.scheme in SOCKETS or failure.status != HTTPStatus.OK:
                 raise
             reason = f"it can't be watched as push: {failure.reason}"
@@ -341,7 +341,7 @@ class _Detector:
 
 
 async def detect_body(ports: Ports, fetched: FetchedResponse) -> Finding:
-    """Return a body's classification. Raises LookFailed."""
+    """Return a body's classification. Raises CheckFailed."""
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
     deadline = feed_deadline(ports.settings.parse_deadline, fetched.body)
     return await in_jail(ports.world.jail, "detect", request, Finding, deadline=deadline)
@@ -379,15 +379,15 @@ def _evidence_of(finding: Finding, fetched: FetchedResponse) -> str:
     return f"{finding.evidence}; redirected to {fetched.url}" if fetched.hops else finding.evidence
 
 
-def domain_error(failure: LookFailed, url: str) -> DomainError:
-    if isinstance(failure, LookRefused):
+def domain_error(failure: CheckFailed, url: str) -> DomainError:
+    if isinstance(failure, CheckRefused):
         return failure.refusal
     error = _domain_error(failure, url)
     error.may_pass = not (isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT)
     return error
 
 
-def _domain_error(failure: LookFailed, url: str) -> DomainError:
+def _domain_error(failure: CheckFailed, url: str) -> DomainError:
     if isinstance(failure, NotRendered):
         return Unprocessable(f"it can't be watched now: {failure.reason}", "body.render")
     if isinstance(failure, RobotsForbids) and failure.blame is Blame.REMOTE_PERMANENT:

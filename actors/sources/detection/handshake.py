@@ -10,7 +10,7 @@ import trio
 from msgspec import Struct
 
 from actors.egress.event_stream import EventStream, open_stream
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import MOST_REDIRECTS, RedirectElsewhere
 from actors.egress.websocket import Frames, open_websocket
@@ -43,7 +43,7 @@ async def open_session(  # noqa: PLR0917  # where, how, and whose turn
     subprotocols: Sequence[str] = (),
     last_id: str = "",
 ) -> Frames | EventStream:
-    """Open a session or a stream for as long as the stack lasts. Raises LookFailed.
+    """Open a session or a stream for as long as the stack lasts. Raises CheckFailed.
 
     Each request on the way, redirects included, takes a turn at its host; the open connection holds none.
     """
@@ -73,13 +73,13 @@ async def open_session(  # noqa: PLR0917  # where, how, and whose turn
                 return await stack.enter_async_context(stream)
         except RedirectElsewhere as redirect:
             url = redirect.url
-    raise LookFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
+    raise CheckFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
 
 
 async def greet(
     ports: Ports, claim: TurnRequest, opened: RequestAccess, listen: float, subprotocols: Sequence[str] = ()
 ) -> Greeting:
-    """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises LookFailed."""
+    """Open a session, take at most `MOST_FRAMES` frames within `listen` seconds, close it. Raises CheckFailed."""
     frames: list[str] = []
     ended: str | None = None
     async with AsyncExitStack() as stack:
@@ -89,7 +89,7 @@ async def greet(
             try:
                 while listen and len(frames) < MOST_FRAMES:
                     frames += await session.receive()
-            except LookFailed as failure:
+            except CheckFailed as failure:
                 ended = failure.reason
         waited = round(trio.current_time() - since, 1)
         content_type = session.says if isinstance(session, EventStream) else ""

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable
@@ -34,7 +34,7 @@ MOST_SCORE: Final = 0.5
 def provisional_detection(url: Url, requested: SourceType | None, error: DomainError) -> Detection:
     """Return a provisional detection until the URL answers: a page, unless something else is known."""
     type: SourceType = requested or ("push" if url.scheme in SOCKETS else "html")
-    reason = error.__cause__.reason if isinstance(error.__cause__, LookFailed) else error.detail
+    reason = error.__cause__.reason if isinstance(error.__cause__, CheckFailed) else error.detail
     evidence = f"it has yet to answer: {reason}"
     return Detection(type, "low", evidence, url.text, "", forced=requested is not None, pending=True)
 
@@ -48,15 +48,15 @@ async def check_addable(ports: Ports, url: Url, requested: SourceType | None, er
         raise Unprocessable(f"a {url.scheme} URL can't be watched as {requested}", "body.type", requested)
     try:
         await ports.egress.guard.check(url)
-    except LookFailed:
+    except CheckFailed:
         raise error from None
 
 
 def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRuntime:
     now = ports.world.now()
     failure = error.__cause__
-    if not isinstance(failure, LookFailed):
-        failure = LookFailed(Blame.REMOTE_TRANSIENT, error.detail)
+    if not isinstance(failure, CheckFailed):
+        failure = CheckFailed(Blame.REMOTE_TRANSIENT, error.detail)
     draw = ports.world.chance(f"source/{source.id}/first").random()
     after = progress.failed(
         SourceRuntime(interval=START_INTERVAL), failure, now, limits_of(source, ports.settings), draw
@@ -77,7 +77,7 @@ def with_pending_health(hot: SourceRuntime, now: Millis) -> SourceRuntime:
 
 
 async def classify_pending(ports: Ports, source: Source, claim: TurnRequest, renewal: Renewal) -> Classification:
-    """Classify a URL on the source's own turn. renewal: tracks its cookies. Raises LookFailed, also for a URL that
+    """Classify a URL on the source's own turn. renewal: tracks its cookies. Raises CheckFailed, also for a URL that
     can't be watched.
     """
     detection = source.detection
@@ -93,7 +93,7 @@ async def classify_pending(ports: Ports, source: Source, claim: TurnRequest, ren
     try:
         return await detect(ports, parse_url(source.url), request, claim, renewal)
     except (Unprocessable, Overloaded) as error:
-        raise LookFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
+        raise CheckFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
 
 
 async def store_classification(ports: Ports, live: LiveSource, classification: Classification) -> None:

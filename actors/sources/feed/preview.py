@@ -9,7 +9,7 @@ import trio
 
 from actors.content.messages.readings import Entry
 from actors.content.wording.words import folded, holds
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.messages.previews import EXCERPT, DraftEvent, FeedPreview, Preview
 from actors.messages.requests import DetectRequest
@@ -35,7 +35,7 @@ async def preview(ports: Ports, classification: Classification, request: DetectR
     )
     try:
         feed = without_reports(classification.feed, classification.fetched)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         raise domain_error(failure, classification.watch_url) from None
     pace = pace_preview(ports, classification.at, hints_of(feed, classification.fetched), times_of(feed.entries))
     different = list({entry.key: entry for entry in reversed(feed.entries)}.values())[::-1]
@@ -79,7 +79,7 @@ Known: TypeAlias = Literal["new", "edited", "seen"]
 async def search(
     ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
-    """Return reasons that explain a text in a feed. Raises LookFailed."""
+    """Return reasons that explain a text in a feed. Raises CheckFailed."""
     text = folded(question.text)
     if fetched is None or not memory.tier:
         return [Reason("absent", NOT_IN_MEMORY)]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from actors.content.messages.readings import Entry, FeedReading, link_form
 from actors.content.messages.requests import BodyRequest
-from actors.egress.failures import Blame, LookFailed, ReadingStopped
+from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import notice_draft
 from actors.sources.checks.body_reader import BodyCheck, BodyReading, draft_of, feed_deadline, in_jail, lost_type
@@ -179,7 +179,7 @@ class FeedReader:
 
         The entries of a feed that has moved are held: no alert gets them, and one notice reports that.
 
-        Raises LookFailed, also for a bridge's error report.
+        Raises CheckFailed, also for a bridge's error report.
         """
         return read_document(check, await self.document(jail, check.fetched))
 
@@ -196,17 +196,17 @@ class FeedReader:
         deadline = feed_deadline(self._deadline, fetched.body)
         try:
             feed = await in_jail(jail, "look_feed", request, FeedReading, deadline=deadline)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             raise await _better_failure(jail, fetched, failure) from None
         return without_reports(feed, fetched)
 
 
 def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
-    """Return a feed without a bridge's error reports. Raises LookFailed if nothing else is left."""
+    """Return a feed without a bridge's error reports. Raises CheckFailed if nothing else is left."""
     report = error_report(feed)
     if report is not None:
         why = f"the feed holds nothing but an error report: {report}"
-        raise LookFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, why, status=fetched.status)
     return replace(feed, entries=tuple(e for e in feed.entries if not _REPORT.fullmatch(e.title.strip())))
 
 
@@ -247,7 +247,7 @@ def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> Bod
     return BodyReading(drafts, stored, changed, Hints(), times=times_of(decision.reported), note=note)
 
 
-async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: LookFailed) -> LookFailed:
+async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: CheckFailed) -> CheckFailed:
     """Return the better explanation of an unreadable body; the original failure if reading took too long."""
     if isinstance(failure, ReadingStopped):
         return failure

@@ -16,7 +16,7 @@ from actors.content.messages.requests import (
     SelectorsRequest,
     Spot,
 )
-from actors.egress.failures import LookFailed, ReadingStopped
+from actors.egress.failures import CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.errors import Unprocessable
 from actors.messages.previews import PagePreview, Preview
@@ -50,7 +50,7 @@ async def check_selectors(ports: Ports, part: PagePart) -> None:
     request = SelectorsRequest(part.selector, part.ignore)
     try:
         faults = await in_jail(ports.world.jail, "selectors", request, list[Fault])
-    except LookFailed as failure:
+    except CheckFailed as failure:
         raise Unprocessable(f"the selectors can't be read: {failure.reason}", "body.selector") from None
     for fault in faults[:1]:
         where = "body.selector" if fault.index is None else f"body.ignore[{fault.index}]"
@@ -73,7 +73,7 @@ async def preview_page(ports: Ports, fetched: FetchedResponse, part: PagePart) -
     try:
         deadline = page_deadline(ports.settings.parse_deadline, fetched.body)
         answer = await in_jail(ports.world.jail, "preview_page", request, PagePreviewAnswer, deadline=deadline)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         if part and isinstance(failure, ReadingStopped) and failure.too_slow:  # most likely due to the selectors
             says = "applying the selectors to this page takes too long: write simpler ones"
             raise Unprocessable(says, _location(part)) from None
@@ -118,7 +118,7 @@ SHOWN = 200
 async def search(
     ports: Ports, view: SourceView, memory: trail.StoredMemory, question: ExplainSource, fetched: FetchedResponse | None
 ) -> list[Reason]:
-    """Return reasons that explain a text on a page. Raises LookFailed."""
+    """Return reasons that explain a text on a page. Raises CheckFailed."""
     source = view.effective
     is_list = source.follow != "none"  # lists store only URLs
     body, content_type = (None, "") if fetched is None else (fetched.body, fetched.content_type)

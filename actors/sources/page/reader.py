@@ -20,7 +20,7 @@ from actors.content.messages.readings import FeedReading
 from actors.content.messages.requests import EMIT, ListLook, ListRequest, PageLook, PageRequest, StandingRequest
 from actors.content.pages.traits import ASIDE, HEADING, ITEM
 from actors.content.wording.spans import of_text
-from actors.egress.failures import Blame, LookFailed, ReadingStopped
+from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.headers import modified
 from actors.egress.http import FetchedResponse
 from actors.errors import Overloaded
@@ -56,7 +56,7 @@ class PageReader:
         self._shared_blocks, self._deadline = SharedBlocks(), deadline
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
-        """Return one draft with its diff when the content changed. Raises LookFailed for walls and error pages.
+        """Return one draft with its diff when the content changed. Raises CheckFailed for walls and error pages.
 
         If the source follows, the page is a list: one draft for each new item.
         """
@@ -83,12 +83,12 @@ class PageReader:
         try:
             deadline = page_deadline(self._deadline, fetched.body)
             result = await in_jail(jail, "look_page", request, PageLook, deadline=deadline)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
                 await _raise_if_type_lost(jail, source, fetched)
             raise
         if result.trouble is not None:
-            raise LookFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
+            raise CheckFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
         memory = None if result.memory == base else result.memory
         changed = result.kind in {"changed", "moved"}
         drafts = (_draft(source, result, fetched, at),) if changed else ()
@@ -117,8 +117,8 @@ class PageReader:
             deadline = feed_deadline(self._deadline, fetched.body)  # large sitemaps get more
             result = await in_jail(jail, "look_list", request, ListLook, deadline=deadline)
             if result.trouble is not None:
-                raise LookFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
-        except LookFailed as failure:
+                raise CheckFailed(Blame.CONTENT, f"not the page itself: {result.trouble}", status=fetched.status)
+        except CheckFailed as failure:
             if base and not isinstance(failure, ReadingStopped):
                 await _raise_if_type_lost(jail, source, fetched)
             raise
@@ -235,7 +235,7 @@ async def standing_values(jail: Jail, source: Source, base: bytes) -> StandingVa
     request = StandingRequest(base, exact="json" in source.detection.format)
     try:
         return await in_jail(jail, "standing_values", request, StandingValues)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         raise Overloaded(f"the values could not be read: {failure.reason}") from None
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors import series
 from actors.coverage.shifts import ClockSteps
-from actors.egress.failures import Blame, LookFailed, NotRendered
+from actors.egress.failures import Blame, CheckFailed, NotRendered
 from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import parse_url
@@ -214,7 +214,7 @@ class PolledSource:
         except HostOpen as host:
             await self._postpone(host)
             return
-        except (LookFailed, UrlRefused) as error:
+        except (CheckFailed, UrlRefused) as error:
             await self._fail(before, as_failure(error), steps)
             return
         self._failure_timer.on_check()
@@ -252,7 +252,7 @@ class PolledSource:
         # A clock that was set back may be before the creation: that counts as the first day.
         return max(self._ports.world.now() - created, 0) // _DAY > max(last - created, 0) // _DAY
 
-    async def _fail(self, before: SourceRuntime, failure: LookFailed, steps: CheckSteps) -> None:
+    async def _fail(self, before: SourceRuntime, failure: CheckFailed, steps: CheckSteps) -> None:
         live, ports = self._live, self._ports
         ports.world.log("look.failed", source_id=live.source.id, blame=failure.blame.value, why=failure.reason)
         now = ports.world.now()
@@ -368,7 +368,7 @@ class PolledSource:
                     and live.compared_as is not None
                     and all(getattr(live.compared_as, name) == getattr(source, name) for name in _PAGE_FIELDS)
                 ):
-                    with suppress(LookFailed):  # the old part may be gone: only the new one counts
+                    with suppress(CheckFailed):  # the old part may be gone: only the new one counts
                         last = await reader.read(
                             jail, BodyCheck(live.compared_as, memory.tier, fetched, at, since, number)
                         )
@@ -379,7 +379,7 @@ class PolledSource:
         after = stored_of(source, memory, reading, at)
         return replace(reading, base=after.base), after.drafts
 
-    async def _with_failure_note(self, failure: LookFailed, now: Millis) -> bytes | None:
+    async def _with_failure_note(self, failure: CheckFailed, now: Millis) -> bytes | None:
         """Return the base with a note on an unreadable body; None if there is nothing new to note."""
         if failure.blame is not Blame.CONTENT:
             return None

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from actors.content.messages.requests import ItemPage, ListLook, ListRequest, PageRequest
 from actors.content.values.kinds import values_of_entry
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
@@ -117,7 +117,7 @@ class ItemPages:
                 draft = await page_of(self._ports, self._live, item, steps)
                 steps.hopped(self._live.source, item.url, draft.fetched_at)
                 await self._commit_queue((draft,), memory, items.remove(counted, item))
-        except (LookFailed, UrlRefused) as error:
+        except (CheckFailed, UrlRefused) as error:
             failure = as_failure(error)
             steps.hopped(self._live.source, item.url, self._ports.world.now(), failure)
             await self._failed(memory, counted, item, failure)
@@ -133,7 +133,7 @@ class ItemPages:
         base = trail.after(memory, tier, note, items.encode(after))
         await self._send(sorted_items.drafts, base, len(result.new))
 
-    async def _failed(self, memory: StoredMemory, queue: FollowQueue, item: WaitingItem, failure: LookFailed) -> None:
+    async def _failed(self, memory: StoredMemory, queue: FollowQueue, item: WaitingItem, failure: CheckFailed) -> None:
         now, is_permanent = self._ports.world.now(), failure.blame in _PERMANENT
         reason = f"Its page could not be read: {failure.reason}"
         self._ports.world.log("hop.failed", source_id=self._live.source.id, url=item.url, why=failure.reason)
@@ -179,7 +179,7 @@ _ACCEPT_FILE = "application/xml, text/xml, application/gzip;q=0.9, */*;q=0.5"
 
 
 async def page_of(ports: Ports, live: LiveSource, item: WaitingItem, steps: CheckSteps) -> Draft:
-    """Return the draft of an item with the text of its page. Raises LookFailed, UrlRefused."""
+    """Return the draft of an item with the text of its page. Raises CheckFailed, UrlRefused."""
     assert item.draft is not None
     fetched = await _fetch(ports, live, item, _ACCEPT_PAGE, steps)
     request = PageRequest(fetched.body, fetched.content_type, fetched.url)
@@ -187,7 +187,7 @@ async def page_of(ports: Ports, live: LiveSource, item: WaitingItem, steps: Chec
     with steps.step("read"):
         page = await in_jail(ports.world.jail, "read_item", request, ItemPage, deadline=deadline)
     if page.trouble is not None:
-        raise LookFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
+        raise CheckFailed(Blame.REMOTE_PERMANENT, f"not the page itself: {page.trouble}", status=fetched.status)
     return _completed(item.draft, page, ports)
 
 
@@ -205,7 +205,7 @@ async def _fetch(ports: Ports, live: LiveSource, one: WaitingItem, accept: str, 
     access = access_of(resolved.source, renewal.current)._replace(body=None)
     try:
         fetched = await fetch(ports, claim, one.url, accept=accept, robots=True, access=access, renewal=renewal)
-    except LookFailed as failure:
+    except CheckFailed as failure:
         if failure.status in SIGNED_OUT_STATUSES:
             renewal.reject()
         raise

@@ -21,7 +21,7 @@ import trio
 from msgspec.structs import replace
 
 from actors.egress.event_stream import EventStream
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.hosts import HostOpen, TurnRequest
 from actors.egress.stream_lines import kind_of
 from actors.egress.url import Url, parse_url
@@ -58,13 +58,13 @@ STOPPED: Final = 86_400.0
 """Seconds before reconnecting to a stream that asked us to stop (204)."""
 
 
-def _with_header_reason(resolved: ResolvedSource, error: LookFailed) -> LookFailed:
+def _with_header_reason(resolved: ResolvedSource, error: CheckFailed) -> CheckFailed:
     """Return a failed handshake with its reason; for rejected headers the reason says only that."""
     if resolved.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
         return error
     owner = f"; they are those of {resolved.lender}" if resolved.lender else ""
     reason = f"{error.reason}: {REJECTED_HEADERS}{owner}"
-    return LookFailed(error.blame, reason, status=error.status, retry_after=error.retry_after)
+    return CheckFailed(error.blame, reason, status=error.status, retry_after=error.retry_after)
 
 
 class PushSource:
@@ -136,7 +136,7 @@ class PushSource:
                     self._failure_timer.on_check()
                 await self._committer.save(progress.host_unreachable(hot, now, host.reason) if host.failing else hot)
                 wait = (host.retry_after or 0.0) + self._chance.uniform(0.0, MINUTE)
-            except (LookFailed, UrlRefused) as error:
+            except (CheckFailed, UrlRefused) as error:
                 wait = await self._end_session(as_failure(error))
             except (Unavailable, ExceptionGroup) as error:
                 if isinstance(error, ExceptionGroup) and error.split(Unavailable)[1] is not None:
@@ -174,7 +174,7 @@ class PushSource:
             frames = await open_session(ports, stack, claim, request_access, source.subprotocols, last_id)
         except HostOpen:
             raise
-        except LookFailed as error:
+        except CheckFailed as error:
             if error.status in SIGNED_OUT_STATUSES:
                 renewal.reject()
             raise _with_header_reason(resolved, error) from None
@@ -271,7 +271,7 @@ class PushSource:
         if self._live.push is not None:
             self._live.push = replace(self._live.push, connected_since=None, subprotocol=None)
 
-    async def _end_session(self, failure: LookFailed) -> float:
+    async def _end_session(self, failure: CheckFailed) -> float:
         self._disconnected()
         ports, source = self._ports, self._live.source
         host, now = host_of(source.watch_url), ports.world.now()

@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.sources.checks import progress
 from actors.sources.health import score
 from actors.sources.schedule import silence
@@ -94,7 +94,7 @@ def after_close(hot: SourceRuntime, session: Session, now: Millis, status: int =
 
 
 def after_failure(  # noqa: PLR0917  # as progress.failed
-    hot: SourceRuntime, failure: LookFailed, session: Session, now: Millis, limits: Limits, draw: float
+    hot: SourceRuntime, failure: CheckFailed, session: Session, now: Millis, limits: Limits, draw: float
 ) -> SourceRuntime:
     after = progress.failed(hot, failure, now, limits, draw)
     return _with_row(after, Verdict[failure.blame.name], failure.status, session, now)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from actors.content.bodies.frames import MOST_SMALL, Frame, is_small, read_frames, told
 from actors.content.errors import ContentError
 from actors.content.messages.requests import FrameRequest
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.stream_lines import name_of
 from actors.messages.views import PushView
 from actors.sources.checks.body_reader import draft_of, in_jail
@@ -118,7 +118,7 @@ class FramePipeline:
         for text in texts:
             try:
                 events = await self._read(text)
-            except (ContentError, LookFailed) as error:
+            except (ContentError, CheckFailed) as error:
                 counts["unreadable"] += 1
                 self._unreadable_reason = error.reason
                 continue

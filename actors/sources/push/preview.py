@@ -7,7 +7,7 @@ from typing import Final
 
 from actors.content.bodies.frames import Frame
 from actors.content.messages.requests import FrameRequest
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.egress.stream_lines import name_of
 from actors.messages.previews import EXCERPT, DraftEvent, Preview, PushPreview
@@ -44,7 +44,7 @@ async def preview(ports: Ports, classification: Classification, asked: DetectReq
         request = FrameRequest(str(text), url, name_of(text))
         try:
             frames = await in_jail(ports.world.jail, "frame", request, list[Frame])
-        except LookFailed:
+        except CheckFailed:
             continue  # an unreadable frame becomes no event either
         for frame in frames[: MOST_FRAMES - len(events)]:
             events.append(_draft_event(frame, url, filter.admits(frame.title, frame.content, frame.tags)))

@@ -11,7 +11,7 @@ import trio
 from msgspec import UNSET
 
 from actors.content.wording.words import folded, holds
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.hosts import INTERACTIVE
 from actors.egress.http import FetchedResponse
 from actors.errors import UrlRefused
@@ -97,7 +97,7 @@ class Explainer:
         fetched, reasons = await self._checked(live, question)
         try:
             reasons += await BEHAVIOURS[view.source.type].search(self._ports, view, memory, question, fetched)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             reasons.append(Reason("failed", message("It could not be read: %(reason)s.", reason=failure.reason)))
         return reasons
 
@@ -121,7 +121,7 @@ class Explainer:
         except trio.TooSlowError:
             reason = message("It could not be checked now: its host has a queue, or is slow.")
             return None, [Reason("failed", reason)]
-        except (LookFailed, UrlRefused) as error:
+        except (CheckFailed, UrlRefused) as error:
             failure = as_failure(error)
             reason = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
             return None, [Reason("failed", reason, now)]

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.errors import Conflict, NotFound, TooSoon
 from actors.messages.requests import NewSource
 from actors.messages.views import PracticeChange, SourceView
@@ -95,7 +95,7 @@ class PracticeService:
         now, fetched = self._ports.world.now(), practice_response(url, 0, NO_VALIDATORS)
         try:
             finding = await detect_body(self._ports, fetched)
-        except LookFailed as failure:
+        except CheckFailed as failure:
             raise domain_error(failure, url) from None
         type: SourceType = "feed" if finding.type == "feed" else "html"
         classification = Classification(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.hosts import TurnRequest
 from actors.egress.http import FetchedResponse
 from actors.egress.url import Url, parse_url
@@ -155,6 +155,6 @@ class Previewer:
                 if (expired := self.ports.body_cache.find(key)) is None:
                     raise
                 cached = expired
-            except LookFailed as failure:
+            except CheckFailed as failure:
                 raise domain_error(failure, live.source.watch_url) from None
         return cached.fetched, cached.at

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from actors.content.messages.readings import FORMATS, not_chosen_by
 from actors.content.messages.requests import KeysRequest
 from actors.destination_kinds.values import check_named, of_source
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.url import Url, parse_url
 from actors.errors import Conflict, DomainError, LibraryFull, NotFound, Overloaded, Stale, Unprocessable
 from actors.inheritance import OTHER_PART
@@ -264,7 +264,7 @@ class SourceService:
                 raise Unprocessable(f"{live.source.url} is not watched as a page: only pages learn noise")
             try:
                 texts = await in_jail(self._ports.world.jail, "block_keys", KeysRequest(message.texts), list[str])
-            except LookFailed as failure:
+            except CheckFailed as failure:
                 raise Overloaded(f"the blocks could not be read: {failure.reason}") from None
             keys = dict.fromkeys(texts)
             others = [key for key in live.source.noise if key not in keys]
@@ -379,7 +379,7 @@ class SourceService:
             )
             try:
                 reading = await reader.first(self._ports.world.jail, check, classification.feed)
-            except LookFailed as failure:
+            except CheckFailed as failure:
                 raise domain_error(failure, source.url) from None
             live.source = source = with_title(source, reading.title)
             state, drafts = first_state(classification.fetched, reading, now, self._ports, live), reading.drafts

@@ -12,7 +12,7 @@ import trio
 from msgspec import Meta, Struct
 
 from actors.app_context import AppContext
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
@@ -155,7 +155,7 @@ async def _fetched(context: AppContext, url: str) -> bytes:
             wish = FetchRequest(parse_url(url, schemes=("https",)), accept="application/json", limit=DOCUMENT_LIMIT)
             body = (await way.deliver.get(wish)).body
         named = msgspec.json.decode(body, type=ClientMetadata)
-    except (LookFailed, DomainError, RedirectElsewhere, trio.TooSlowError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (CheckFailed, DomainError, RedirectElsewhere, trio.TooSlowError, msgspec.MsgspecError, UnicodeDecodeError):
         raise ClientRefused(noted("The app's metadata document could not be fetched, or is invalid.")) from None
     finally:
         await way.aclose()

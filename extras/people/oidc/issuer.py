@@ -15,7 +15,7 @@ from urllib.parse import quote_plus, urlencode
 import trio
 
 from actors.app_context import AppContext
-from actors.egress.failures import LookFailed, LookRefused
+from actors.egress.failures import CheckFailed, CheckRefused
 from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
@@ -168,9 +168,9 @@ class Issuer:
             raise IssuerFailed(f"{address} is not done after {DEADLINE:g} s") from None
         except UrlRefused as error:
             raise IssuerFailed(f"{address}: {error.words_inside}") from None
-        except LookRefused as error:
+        except CheckRefused as error:
             raise IssuerFailed(f"{address}: {error.refusal.words_inside}") from None
-        except (LookFailed, ValueError) as error:
+        except (CheckFailed, ValueError) as error:
             raise IssuerFailed(f"{address}: {error}") from None
         finally:
             await way.aclose()

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from actors.coverage.heartbeat import AGAIN, MonitorCalls
-from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
 from actors.settings import Settings
 from supervision import ChildSpec, Supervisor
@@ -31,7 +31,7 @@ class Monitor:
         assert (str(url.text), dict(headers), body, method) == (SECRET, {}, b"", "GET")
         self.times.append(trio.current_time())
         if not self.status:
-            raise LookFailed(Blame.REMOTE_TRANSIENT, "nobody answers")
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, "nobody answers")
         return PostResult(self.status, 1, b"", None)
 
 

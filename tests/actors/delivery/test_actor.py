@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from actors.egress.failures import Blame, LookFailed, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostResult
 from actors.errors import UrlRefused
 from actors.messages.workers import TestDelivery as AskForTest
 from actors.signatures import webhook
@@ -142,7 +142,7 @@ async def test_d8_a_stalled_destination_delays_no_other(autojump_clock: MockCloc
 
     async def stall(arrival: Arrival) -> PostResult:
         await trio.sleep(15)
-        raise LookFailed(Blame.REMOTE_TRANSIENT, "no answer after 15 s")
+        raise CheckFailed(Blame.REMOTE_TRANSIENT, "no answer after 15 s")
 
     rig.receivers["slow.example"] = stall
     async with rig.running():
@@ -219,9 +219,9 @@ async def test_d9_d14_a_request_without_an_answer_is_retried(autojump_clock: Moc
     rig = Rig()
     await rig.prepare("hook")
     failures: list[Exception] = [
-        LookFailed(Blame.REMOTE_TRANSIENT, "connection lost"),
+        CheckFailed(Blame.REMOTE_TRANSIENT, "connection lost"),
         UrlRefused("private", "10.0.0.1 is a private address"),
-        LookFailed(Blame.LOCAL, "no route"),
+        CheckFailed(Blame.LOCAL, "no route"),
     ]
 
     async def fail(arrival: Arrival) -> PostResult:

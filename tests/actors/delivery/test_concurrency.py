@@ -9,7 +9,7 @@ from trio.testing import MockClock
 
 from actors.delivery.concurrency import MOST_ADDITIONAL, MOST_PER_HOST, MOST_REQUESTS, MOST_SLOW, ConcurrencyLimiter
 from actors.egress.address import HostAliases
-from actors.egress.failures import Blame, LookFailed, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostResult
 from storage.records.destination import QuietHours
 from tests.actors.delivery.rig import Arrival, Rig, answers
 from tests.actors.matcher.rig import a_destination
@@ -18,7 +18,7 @@ from tests.support.disks import keep_destinations
 
 async def stall(arrival: Arrival) -> PostResult:
     await trio.sleep(15)
-    raise LookFailed(Blame.REMOTE_TRANSIENT, "no answer after 15 s")
+    raise CheckFailed(Blame.REMOTE_TRANSIENT, "no answer after 15 s")
 
 
 async def test_x11_thousands_of_alerts_on_one_url_make_four_requests_to_it_at_once(autojump_clock: MockClock) -> None:

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.destination_kinds.bins import BODY, LIFETIME, MOST_CAPTURES, Bins, delivery_transport
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.url import parse_url
 from sanderling_client.receiver.checking import Means, check_all
 from sanderling_client.receiver.documents import items
@@ -171,7 +171,7 @@ async def test_storage_that_takes_nothing_is_our_fault_and_not_the_bins(autojump
         bin = await bins.create()
         way = delivery_transport(NOWHERE, bins, "")
         town.storage.disk.full = True
-        with pytest.raises(LookFailed) as caught:
+        with pytest.raises(CheckFailed) as caught:
             await way.deliver.post(parse_url(bins.address(bin)), {}, b"{}")
         assert caught.value.blame is Blame.LOCAL
 

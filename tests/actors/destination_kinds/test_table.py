@@ -8,7 +8,7 @@ from actors.delivery.attempt import Sender
 from actors.destination_kinds.answer import Answer
 from actors.destination_kinds.fields import AddressField
 from actors.destination_kinds.kind import AdmittedAddress, DeliveryPayload, DestinationKind
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.errors import UrlRefused
 from actors.notification.dialects import TextLimits
 from storage.errors import Unavailable
@@ -36,8 +36,8 @@ def a_kind(outcome: Answer | Exception, sent: list[Any]) -> DestinationKind:
     [
         (Answer(200, 5), None, False),
         (Answer(None, 5, "the sea is closed"), "the sea is closed", False),
-        (LookFailed(Blame.LOCAL, "no sea here"), "no sea here", True),
-        (LookFailed(Blame.REMOTE_TRANSIENT, "it sank"), "it sank", False),
+        (CheckFailed(Blame.LOCAL, "no sea here"), "no sea here", True),
+        (CheckFailed(Blame.REMOTE_TRANSIENT, "it sank"), "it sank", False),
         (UrlRefused("url-blocked", "not that sea"), "not that sea", False),
     ],
 )

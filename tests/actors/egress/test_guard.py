@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.guard import Guard, ZoneSilent
 from actors.egress.url import parse_url
 from actors.errors import UrlRefused
@@ -26,8 +26,8 @@ def a_guard(network: MemoryNetwork) -> Guard:
     return Guard(network, network, ())
 
 
-async def failure_of(network: MemoryNetwork, url: str = URL.text) -> LookFailed:
-    with pytest.raises(LookFailed) as caught:
+async def failure_of(network: MemoryNetwork, url: str = URL.text) -> CheckFailed:
+    with pytest.raises(CheckFailed) as caught:
         await a_guard(network).open(parse_url(url))
     return caught.value
 
@@ -40,7 +40,7 @@ async def test_x2_a_name_is_resolved_once_and_the_checked_address_is_connected_t
     assert network.resolved == ["a.example"]
     assert network.connected == [(PUBLIC, 80)]
     refused = await failure_of(network)  # the next connection resolves again and gets the rebound answer
-    assert isinstance(refused, LookRefused)
+    assert isinstance(refused, CheckRefused)
     assert refused.refusal.rule == "address-loopback"
     assert network.connected == [(PUBLIC, 80)]
 
@@ -53,14 +53,14 @@ async def test_x1_one_bad_answer_among_many_refuses_the_host(nursery: trio.Nurse
     network = MemoryNetwork(nursery, names={"a.example": [answers]})
     with pytest.raises(UrlRefused):
         await a_guard(network).check(URL)
-    assert isinstance(await failure_of(network), LookRefused)
+    assert isinstance(await failure_of(network), CheckRefused)
     assert network.connected == []
 
 
 async def test_a_literal_address_takes_the_same_road(nursery: trio.Nursery) -> None:
     network = MemoryNetwork(nursery)
-    assert isinstance(await failure_of(network, "http://127.0.0.1:8080/"), LookRefused)
-    assert isinstance(await failure_of(network, "http://[::ffff:127.0.0.1]/"), LookRefused)
+    assert isinstance(await failure_of(network, "http://127.0.0.1:8080/"), CheckRefused)
+    assert isinstance(await failure_of(network, "http://[::ffff:127.0.0.1]/"), CheckRefused)
     assert (network.resolved, network.connected) == ([], [])
 
 

@@ -11,7 +11,7 @@ import trio.testing
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.websocket import BURST, CHUNK, MESSAGE_LIMIT, MOST_LEFT, MOST_PARTS, SLICE, SessionEnded
 from tests.actors.egress.test_websocket import a_network, failure_of, opened, taken
 from tests.support.memory_network import MemoryNetwork, Serve
@@ -50,7 +50,7 @@ async def _listen(stream: trio.abc.Stream, heard: list[bytes] | None) -> None:
             heard.append(bytes(data))
 
 
-async def end_of(nursery: trio.Nursery, chunks: Iterator[bytes] | list[bytes]) -> LookFailed:
+async def end_of(nursery: trio.Nursery, chunks: Iterator[bytes] | list[bytes]) -> CheckFailed:
     return await failure_of(nursery, saying(chunks))
 
 
@@ -204,7 +204,7 @@ async def test_the_body_of_a_refused_handshake_is_not_read(
 
     network = a_network(nursery, serve)
     ends, before = seen_by_us(network), trio.current_time()
-    with pytest.raises(LookFailed) as caught:
+    with pytest.raises(CheckFailed) as caught:
         async with opened(network):
             pass
     assert (caught.value.status, caught.value.blame) == (403, Blame.REMOTE_PERMANENT)
@@ -295,7 +295,7 @@ async def test_a_server_that_pings_and_never_reads_is_given_up(
     network = a_network(nursery, saying([raw(PING, b"x")]))
     seen_by_us(network, deaf=True)
     before = trio.current_time()
-    with pytest.raises(LookFailed, match="read nothing"):
+    with pytest.raises(CheckFailed, match="read nothing"):
         async with opened(network) as frames:
             await frames.receive()
     assert trio.current_time() - before < 10

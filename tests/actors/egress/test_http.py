@@ -10,7 +10,7 @@ import trio
 import trio.testing
 from trio.abc import Clock
 
-from actors.egress.failures import Blame, LookFailed, LookRefused
+from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.guard import Guard
 from actors.egress.http import FetchedResponse, FetchRequest, HttpClient, RedirectElsewhere
 from actors.egress.url import Url, parse_url
@@ -37,8 +37,8 @@ class Site:
             except RedirectElsewhere as redirect:
                 wish, hops = replace(wish, url=redirect.url), redirect.hops
 
-    async def failure(self, url: str, **given: object) -> LookFailed:
-        with pytest.raises(LookFailed) as caught:
+    async def failure(self, url: str, **given: object) -> CheckFailed:
+        with pytest.raises(CheckFailed) as caught:
             await self.get(url, **given)
         return caught.value
 
@@ -145,7 +145,7 @@ async def test_x3_each_hop_is_guarded(autojump_clock: Clock, site: Site, locatio
     site.network.names["inside.example"] = [("10.0.0.1",)]
     site.pages["http://a.example/"] = Answer(302, headers={"Location": location})
     failed = await site.failure("http://a.example/")
-    assert isinstance(failed, LookRefused)
+    assert isinstance(failed, CheckRefused)
     assert (failed.refusal.rule, failed.blame) == (rule, Blame.REMOTE_PERMANENT)
     assert site.network.connected == [(FIRST, 80)]
 
@@ -153,7 +153,7 @@ async def test_x3_each_hop_is_guarded(autojump_clock: Clock, site: Site, locatio
 async def test_x3_https_never_redirects_to_http(autojump_clock: Clock, site: Site) -> None:
     site.pages["https://a.example/"] = Answer(302, headers={"Location": "http://a.example/"})
     failed = await site.failure("https://a.example/")
-    assert isinstance(failed, LookRefused)
+    assert isinstance(failed, CheckRefused)
     assert failed.refusal.rule == "url-downgrade"
 
 
@@ -169,7 +169,7 @@ async def test_x2_each_connection_is_guarded(autojump_clock: Clock, site: Site) 
     site.network.names["a.example"] = [(FIRST,), ("127.0.0.1",)]
     site.pages["http://a.example/"] = Answer(200, b"x")
     await site.get("http://a.example/")
-    assert isinstance(await site.failure("http://a.example/"), LookRefused)
+    assert isinstance(await site.failure("http://a.example/"), CheckRefused)
     assert site.network.connected == [(FIRST, 80)]
 
 
@@ -318,7 +318,7 @@ async def test_d8_a_dripping_receiver_costs_15_seconds_and_its_status_counts(aut
 
 async def test_d14_a_post_without_an_answer_is_a_failure(autojump_clock: Clock, site: Site) -> None:
     site.pages["http://a.example/"] = Answer(200, after=16)
-    with pytest.raises(LookFailed) as caught:
+    with pytest.raises(CheckFailed) as caught:
         await site.http.post(parse_url("http://a.example/"), {}, b"{}")
     assert caught.value.blame is Blame.REMOTE_TRANSIENT
 

@@ -10,7 +10,7 @@ from trio.abc import Clock
 
 from actors.content.bodies.robots_text import reduce_to
 from actors.egress import robots
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.guard import Guard
 from actors.egress.hosts import FAILURES_TO_OPEN, HostOpen, Hosts
 from actors.egress.http import HttpClient
@@ -224,7 +224,7 @@ async def test_a_copy_is_cached_for_a_day_or_its_own_lifetime(autojump_clock: Cl
 
 async def test_a_fault_of_our_own_is_no_verdict(autojump_clock: Clock, site: Site) -> None:
     site.network.names["a.example"] = [ResolveFailed("resolver silent", local=True)]
-    with pytest.raises(LookFailed) as caught:
+    with pytest.raises(CheckFailed) as caught:
         await site.verdict()
     assert caught.value.blame is Blame.LOCAL
 
@@ -323,7 +323,7 @@ async def test_s10_an_unreadable_file_is_the_sites_fault_and_not_fetched_each_ti
 
     site.says(RULES)
     monkeypatch.setattr(site.jail, "call", slow)
-    with pytest.raises(LookFailed) as failed:
+    with pytest.raises(CheckFailed) as failed:
         await site.verdict("/b")
     assert failed.value.blame is Blame.CONTENT
     assert not (await site.verdict("/b")).allowed and len(site.asked) == 1

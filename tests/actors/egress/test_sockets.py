@@ -14,7 +14,7 @@ import trio
 import trio.testing
 
 from actors.egress import sockets
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.guard import Guard, ZoneSilent
 from actors.egress.sockets import SystemResolver, TcpConnector, public_trust, trusting
 from actors.settings import Settings
@@ -178,7 +178,7 @@ async def test_d9_the_certificate_is_checked_for_the_host(
         assert isinstance(stream, trio.SSLStream)
         assert stream.selected_alpn_protocol() == "http/1.1"
     else:
-        with pytest.raises(LookFailed, match="certificate") as caught:
+        with pytest.raises(CheckFailed, match="certificate") as caught:
             await guard.secure(ours, host)
         assert caught.value.blame is blame
 

@@ -4,7 +4,7 @@ import pytest
 import trio
 from trio.abc import Clock
 
-from actors.egress.failures import LookRefused
+from actors.egress.failures import CheckRefused
 from actors.egress.http import FetchRequest
 from actors.egress.traffic import build_egress, network_transport
 from actors.egress.url import parse_url
@@ -18,7 +18,7 @@ async def test_watching_and_delivering_have_their_own_private_networks(
     network = MemoryNetwork(nursery, servers={("10.1.0.1", 80): web(lambda asked: Answer(200, b"inside"))})
     egress = build_egress(a_world(network), settings(allow_deliver_networks=("10.1.0.0/16",)))
     url = parse_url("http://10.1.0.1/")
-    with pytest.raises(LookRefused):
+    with pytest.raises(CheckRefused):
         await egress.http.get(FetchRequest(url))
     assert (await egress.deliver.post(url, {}, b"")).status == 200
     assert await egress.dial.check(url) == ("10.1.0.1",)
@@ -36,7 +36,7 @@ async def test_d9_plain_http_is_delivered_to_opened_networks_only_even_if_the_na
     url = parse_url("http://moves.example/in")
     assert (await egress.deliver_plain.post(url, {}, b"")).status == 200
     for _ in range(2):
-        with pytest.raises(LookRefused, match="https"):
+        with pytest.raises(CheckRefused, match="https"):
             await egress.deliver_plain.post(url, {}, b"")
     assert (await egress.deliver_plain.post(url, {}, b"")).status == 200
     assert network.connected == [("10.1.0.1", 80)] * 2
@@ -86,12 +86,12 @@ async def test_x1_callbacks_of_unknown_subscribers_reach_public_addresses_only(
         network_transport(world, opened, parsed(("10.2.0.0/16",)), "HUB_NETWORKS"),
     )
     url, away = parse_url("http://10.1.0.1/reboot"), parse_url("http://10.2.0.1/in")
-    with pytest.raises(LookRefused, match=r"SANDERLING_HUB_NETWORKS=10\.1\.0\.1/32 would open it"):
+    with pytest.raises(CheckRefused, match=r"SANDERLING_HUB_NETWORKS=10\.1\.0\.1/32 would open it"):
         await callbacks.deliver_plain.post(url, {}, b"", "GET")
-    with pytest.raises(LookRefused, match="SANDERLING_HUB_NETWORKS"):
+    with pytest.raises(CheckRefused, match="SANDERLING_HUB_NETWORKS"):
         await callbacks.deliver.post(url, {}, b"", "GET")
     assert (await callbacks.deliver_plain.post(away, {}, b"")).status == 200
-    with pytest.raises(LookRefused, match="SANDERLING_ALLOW_NETWORKS"):
+    with pytest.raises(CheckRefused, match="SANDERLING_ALLOW_NETWORKS"):
         await egress.deliver.post(away, {}, b"")
     await callbacks.aclose()
     await egress.aclose()

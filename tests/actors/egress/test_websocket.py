@@ -14,7 +14,7 @@ import trio
 import trio.testing
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_server_stream
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.guard import Guard
 from actors.egress.url import parse_url
 from actors.egress.websocket import FRAME_LIMIT, MOST_LEFT, BoundedConnection, Frames, SessionEnded, open_websocket
@@ -62,8 +62,8 @@ def opened(network: MemoryNetwork, **given: Any) -> AbstractAsyncContextManager[
     return open_websocket(URL, Guard(network, network, ()), settings(), a_world(network), **given)
 
 
-async def failure_of(nursery: trio.Nursery, serve: Serve) -> LookFailed:
-    with pytest.raises(LookFailed) as caught:
+async def failure_of(nursery: trio.Nursery, serve: Serve) -> CheckFailed:
+    with pytest.raises(CheckFailed) as caught:
         async with opened(a_network(nursery, serve)) as frames:
             while True:
                 await frames.receive()
@@ -255,7 +255,7 @@ async def test_x2_a_private_address_is_refused_before_anything_is_sent(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery
 ) -> None:
     network = MemoryNetwork(nursery, names={"push.example": [("10.0.0.1",)]})
-    with pytest.raises(LookFailed) as caught:
+    with pytest.raises(CheckFailed) as caught:
         async with opened(network):
             pass
     assert caught.value.blame is Blame.REMOTE_PERMANENT
@@ -282,7 +282,7 @@ async def test_a_redirected_handshake_is_not_followed_and_names_its_target(
     autojump_clock: trio.abc.Clock, nursery: trio.Nursery, status: int, blame: Blame
 ) -> None:
     network = a_network(nursery, rejecting(status, {"Location": "ws://inner.example/frames"}))
-    with pytest.raises(LookFailed, match=r"ws://inner\.example/frames.*not redirected") as caught:
+    with pytest.raises(CheckFailed, match=r"ws://inner\.example/frames.*not redirected") as caught:
         async with opened(network):
             pass
     assert (caught.value.status, caught.value.blame) == (status, blame)

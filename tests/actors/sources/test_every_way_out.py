@@ -13,7 +13,7 @@ import trio
 
 from actors.delivery.attempt import Sender
 from actors.destination_kinds.table import built_in_kinds
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.traffic import network_transport
 from actors.egress.url import parse_url
@@ -149,7 +149,7 @@ async def test_x1_no_outgoing_path_reaches_a_private_address(autojump_clock: obj
     for name, way in WAYS.items():
         async with watching() as (service, _):
             service.network.names["evil.example"] = list(ANSWERS[kind])
-            with pytest.raises((DomainError, LookFailed)):
+            with pytest.raises((DomainError, CheckFailed)):
                 await way(service, "evil.example")
             assert "evil.example" in service.network.resolved, f"{name} never came to it"
             assert {address for address, _ in service.network.connected} <= {ADDRESS}, name
@@ -168,7 +168,7 @@ async def test_x2_a_name_that_moves_inside_after_the_check_is_not_followed_by_an
         for port in (80, 443):
             service.network.servers[PUBLIC, port] = web(lambda asked: Answer(500), served)
         for _ in range(3):
-            with suppress(DomainError, LookFailed, AssertionError):
+            with suppress(DomainError, CheckFailed, AssertionError):
                 await WAYS[name](service, "evil.example")
         reached = [address for address, _ in service.network.connected]
         assert set(reached) <= {ADDRESS, PUBLIC}

@@ -9,7 +9,7 @@ from actors.content.changes.memory import decode_memory, settled_of
 from actors.content.changes.withheld import find_text
 from actors.content.messages.requests import FindRequest
 from actors.content.wording.words import folded
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.messages.views import SourceView
 from actors.sources.checks.body_reader import BodyCheck
@@ -49,7 +49,7 @@ async def pages(source: Source, bodies: Sequence[bytes], content_type: str) -> l
         try:
             answer = fetched(source, body, content_type)
             reading = await reader.read(jail, BodyCheck(source, base, answer, at, Millis(at - HOUR), number))
-        except LookFailed:
+        except CheckFailed:
             continue  # The state of the source says why.
         base = base if reading.base is None else reading.base
         notes = notes if reading.note is None else trail.add_note(notes, reading.note)
@@ -88,7 +88,7 @@ async def feeds(bodies: Sequence[bytes]) -> list[str]:
         try:
             feed = await reader.document(jail, answer)
             reading = await reader.read(jail, BodyCheck(source, base, answer, at, Millis(at - HOUR), number))
-        except LookFailed:
+        except CheckFailed:
             continue
         base = base if reading.base is None else reading.base
         notes = notes if reading.note is None else trail.add_note(notes, reading.note)

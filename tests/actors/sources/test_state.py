@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.sources.checks import progress
 from actors.sources.checks.progress import CheckResult
 from actors.sources.ranking import StateCounts
@@ -22,7 +22,7 @@ def after(*looks: Blame | str) -> SourceRuntime:
     hot, now = SourceRuntime(), NOW
     for came in looks:
         if isinstance(came, Blame):
-            failure = LookFailed(came, f"{came.name} at {now}", status=404)
+            failure = CheckFailed(came, f"{came.name} at {now}", status=404)
             hot, verdict = progress.failed(hot, failure, now, Limits(), 0.5), Verdict[came.name]
         else:
             worked = CheckResult(now, 200, Validators(), changed=False)

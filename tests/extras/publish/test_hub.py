@@ -16,7 +16,7 @@ import pytest
 import trio
 import trio.lowlevel
 
-from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.url import Url
 from actors.errors import UrlRefused
 from extras.publish import hub as actor
@@ -72,7 +72,7 @@ class Callbacks:
         await trio.sleep((self.challenges_wait if method == "GET" else self.waits).get(url.host, 0.001))
         status = self.status.get(url.host, 200)
         if not status:
-            raise LookFailed(Blame.REMOTE_TRANSIENT, "no answer")
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, "no answer")
         if method == "GET":
             query = {name: values[0] for name, values in parse_qs(urlsplit(url.text).query).items()}
             self.asked.append(query)
@@ -442,8 +442,8 @@ async def test_x1_no_answer_reveals_an_address_or_network(
     callbacks.closed = {
         "vm": UrlRefused("address-loopback", "vm is not public"),
         "10.0.0.1": UrlRefused("address-private", "10.0.0.1 is not public; SANDERLING_HUB_NETWORKS would open it"),
-        "nosuchhost.test": LookFailed(Blame.REMOTE_PERMANENT, "there is no such name"),
-        "silent.test": LookFailed(Blame.LOCAL, "the resolver is silent"),
+        "nosuchhost.test": CheckFailed(Blame.REMOTE_PERMANENT, "there is no such name"),
+        "silent.test": CheckFailed(Blame.LOCAL, "the resolver is silent"),
     }
     seen = set()
     async with house.stranger() as reader:

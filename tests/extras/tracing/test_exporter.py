@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from actors.egress.failures import Blame, LookFailed, PostMethod, PostResult
+from actors.egress.failures import Blame, CheckFailed, PostMethod, PostResult
 from actors.egress.url import Url, parse_url
 from actors.setting_table import with_values
 from actors.settings import Settings
@@ -58,7 +58,7 @@ class Desk:
         assert headers["api-key"] == SECRET
         await trio.sleep(self.takes)
         if self.dead:
-            raise LookFailed(Blame.REMOTE_TRANSIENT, "can't connect to collector.test: Connection refused")
+            raise CheckFailed(Blame.REMOTE_TRANSIENT, "can't connect to collector.test: Connection refused")
         asked = ReceivedRequest(method, url.target, {name.lower(): value for name, value in headers.items()}, body)
         answer = self.collector.take(asked)
         return PostResult(answer.status, 1, answer.body, self.wish)

@@ -16,7 +16,7 @@ from actors.destination_kinds.email.kind import mail_message_of
 from actors.destination_kinds.email.session import Session
 from actors.destination_kinds.messengers import kind
 from actors.destination_kinds.messengers.kind import request_of
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.notification import fitting
 from api.nouns import destinations
 from storage.records.destination import Destination
@@ -95,7 +95,7 @@ def cut_off_is_handed_over() -> Plant:
     async def wrong(self: Session, *given: Any, **named: Any) -> session.Reply:
         try:
             return await right(self, *given, **named)
-        except LookFailed:
+        except CheckFailed:
             return session.Reply(250, b"surely", "content")
 
     return patch.object(Session, "submit", wrong)

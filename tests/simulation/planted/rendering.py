@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from msgspec import structs
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.sources.checks import progress, rendering, source_fetch
 from storage.records.source import SourceRuntime
@@ -30,9 +30,9 @@ def browsers_blamed_on_pages() -> Plant:
     """A browser crash is blamed on the page."""
     right = rendering._as_failure
 
-    def wrong(error: Any) -> LookFailed:
+    def wrong(error: Any) -> CheckFailed:
         failure = right(error)
-        return LookFailed(Blame.REMOTE_TRANSIENT, failure.reason) if failure.blame is Blame.LOCAL else failure
+        return CheckFailed(Blame.REMOTE_TRANSIENT, failure.reason) if failure.blame is Blame.LOCAL else failure
 
     return patch.object(rendering, "_as_failure", wrong)
 

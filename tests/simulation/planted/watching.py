@@ -21,7 +21,7 @@ from actors.content.pages.page import PageReading
 from actors.egress import guard, http, websocket
 from actors.egress import uplink as line
 from actors.egress.address import HostAliases
-from actors.egress.failures import PLAIN_HOLD, Blame, LookFailed
+from actors.egress.failures import PLAIN_HOLD, Blame, CheckFailed
 from actors.egress.guard import Guard
 from actors.egress.hosts import Hosts
 from actors.egress.robots import Robots, RobotsVerdict
@@ -190,7 +190,7 @@ def breaker_never_half_open() -> Iterator[None]:
 def outages_blamed_on_sources() -> AbstractContextManager[Any]:
     """A failure of our resolver is blamed on the host."""
     return patch.object(
-        guard, "_unresolved", lambda host, error: LookFailed(Blame.REMOTE_TRANSIENT, f"{host} does not resolve")
+        guard, "_unresolved", lambda host, error: CheckFailed(Blame.REMOTE_TRANSIENT, f"{host} does not resolve")
     )
 
 

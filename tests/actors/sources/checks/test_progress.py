@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed, NotRendered
+from actors.egress.failures import Blame, CheckFailed, NotRendered
 from actors.sources.checks.progress import CheckResult, cap_waits, failed, host_unreachable, is_urgent, succeeded
 from actors.sources.schedule import cadence as pace
 from actors.sources.schedule import silence as pulse
@@ -17,8 +17,8 @@ NOW = Millis(1_780_000_000_000)
 MINUTE = 60_000
 
 
-def a_failure(blame: Blame = Blame.REMOTE_TRANSIENT, **more: float) -> LookFailed:
-    return LookFailed(blame, "timeout after 30 s", **more)  # type: ignore[arg-type]  # status or retry_after
+def a_failure(blame: Blame = Blame.REMOTE_TRANSIENT, **more: float) -> CheckFailed:
+    return CheckFailed(blame, "timeout after 30 s", **more)  # type: ignore[arg-type]  # status or retry_after
 
 
 def a_look(at: int = NOW, *, changed: bool = False, hints: Hints | None = None, soon: bool = False) -> CheckResult:
@@ -83,7 +83,7 @@ def test_our_own_troubles_and_throttling_never_open_the_breaker(blame: Blame) ->
 
 @pytest.mark.parametrize(("asked", "held"), [(None, 60), (5.0, 60), (600.0, 600), (86_400.0, 3600)])
 def test_b4_a_servers_retry_after_is_honoured_up_to_an_hour(asked: float | None, held: int) -> None:
-    failure = LookFailed(Blame.THROTTLED, "429", status=429, retry_after=asked)
+    failure = CheckFailed(Blame.THROTTLED, "429", status=429, retry_after=asked)
     hot = failed(SourceRuntime(), failure, NOW, Limits(), 0.0)
     assert hot.not_before == NOW + held * 1000
     assert hot.next_look_at == hot.not_before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.errors import Overloaded, UrlRefused
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import DetectUrl
@@ -24,7 +24,7 @@ from tests.actors.sources.harness import SITE, page, rss, watching
 def test_a_throttled_request_reports_the_site_and_the_wait(
     status: int, wish: float | None, says: str, after: int
 ) -> None:
-    error = domain_error(LookFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")
+    error = domain_error(CheckFailed(Blame.THROTTLED, "answered so", status=status, retry_after=wish), "http://a.test/")
     assert isinstance(error, Overloaded)
     assert (str(error), error.retry_after) == (says, after)
 

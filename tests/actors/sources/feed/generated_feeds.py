@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from html import escape
 
-from actors.egress.failures import LookFailed
+from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.sources.checks.body_reader import BodyCheck
 from actors.sources.feed.reader import FeedReader
@@ -392,7 +392,7 @@ async def watched(kind: str, seed: int) -> Result:
         try:
             check = BodyCheck(a_source(1), base, fetched, Millis(at), Millis(at - HOUR), number + 1)
             reading = await FeedReader(2.0).read(InlineJail(), check)
-        except LookFailed:
+        except CheckFailed:
             continue
         base = base if reading.base is None else reading.base
         for draft in reading.drafts:

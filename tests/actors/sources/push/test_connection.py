@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.sources.push.connection import (
     Minute,
     Session,
@@ -21,7 +21,7 @@ from storage.records.trail import read
 from tests.support.build import NOW
 
 LIMITS = Limits(60.0, 2700.0, None)
-GONE = LookFailed(Blame.REMOTE_PERMANENT, "answered 404 Not Found", status=404)
+GONE = CheckFailed(Blame.REMOTE_PERMANENT, "answered 404 Not Found", status=404)
 NOTHING = Session(0, 0, 0, 0.5)
 
 
@@ -39,7 +39,7 @@ def test_a_handshake_alone_proves_nothing() -> None:
     hot = SourceRuntime()
     for number in range(4):
         hot = after_connect(hot, later(number), 30)
-        hot = after_failure(hot, LookFailed(Blame.REMOTE_TRANSIENT, "dropped"), NOTHING, later(number), LIMITS, 0.5)
+        hot = after_failure(hot, CheckFailed(Blame.REMOTE_TRANSIENT, "dropped"), NOTHING, later(number), LIMITS, 0.5)
     hot = after_connect(hot, later(60), 30)
     assert (hot.breaker.failures, hot.last_status, hot.health.score < 1.0) == (4, 101, True)
     proved = after_minute(hot, Minute(60.0, 0, 0), later(61))
@@ -98,7 +98,7 @@ def test_permanent_failures_wait_by_the_breaker_others_five_minutes_at_most() ->
 
 
 def test_a_wait_requested_by_the_server_is_obeyed() -> None:
-    busy = LookFailed(Blame.THROTTLED, "answered 429", status=429, retry_after=900.0)
+    busy = CheckFailed(Blame.THROTTLED, "answered 429", status=429, retry_after=900.0)
     hot = after_failure(SourceRuntime(), busy, NOTHING, NOW, LIMITS, 0.5)
     assert delay(hot, 1, Blame.THROTTLED, NOW, 0.0) == 900
 

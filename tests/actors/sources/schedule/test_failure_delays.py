@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.messages.requests import SourcePatch
 from actors.messages.sources import EditSource
 from actors.sources.schedule.failure_delays import FailureDelays
@@ -171,7 +171,7 @@ async def test_while_our_own_line_is_down_no_trouble_is_the_sources(autojump_clo
         line = service.ports.egress.uplink
         for number in range(20):
             line.add_known(f"h{number}.example")
-            line.failed(f"h{number}.example", LookFailed(Blame.REMOTE_TRANSIENT, "no route"))
+            line.failed(f"h{number}.example", CheckFailed(Blame.REMOTE_TRANSIENT, "no route"))
         assert line.down
         origin.status = None
         await trio.sleep_until(down + 605)

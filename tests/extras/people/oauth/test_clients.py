@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import trio
 
-from actors.egress.failures import Blame, LookFailed
+from actors.egress.failures import Blame, CheckFailed
 from actors.egress.http import FetchRequest, RedirectElsewhere
 from actors.egress.url import parse_url
 from extras.people.oauth import clients
@@ -130,7 +130,7 @@ async def test_a_stranger_makes_the_service_fetch_nothing(house: House, site: Si
         {**DOCUMENT, "grant_types": ["client_credentials"]},
         {**DOCUMENT, "redirect_uris": ["https://evil.test/back"]},
         [],
-        LookFailed(Blame.REMOTE_TRANSIENT, "refused"),
+        CheckFailed(Blame.REMOTE_TRANSIENT, "refused"),
         RedirectElsewhere(parse_url("https://evil.test/app.json"), ()),
         None,
     ],
