@@ -91,10 +91,12 @@ simulate-d1:
 
 bench:
 	@bin/setup test
+	-@bin/setup peers
 	@$(PYTHON_IN) -m bench $(if $(PAGE),--page $(PAGE)) $(ARGS) $(WHAT)
 
 bench-short:
 	@bin/setup test
+	-@bin/setup peers
 	@$(PYTHON_IN) -m bench --short $(ARGS) $(WHAT)
 
 bench-compare:
@@ -186,7 +188,7 @@ lock:
 	$(COMPILE) $(ARGS) pyproject.toml -o requirements/run.txt
 	for name in test check; do \
 	  $(COMPILE) $(ARGS) --extra test --extra postgres pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
-	for name in docs build; do \
+	for name in docs build peers; do \
 	  $(COMPILE) $(ARGS) pyproject.toml requirements/$$name.in -o requirements/$$name.txt || exit 1; done
 
 binary:

@@ -67,7 +67,7 @@ async def watched(pid: int) -> tuple[float, float, float]:
 
 def total(pid: int, what: str) -> float:
     """Return a kind of memory summed over a process tree, in MB."""
-    return sum(_kilobytes(each, what) for each in tree(pid)) * 1024 / 1e6
+    return sum(kilobytes(each, what) for each in tree(pid)) * 1024 / 1e6
 
 
 def tree(pid: int) -> Sequence[int]:
@@ -77,6 +77,7 @@ def tree(pid: int) -> Sequence[int]:
     return [pid, *(below for child in children for below in tree(int(child)))]
 
 
-def _kilobytes(pid: int, what: str) -> int:
+def kilobytes(pid: int, what: str) -> int:
+    """Return a kind of memory of one process, in KiB."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:"))

@@ -1,4 +1,4 @@
-"""The npm packages that `npm/package-lock.json` pins, in a folder outside of the project."""
+"""The npm packages that a `package-lock.json` pins, in a folder outside of the project."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def need(reason: str) -> None:
     pytest.skip(reason)
 
 
-def modules(scripts: Iterable[Path] = ()) -> Path:
-    """Return a folder with the packages and some scripts; the next run reuses the packages."""
+def modules(scripts: Iterable[Path] = (), lists: Path = LISTS) -> Path:
+    """Return a folder with the packages of `lists` and some scripts; the next run reuses the packages."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         need("node and npm are not installed")
-    wanted = sha256((LISTS / "package-lock.json").read_bytes()).hexdigest()[:16]
+    wanted = sha256((lists / "package-lock.json").read_bytes()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"sanderling-npm-{wanted}-{os.getuid()}"
     folder.mkdir(exist_ok=True)
     if not (folder / "node_modules").exists():
         made = Path(tempfile.mkdtemp(dir=folder))
         for name in ("package.json", "package-lock.json"):
-            shutil.copy(LISTS / name, made)
+            shutil.copy(lists / name, made)
         command = [str(npm), "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
         done = subprocess.run(command, cwd=made, capture_output=True, text=True, timeout=240, check=False)
         if done.returncode:
-            need(f"npm can't install what tests/support/npm lists: {done.stderr[-300:]}")
+            need(f"npm can't install what {lists.name} lists: {done.stderr[-300:]}")
         try:
             (made / "node_modules").rename(folder / "node_modules")
         except OSError:  # another process was quicker
