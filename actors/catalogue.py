@@ -35,19 +35,19 @@ def line_of(text: str, place: str) -> int:
     5
     """
     steps = [name or int(number) for name, number in _STEP.findall(place)]
-    found, table = 1, ("", 0)
-    seen: Counter[str] = Counter()
+    line_number, table = 1, ("", 0)
+    tables: Counter[str] = Counter()
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.fullmatch(line):
-            table = (header[1], seen[header[1]])
-            seen[header[1]] += 1
+            table = (header[1], tables[header[1]])
+            tables[header[1]] += 1
             if steps[:2] == [*table] or steps[:1] == [table[0]] == steps:
-                found = number
+                line_number = number
         elif named := _NAME.match(line):
             here = [*table, named[1]] if table[0] else [named[1]]
             if steps[: len(here)] == here:
                 return number
-    return found
+    return line_number
 
 
 T = TypeVar("T")
@@ -93,23 +93,23 @@ def read_file(
     try:
         record = msgspec.convert(tree, shape)
     except msgspec.ValidationError as error:
-        found = violation_of(error)
-        place = found.path.lstrip(".")
-        says = _FIELDS.get(found.rule) or found.says[:1].lower() + found.says[1:]
-        if found.rule == "choice":
-            says += choices.get(place.partition("[")[0], "")
-        raise BadFile([Flaw(file, line_of(text, place), f"{place}: {says}" if place else says)]) from None
-    flaws = [Flaw(file, line_of(text, place), f"{place}: {says}") for place, says in check(record)]
+        violation = violation_of(error)
+        place = violation.path.lstrip(".")
+        reason = _FIELDS.get(violation.rule) or violation.says[:1].lower() + violation.says[1:]
+        if violation.rule == "choice":
+            reason += choices.get(place.partition("[")[0], "")
+        raise BadFile([Flaw(file, line_of(text, place), f"{place}: {reason}" if place else reason)]) from None
+    flaws = [Flaw(file, line_of(text, place), f"{place}: {reason}") for place, reason in check(record)]
     if flaws:
         raise BadFile(sorted(flaws))
     return record
 
 
 def syntax_flaw(message: str, text: str, file: str) -> Flaw:
-    found = _SYNTAX.fullmatch(message)
-    line = int(found["line"]) if found and found["line"] else len(text.splitlines())
-    at = f" at column {found['column']}" if found and found["column"] else " at its end"
-    return Flaw(file, max(1, line), f"not TOML: {found['says'] if found else message}{at}")
+    match = _SYNTAX.fullmatch(message)
+    line = int(match["line"]) if match and match["line"] else len(text.splitlines())
+    at = f" at column {match['column']}" if match and match["column"] else " at its end"
+    return Flaw(file, max(1, line), f"not TOML: {match['says'] if match else message}{at}")
 
 
 LARGEST = 256 << 10
@@ -186,8 +186,8 @@ class Reader(NamedTuple, Generic[N]):
                 if taken := entries.get(record.id):
                     built_in = taken.origin == BUILT_IN
                     owner = f"a built-in {self.noun}" if built_in else f"the {self.noun} of {taken.origin}"
-                    says = f"id: {record.id} is {owner}: choose another id"
-                    raise BadFile([Flaw(path.name, line_of(text, "id"), says)])
+                    reason = f"id: {record.id} is {owner}: choose another id"
+                    raise BadFile([Flaw(path.name, line_of(text, "id"), reason)])
             except BadFile as error:
                 flaws += error.flaws
             else:
@@ -207,6 +207,6 @@ class Reader(NamedTuple, Generic[N]):
             line = data[: error.start].count(b"\n") + 1
             raise BadFile([Flaw(path.name, line, "not UTF-8: save the file as UTF-8")]) from None
         if len(data) > LARGEST:
-            says = f"larger than {LARGEST >> 10} KiB: a {self.noun} is a page of text"
-            raise BadFile([Flaw(path.name, 0, says)])
+            reason = f"larger than {LARGEST >> 10} KiB: a {self.noun} is a page of text"
+            raise BadFile([Flaw(path.name, 0, reason)])
         return text

@@ -121,9 +121,9 @@ def violation_of(error: msgspec.ValidationError) -> Violation:
     >>> violation_of(msgspec.ValidationError("Object contains unknown field `b` - at `$.a[0]`")).path
     '.a[0].b'
     """
-    found = _AT.fullmatch(str(error))
-    assert found is not None  # the expression matches every text
-    says, inside = found["says"], found["path"] or ""
+    match = _AT.fullmatch(str(error))
+    assert match is not None  # the expression matches every text
+    says, inside = match["says"], match["path"] or ""
     if field := _FIELD.search(says):
         return Violation("unknown" if field[1] == "unknown" else "required", inside, says, field[2])
     if says.startswith("Invalid enum value"):

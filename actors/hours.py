@@ -61,12 +61,12 @@ class HourSpan(NamedTuple):
 def spans(hours: QuietHours, day: date) -> tuple[HourSpan, ...]:
     """Return, in order, the spans that begin from two days before a day to two days after: all that can cover it."""
     begins, ends, zone = time.fromisoformat(hours.start), time.fromisoformat(hours.end), zone_of(hours.timezone)
-    found = []
+    result = []
     for each in (day + days * _DAY for days in (-2, -1, 0, 1, 2)):
         if WEEKDAYS[each.weekday()] in hours.weekdays:
             end = millis_of_local(datetime.combine(each if ends > begins else each + _DAY, ends), zone, last=True)
-            found.append(HourSpan(millis_of_local(datetime.combine(each, begins), zone), end))
-    return tuple(found)
+            result.append(HourSpan(millis_of_local(datetime.combine(each, begins), zone), end))
+    return tuple(result)
 
 
 EXAMPLE: Final = "weekdays 08-18 Europe/Stockholm"
@@ -91,12 +91,12 @@ def read_hours(text: str) -> QuietHours:
     days: tuple[Weekday, ...] = WEEKDAYS
     if words and not words[0][0].isdigit():
         days = _days(words.pop(0).lower())
-    found = _CLOCK.fullmatch(words[0]) if words else None
-    if found is None or len(words) > 2 or (found[3] == "24" and found[4] not in (None, "00")):
+    clock = _CLOCK.fullmatch(words[0]) if words else None
+    if clock is None or len(words) > 2 or (clock[3] == "24" and clock[4] not in (None, "00")):
         raise ValueError(f"write days, hours and a time zone, as in {EXAMPLE}")
-    start = time(int(found[1]), int(found[2] or 0))
-    end = time(int(found[3]) % 24, int(found[4] or 0))
-    if start == end and found[3] != "24":
+    start = time(int(clock[1]), int(clock[2] or 0))
+    end = time(int(clock[3]) % 24, int(clock[4] or 0))
+    if start == end and clock[3] != "24":
         raise ValueError("the hours begin and end at the same time")
     zone = words[1] if len(words) == 2 else "UTC"
     try:
@@ -107,18 +107,18 @@ def read_hours(text: str) -> QuietHours:
 
 
 def _days(text: str) -> tuple[Weekday, ...]:
-    found: set[str] = set()
+    days: set[str] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if part in _SETS:
-            found |= {*_SETS[part]}
+            days |= {*_SETS[part]}
         elif first in _DAYS and (not dash or last in _DAYS):
             begin = _DAYS[first]
             end = _DAYS[last] if dash else begin
-            found |= {WEEKDAYS[(begin + day) % 7] for day in range((end - begin) % 7 + 1)}
+            days |= {WEEKDAYS[(begin + day) % 7] for day in range((end - begin) % 7 + 1)}
         else:
             raise ValueError(f"{part!r} is no day: mon, tue, wed, thu, fri, sat, sun, weekdays or weekends")
-    return tuple(day for day in WEEKDAYS if day in found)
+    return tuple(day for day in WEEKDAYS if day in days)
 
 
 def open_from(hours: QuietHours | None, at: Millis) -> Millis:
@@ -127,8 +127,8 @@ def open_from(hours: QuietHours | None, at: Millis) -> Millis:
         return at
     zone, moment = zone_of(hours.timezone), at
     for _ in range(5):  # a week has at least one span, and each step covers the two days ahead
-        found = spans(hours, local_time(moment, zone).date())
-        ahead = [max(span.start, at) for span in found if span.end > at]
+        candidates = spans(hours, local_time(moment, zone).date())
+        ahead = [max(span.start, at) for span in candidates if span.end > at]
         if ahead:
             return min(ahead)
         moment = Millis(moment + 2 * 86_400_000)

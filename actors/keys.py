@@ -83,9 +83,9 @@ def check_scope(scope: str) -> None:
     if scope in SCOPES or (scope.startswith(CHANNEL_SCOPE) and _CHANNEL.fullmatch(scope[len(CHANNEL_SCOPE) :])):
         return
     if scope.startswith(CHANNEL_SCOPE):
-        says = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
+        reason = "a channel's name is 1 to 63 of a-z, 0-9, - and _, and begins with a letter or figure."
     else:
         close = get_close_matches(scope, SCOPES, 1, 0.5)
-        says = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
+        reason = f"there is no such scope.{f' Did you mean {close[0]}?' if close else ''}"
     known = f"There are {', '.join(SCOPES)}, and stream:read:CHANNEL."
-    raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {says} {known}")
+    raise KeyRefused("scopes", f"{scope or 'An empty scope'}: {reason} {known}")

@@ -89,9 +89,9 @@ def destination_notice(destination: Destination, last: Attempt | None, base_url:
     """
     assert destination.owes is not None
     failing = destination.owes == "destination_failing"
-    gone = last is not None and last.status == 410
+    is_gone = last is not None and last.status == 410
     since = destination.failing_since
-    text = (_FAILING if failing else _GONE if gone else _DISABLED).format(
+    text = (_FAILING if failing else _GONE if is_gone else _DISABLED).format(
         host=urlsplit(destination.url).hostname,
         since="a while" if since is None else spoken(since),
         last=_last_attempt(last),
@@ -166,14 +166,14 @@ class _Audience(NamedTuple):
 @lru_cache(maxsize=64)
 def _recipients(body: bytes) -> _Audience:
     tags = tags_in(body)
-    found = _Audience(tags=frozenset(tags))
+    audience = _Audience(tags=frozenset(tags))
     for tag in tags:
         if tag.startswith(_WAITS):
             shortest, _, longest = tag.removeprefix(_WAITS).partition("-")
-            found = found._replace(shortest=int(shortest), longest=int(longest) if longest else inf)
+            audience = audience._replace(shortest=int(shortest), longest=int(longest) if longest else inf)
         elif tag.startswith(_TOLD):
-            found = found._replace(told_at=parse_rfc3339(tag.removeprefix(_TOLD)))
-    return found
+            audience = audience._replace(told_at=parse_rfc3339(tag.removeprefix(_TOLD)))
+    return audience
 
 
 def destination_of(event: Stored) -> str | None:

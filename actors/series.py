@@ -159,8 +159,8 @@ def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: boo
         if point.number is None:
             continue
         scale = max(point.scale, value.scale)
-        then, told = point.number * 10 ** (scale - point.scale), value.number * 10 ** (scale - value.scale)
-        if then < told if lowest else then > told:
+        old, new = point.number * 10 ** (scale - point.scale), value.number * 10 ** (scale - value.scale)
+        if old < new if lowest else old > new:
             return None if until == now else until
     return points[0].at
 
@@ -182,10 +182,10 @@ _delta = msgspec.json.Decoder(Delta | None).decode
 
 def delta_of(raw: Raw) -> Delta | None:
     try:
-        found: Delta | None = _delta(raw)
+        delta: Delta | None = _delta(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    return found
+    return delta
 
 
 async def reported_changes(
@@ -195,7 +195,7 @@ async def reported_changes(
 
     Reads at most about `MOST_EVENTS` events. on_event: called with each event's moment and delta, newest first.
     """
-    found: list[tuple[int, tuple[TypedChange, ...]]] = []
+    changes: list[tuple[int, tuple[TypedChange, ...]]] = []
     before, where, read = _LAST, Filter(sources=(source,)), 0
     while read < MOST_EVENTS:
         page = await log.read_back(before, _PAGE, where)
@@ -205,15 +205,15 @@ async def reported_changes(
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 continue  # emitted by another version
             if body.changes:
-                found.append((millis_of(event.seq), body.changes))
+                changes.append((millis_of(event.seq), body.changes))
             if on_event is not None:
                 on_event(millis_of(event.seq), body.delta)
                 await trio.lowlevel.checkpoint()
         read += len(page.events)
         before = page.scanned
         if not page.scanned:
-            return found[::-1], max(added_at, millis_of(page.floor) if page.floor else 0)
-    return found[::-1], millis_of(before)
+            return changes[::-1], max(added_at, millis_of(page.floor) if page.floor else 0)
+    return changes[::-1], millis_of(before)
 
 
 DatedChanges = Sequence[tuple[int, Sequence[TypedChange]]]
@@ -241,21 +241,21 @@ async def with_records(
 def _with_records(draft: Draft, reported: DatedChanges, since: int, began: int) -> tuple[TypedChange, ...]:
     now = draft.fetched_at
     # Include this check: for a newly reported price, its previous value is the first point.
-    known = {series.key: series.points for series in series_of([*reported, (now, draft.changes)], since, began)}
-    return tuple(_recorded(change, known, now) if _is_price(change) else change for change in draft.changes)
+    points_by_key = {series.key: series.points for series in series_of([*reported, (now, draft.changes)], since, began)}
+    return tuple(_recorded(change, points_by_key, now) if _is_price(change) else change for change in draft.changes)
 
 
 def _is_price(change: TypedChange) -> bool:
     return change.kind == "price" and isinstance(change.before, Value) and isinstance(change.after, Value)
 
 
-def _recorded(change: TypedChange, known: Mapping[SeriesKey, Sequence[Point]], now: int) -> TypedChange:
+def _recorded(change: TypedChange, points_by_key: Mapping[SeriesKey, Sequence[Point]], now: int) -> TypedChange:
     key, before = key_of(change), change.before
     assert isinstance(before, Value)
     assert isinstance(change.after, Value)
     if key is None or not isinstance(before.number, int) or not isinstance(change.after.number, int):
         return change
-    points = [point for point in known.get(key, ()) if point.at < now]
+    points = [point for point in points_by_key.get(key, ()) if point.at < now]
     if points and not points[-1].is_value(before):
         # It changed unseen (a check had too many changes to list): the time is unknown.
         points.append(Point(now, before.number, before.scale))

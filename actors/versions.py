@@ -42,7 +42,7 @@ def undo(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
 
 
 def undo_ops(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] | None:
-    kept: list[Paragraph] = []
+    remaining: list[Paragraph] = []
     done = 0
     for op in sorted((op for op in ops if op.op != "delete"), key=_para):
         written = op.text if op.op == "insert" else op.after
@@ -50,21 +50,21 @@ def undo_ops(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] |
             return None
         paragraph = after[op.para]
         paragraph.context = op.context or _NOWHERE
-        kept += after[done : op.para]
+        remaining += after[done : op.para]
         if op.op == "replace":
-            kept.append(Paragraph(str(op.before), paragraph.thread, paragraph.context))
+            remaining.append(Paragraph(str(op.before), paragraph.thread, paragraph.context))
         done = op.para + 1
-    kept += after[done:]
+    remaining += after[done:]
     before: list[Paragraph] = []
     done = 0
     for op in sorted((op for op in ops if op.op == "delete"), key=_para):
         stretch = op.para - len(before)
-        if not 0 <= stretch <= len(kept) - done:
+        if not 0 <= stretch <= len(remaining) - done:
             return None
-        before += kept[done : done + stretch]
+        before += remaining[done : done + stretch]
         before.append(Paragraph(str(op.text), context=op.context or _NOWHERE))
         done += stretch
-    return before + kept[done:]
+    return before + remaining[done:]
 
 
 def _para(op: Op) -> int:

@@ -64,9 +64,9 @@ _decoder = msgspec.json.Decoder(_HeartbeatBody)
 def last_of(event: Stored | None) -> Last:
     if event is None:
         return Last()
-    told = _decoder.decode(event.body)
-    beat = told.heartbeat
-    return Last(event.seq, told.id, beat.number, parse_rfc3339(beat.due_at), parse_rfc3339(told.emitted_at))
+    body = _decoder.decode(event.body)
+    beat = body.heartbeat
+    return Last(event.seq, body.id, beat.number, parse_rfc3339(beat.due_at), parse_rfc3339(body.emitted_at))
 
 
 def until_due(last: Last, every: Millis, now: Millis) -> Millis:
@@ -79,13 +79,13 @@ def until_due(last: Last, every: Millis, now: Millis) -> Millis:
 def draft_of(beat: Heartbeat, skipped: int, base_url: str, now: Millis) -> Draft:
     """Return a heartbeat as an event. skipped: earlier ones that were due while the process was suspended."""
     failing = f", {beat.failing:,} of them failing" if beat.failing else ""
-    says = (
+    text = (
         f"{beat.watched:,} sources are watched{failing}; {beat.looks:,} checks have finished since {beat.looks_since}."
     )
     if skipped:
-        says += f" Skipped before it: {skipped:,}; the process stood still when they were due."
-    told = notices.notice_draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", says, now)
-    return replace(told, tags=(TAG,), heartbeat=beat)
+        text += f" Skipped before it: {skipped:,}; the process stood still when they were due."
+    notice = notices.notice_draft(HEARTBEAT, base_url, f"Heartbeat {beat.number:,}", text, now)
+    return replace(notice, tags=(TAG,), heartbeat=beat)
 
 
 AGAIN = 5.0
@@ -182,8 +182,8 @@ class HeartbeatWriter:
             failing=failing,
             paused=paused,
         )
-        told = draft_of(beat, skipped, self._base_url, now)
-        harvest = Harvest(SERVICE, (told,), None, follows=last.seq)
+        draft = draft_of(beat, skipped, self._base_url, now)
+        harvest = Harvest(SERVICE, (draft,), None, follows=last.seq)
         with trio.fail_after(ANSWERS_WITHIN):
             events: Sequence[Stored] = await self._recorder.ask(lambda reply: Record(harvest, reply))
         if not events:

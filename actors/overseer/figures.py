@@ -51,8 +51,8 @@ class Figures:
     def _of_the_replica(self) -> list[Figure]:
         state, behind, untold = self._storage.replica, 0.0, 0
         if state is not None:
-            told = self._overseer.started_at if state.told_at is None else state.told_at
-            behind, untold = max(0.0, (self._world.now() - told) / 1000), state.untold
+            told_at = self._overseer.started_at if state.told_at is None else state.told_at
+            behind, untold = max(0.0, (self._world.now() - told_at) / 1000), state.untold
         return [
             Figure("replica_behind_seconds", "How old the newest state is that the replica has.", (), {(): behind}),
             Figure("replica_untold_bytes", "Bytes of the write-ahead log that it has not.", (), {(): untold}),
@@ -76,9 +76,9 @@ class Figures:
 
     def _of_actors(self) -> list[Figure]:
         states, parts = self._overseer.states(), self._overseer.parts()
-        each = ((kind, name, count) for kind, found in states.items() for name, count in found.items())
+        each = ((kind, name, count) for kind, counts in states.items() for name, count in counts.items())
         actors: Values = {(kind, name): count for kind, name, count in each if name != "restarts"}
-        restarts: Values = {(kind,): found["restarts"] for kind, found in states.items()}
+        restarts: Values = {(kind,): counts["restarts"] for kind, counts in states.items()}
         restarts["sanderling",] = sum(row.restarts for row in parts)
         up: Values = {(row.path,): float(row.state == "ok") for row in parts}
         queues: Values = {(name,): depth for name, depth in self._overseer.queues().items()}

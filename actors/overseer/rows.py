@@ -297,6 +297,6 @@ class _Ranks:
             self._idle.append(row.path)
 
     def paths(self) -> list[str]:
-        found = [path for _, path in sorted(self._keyed, key=lambda each: each[0])]
-        found += self._others + self._idle
-        return found[::-1] if self._reverse else found
+        paths = [path for _, path in sorted(self._keyed, key=lambda each: each[0])]
+        paths += self._others + self._idle
+        return paths[::-1] if self._reverse else paths

@@ -130,9 +130,9 @@ class Recorder:
         except STANDSTILL as error:
             # The senders read the stored state and check again; readers are not affected.
             full = isinstance(error, DiskFull)
-            event, says = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
+            event, reason = ("recorder.disk_full", FULL) if full else ("recorder.parked", f"{AWAY} ({error})")
             self._world.log(event, level="debug" if self._refusal else "error", error=str(error), harvests=len(records))
-            self._refusal, self._is_unavailable = (trio.current_time(), says), not full
+            self._refusal, self._is_unavailable = (trio.current_time(), reason), not full
             for record in records:
                 record.reply.fail(error)
             _notify_sweeps(sweeps, stored=False)

@@ -89,8 +89,8 @@ class SigningKeys:
 
 async def signing_keys(world: World, storage: Storage) -> Sequence[SigningKey]:
     """Return the signing keys, the active one first; the very first start makes one."""
-    found = await storage.keys.signing()
-    if not found:
+    keys = await storage.keys.signing()
+    if not keys:
         await storage.keys.add_first_signing(new_signing_key(world.entropy(32), world.now()))
-        found = await storage.keys.signing()
-    return found
+        keys = await storage.keys.signing()
+    return keys

@@ -49,14 +49,14 @@ class BodyCache:
 
     def find(self, url: str, within: float = LONGEST) -> CachedBody | None:
         now = trio.current_time()
-        for old in [name for name, kept in self._bodies.items() if now - kept.since > LONGEST]:
+        for old in [name for name, cached in self._bodies.items() if now - cached.since > LONGEST]:
             self._drop(old)
-        kept = self._bodies.get(url)
-        if kept is None or now - kept.since > within:
+        cached = self._bodies.get(url)
+        if cached is None or now - cached.since > within:
             return None
         self._bodies.move_to_end(url)
-        return kept
+        return cached
 
     def _drop(self, url: str) -> None:
-        gone = self._bodies.pop(url, None)
-        self._bytes -= 0 if gone is None else len(gone.fetched.body)
+        dropped = self._bodies.pop(url, None)
+        self._bytes -= 0 if dropped is None else len(dropped.fetched.body)

@@ -109,8 +109,8 @@ def next_check_reason(view: SourceView, limits: Limits, hints: Hints, gap: float
     if limits.schedule is not None:
         every = span(limits.schedule)
         if tags := origins_of(source).get("schedule"):
-            says = "Its tag %(tag)s has set a fixed interval of %(span)s, give or take 5 %%."
-            return message(says, tag=tags[0], span=every)
+            text = "Its tag %(tag)s has set a fixed interval of %(span)s, give or take 5 %%."
+            return message(text, tag=tags[0], span=every)
         return message("You have set a fixed interval of %(span)s, give or take 5 %%.", span=every)
     return joined([_learned_reason(hot, limits, hints, gap), _COSTLY if hot.rendered else None])
 
@@ -121,8 +121,8 @@ def _connection(view: SourceView) -> Message:
         return message("Connected since %(at)s: frames arrive by themselves.", at=since)
     if view.hot.next_look_at is None:
         return message("Connecting.")
-    says = "It reconnects on %(at)s, later with each failure in a row."
-    return message(says, at=view.hot.next_look_at)
+    text = "It reconnects on %(at)s, later with each failure in a row."
+    return message(text, at=view.hot.next_look_at)
 
 
 def _learned_reason(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:
@@ -139,14 +139,14 @@ def _learned_reason(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float
         return message("Its feed names hours or days without checks, and it is such a time now.")
     changes = None if gap is None else message("It changes about every %(span)s on average.", span=span(gap))
     if wait >= limits.ceiling / _ROUGHLY:
-        says = "It changes so rarely that a check every %(span)s, the longest interval, is enough."
-        return joined([message(says, span=span(limits.ceiling)), changes])
+        text = "It changes so rarely that a check every %(span)s, the longest interval, is enough."
+        return joined([message(text, span=span(limits.ceiling)), changes])
     if gap is None:
         return message("Its pace is not known yet. The next check is after %(span)s.", span=span(wait))
     if wait <= limits.floor * _ROUGHLY:
         return joined([message("A change is likely now: it is checked as often as politeness allows."), changes])
-    says = "It is checked about every %(span)s, learned from the hours and days of its changes."
-    return joined([message(says, span=span(wait)), changes])
+    text = "It is checked about every %(span)s, learned from the hours and days of its changes."
+    return joined([message(text, span=span(wait)), changes])
 
 
 IN_BASELINE = "it was there at the first check"
@@ -184,11 +184,11 @@ def best_first(reasons: Sequence[Reason]) -> list[Reason]:
 
 
 def reported_reason(event: Event, at: Millis) -> Reason:
-    says = message("It was reported on %(at)s (event %(id)s).", at=at, id=event.id)
+    reason = message("It was reported on %(at)s (event %(id)s).", at=at, id=event.id)
     if event.title:
         title = event.title[:80]
-        says = message("It was reported on %(at)s as “%(title)s” (event %(id)s).", at=at, title=title, id=event.id)
-    return Reason("told", says, at, event.id)
+        reason = message("It was reported on %(at)s as “%(title)s” (event %(id)s).", at=at, title=title, id=event.id)
+    return Reason("told", reason, at, event.id)
 
 
 def note_reasons(notes: Sequence[Note], text: str) -> Iterator[Reason]:
@@ -199,8 +199,8 @@ def note_reasons(notes: Sequence[Note], text: str) -> Iterator[Reason]:
             continue
         rules.add(part.rule)
         if part.rule in BASELINE_RULES:
-            says = message("It was there at the first check, on %(at)s.", at=note.at)
-            yield Reason("there", says, note.at, text=part.text)
+            reason = message("It was there at the first check, on %(at)s.", at=note.at)
+            yield Reason("there", reason, note.at, text=part.text)
         else:
             yield Reason("withheld", _withheld(note, part, notes), note.at, text=part.text)
         if len(rules) == MOST_RULES:
@@ -208,18 +208,18 @@ def note_reasons(notes: Sequence[Note], text: str) -> Iterator[Reason]:
 
 
 def _withheld(note: Note, part: Part, notes: Sequence[Note]) -> Message:
-    says = message("Gone on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
+    reason = message("Gone on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
     if part.came:
-        says = message("Seen on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
+        reason = message("Seen on %(at)s and not reported: %(reason)s", at=note.at, reason=part.rule)
     if note.bar is not None and part.score:
         text = "%(rest)s (score %(score)s; the threshold is %(least)s)"
-        says = message(text, rest=says, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
+        reason = message(text, rest=reason, score=f"{part.score:.2f}", least=f"{note.bar:.2f}")
     checks = [one for one in notes if one.parts and one.came not in ("baseline", "stretch")]
     count = sum(any(each.key == part.key for each in one.parts) for one in checks)
     if part.key and count > 1:
         restless = "%(rest)s; it was added or removed in %(count)s of the last %(looks)s checks with a difference"
-        says = message(restless, rest=says, count=count, looks=len(checks))
-    return joined([says, "."], "")
+        reason = message(restless, rest=reason, count=count, looks=len(checks))
+    return joined([reason, "."], "")
 
 
 def counts_of(note: Note) -> str:
@@ -230,8 +230,8 @@ def too_soon(wait: int, *, enabled: bool) -> Message:
     """Return why there is no check now: `wait` is in milliseconds."""
     if not enabled:
         return message("It was not checked now: the source is paused.")
-    says = "It was not checked now: it was checked just now, or asked us to wait. Try again in %(count)s s."
-    return message(says, count=wait // 1000 + 1)
+    text = "It was not checked now: it was checked just now, or asked us to wait. Try again in %(count)s s."
+    return message(text, count=wait // 1000 + 1)
 
 
 def check_reasons(notes: Sequence[Note]) -> Iterator[Reason]:

@@ -316,11 +316,11 @@ class SourceIndex:
     async def _filtered_page(
         self, after: Place | None, limit: int, where: SourceSelection
     ) -> tuple[list[SourceView], Place | None]:
-        ids, rest = self._ranking.page(
+        ids, cursor = self._ranking.page(
             after, limit, lambda source: matches(where, self._view(self._live[source])), SLICE
         )
         await trio.lowlevel.checkpoint()
-        return [self._view(self._live[source]) for source in ids if source in self._live], rest
+        return [self._view(self._live[source]) for source in ids if source in self._live], cursor
 
     def slices(self) -> Iterator[list[LiveSource]]:
         return _slices(self._live.values())
@@ -385,8 +385,8 @@ class SourceIndex:
                 otherwise_well += state_of(live.source, live.hot, overdue=True) == "overdue"
                 if live.source.type in POLLED:
                     waiting += 1
-                    found = (live.hot.next_look_at or 0, live.source.id)
-                    worst = found if worst is None else min(worst, found)
+                    late = (live.hot.next_look_at or 0, live.source.id)
+                    worst = late if worst is None else min(worst, late)
             await trio.lowlevel.checkpoint()
         self._overdue = otherwise_well
         is_current = worst is not None and worst[1] in self._live  # it may have been dropped

@@ -183,10 +183,10 @@ class FeedReader:
         """
         return read_document(check, await self.document(jail, check.fetched))
 
-    async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
-        if known is None:
+    async def first(self, jail: Jail, check: BodyCheck, feed: FeedReading | None) -> BodyReading:
+        if feed is None:
             return await self.read(jail, check)
-        return read_document(check, without_reports(known, check.fetched))
+        return read_document(check, without_reports(feed, check.fetched))
 
     def forget(self, source: SourceId) -> None:
         """Do nothing: feeds share no state."""
@@ -226,9 +226,9 @@ def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> Bod
     new = [feed.entries[i] for i in comparison.new]
     if not base:
         chosen = oldest_first([(entry, NEW_ENTRY) for entry in new])[max(0, len(new) - source.backfill) :]
-        told = tuple(draft_of(source, entry, NEW_ENTRY, at) for entry, _ in chosen)
+        backfill = tuple(draft_of(source, entry, NEW_ENTRY, at) for entry, _ in chosen)
         note = baseline_note(feed, [entry for entry, _ in reversed(chosen)], at)
-        return BodyReading(told, comparison.memory, False, Hints(), times=times_of(new), note=note)
+        return BodyReading(backfill, comparison.memory, False, Hints(), times=times_of(new), note=note)
     moved = [feed.entries[i] for i in comparison.moved]
     count = len({entry.key for i, entry in enumerate(feed.entries) if i != comparison.left_out})
     decision = decide(count, new, manner_of(base), comparison.newest or since, moved=moved, was_empty=was_empty(base))

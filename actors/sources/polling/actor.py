@@ -272,8 +272,8 @@ class PolledSource:
         A crash after that leaves a classified source without a check: its next check is the first.
         """
         ports, live = self._ports, self._live
-        asked = replace(live.source, headers=resolved.source.headers)
-        classification = await pending.classify_pending(ports, asked, claim, renewal)
+        borrowing = replace(live.source, headers=resolved.source.headers)
+        classification = await pending.classify_pending(ports, borrowing, claim, renewal)
         if classification.fetched is None:
             await pending.store_classification(ports, live, classification)
             raise NotPolled

@@ -31,11 +31,18 @@ LISTEN: Final = 3.0
 _NOBODY: Final = SourceId("")
 
 
-async def preview(ports: Ports, classification: Classification, asked: DetectRequest) -> Preview:
+async def preview(ports: Ports, classification: Classification, detect_request: DetectRequest) -> Preview:
     greeting, url = classification.greeting, classification.watch_url
     assert greeting is not None, "its first frames were waited for"
     source = Source(
-        _NOBODY, url, url, "push", classification.detection, classification.at, classification.at, filter=asked.filter
+        _NOBODY,
+        url,
+        url,
+        "push",
+        classification.detection,
+        classification.at,
+        classification.at,
+        filter=detect_request.filter,
     )
     await ports.admission.refresh()
     filter = ports.admission.filter_for(source)

@@ -356,13 +356,13 @@ class Registry:
 
         If the recorder itself is stuck, the log line and /readyz must do.
         """
-        says = f"Sources are not being checked: {self.overdue_monitor.fault()}. This one has waited longest."
+        text = f"Sources are not being checked: {self.overdue_monitor.fault()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
         title = "The watching has stalled"
-        told = notice_draft(
-            "watching_stalled", source.url, title, says, now, source_type=source.type, of_source=source.tags
+        notice = notice_draft(
+            "watching_stalled", source.url, title, text, now, source_type=source.type, of_source=source.tags
         )
-        harvest = Harvest(source.id, (told,), None)
+        harvest = Harvest(source.id, (notice,), None)
         with trio.move_on_after(REPORT_WITHIN), suppress(Unanswered, StorageError):
             await self._ports.recorder.ask(lambda reply: Record(harvest, reply))
 

@@ -246,12 +246,12 @@ def weekday(at: float) -> int:
     return int(at // DAY + 3) % 7
 
 
-def _weekday_factor(rhythm: Rhythm, at: float, seen: float) -> float:
+def _weekday_factor(rhythm: Rhythm, at: float, total: float) -> float:
     """Return the rate of a working day or a weekend day, relative to the mean."""
     days = rhythm.days
     if weekday(at) >= SATURDAY:
-        return (2 * EVEN_DAY + sum(days[SATURDAY:])) / (2 * EVEN_DAY + seen * 2 / 7)
-    return (5 * EVEN_DAY + sum(days[:SATURDAY])) / (5 * EVEN_DAY + seen * 5 / 7)
+        return (2 * EVEN_DAY + sum(days[SATURDAY:])) / (2 * EVEN_DAY + total * 2 / 7)
+    return (5 * EVEN_DAY + sum(days[:SATURDAY])) / (5 * EVEN_DAY + total * 5 / 7)
 
 
 START_INTERVAL: Final = 120.0
@@ -389,10 +389,10 @@ def learn(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Mi
     """
     moment = now / 1000
     if before is None:
-        known = [at for at in sorted(at / 1000 for at in times) if moment - _HISTORY <= at <= moment][-_MOST_HISTORY:]
-        for last, at in pairwise(known):
+        history = [at for at in sorted(at / 1000 for at in times) if moment - _HISTORY <= at <= moment][-_MOST_HISTORY:]
+        for last, at in pairwise(history):
             rhythm = observe(rhythm, at, at - last, (at,))
-        return observe(rhythm, moment, moment - known[-1], ()) if len(known) > 1 else rhythm
+        return observe(rhythm, moment, moment - history[-1], ()) if len(history) > 1 else rhythm
     gap = max(0.0, min(_LONGEST_GAP, (now - before) / 1000))
     start = moment - gap
     if not changed:
