@@ -72,7 +72,7 @@ async def test_a_row_shows_queue_last_results_and_failing_destinations(
 async def test_a_source_in_quarantine_is_the_worst_says_why_and_can_be_released(
     autojump_clock: object, monkeypatch: Any
 ) -> None:
-    async def broken(self: PolledSource, *, asked: bool) -> None:
+    async def broken(self: PolledSource, *, on_request: bool) -> None:
         raise ValueError("a bug\nof two lines")
 
     async with trio.open_nursery() as nursery:

@@ -126,4 +126,4 @@ def failed_sweeps_count_as_stored() -> AbstractContextManager[Any]:
 
 def failed_commits_take_back_checks() -> AbstractContextManager[Any]:
     """After a failed commit, or at an edit during one, the source takes the stored state, even if it is older."""
-    return patch.object(progress, "later", lambda known, stored: stored)
+    return patch.object(progress, "newer", lambda known, stored: stored)

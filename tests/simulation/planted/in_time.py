@@ -58,7 +58,7 @@ def alerts_read_now_and_then() -> AbstractContextManager[Any]:
     async def wrong(self: Admission, alerts: Any) -> None:
         pass
 
-    return patch.object(Admission, "take", wrong)
+    return patch.object(Admission, "set_alerts", wrong)
 
 
 def reported_at_checks_only() -> AbstractContextManager[Any]:

@@ -50,7 +50,7 @@ def frames_lost_at_a_stop() -> AbstractContextManager[Any]:
     def wrong(self: Committer) -> None:
         self._pipeline.take_pending()
 
-    return patch.object(Committer, "leave", wrong)
+    return patch.object(Committer, "stop", wrong)
 
 
 def import_forgets_an_edit() -> AbstractContextManager[Any]:

@@ -64,7 +64,7 @@ def cookies_go_along() -> Plant:
     def wrong(self: Access, url: Url, now: int) -> Any:
         return right(self._replace(origin=url.origin), url, now)
 
-    return patch.object(Access, "to", wrong)
+    return patch.object(Access, "headers_to", wrong)
 
 
 def old_cookies_win() -> Plant:
@@ -86,16 +86,16 @@ def failures_set_nothing() -> Plant:
         if status < 400:
             right(self, said, status)
 
-    return patch.object(RequestAccess, "take", wrong)
+    return patch.object(RequestAccess, "on_set_cookies", wrong)
 
 
 def failures_in_browsers_set_nothing() -> Plant:
     """Cookies of an error page in a browser are ignored."""
 
     class Wrong(RequestAccess):
-        def take(self, said: SetCookies, status: int) -> None:
+        def on_set_cookies(self, said: SetCookies, status: int) -> None:
             if status < 400:
-                super().take(said, status)
+                super().on_set_cookies(said, status)
 
     return patch.object(rendering, "RequestAccess", Wrong)
 
@@ -108,7 +108,7 @@ def handshakes_set_nothing() -> Plant:
         if self.url.scheme not in {"ws", "wss"}:
             right(self, said, status)
 
-    return patch.object(RequestAccess, "take", wrong)
+    return patch.object(RequestAccess, "on_set_cookies", wrong)
 
 
 @contextmanager

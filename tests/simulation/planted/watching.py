@@ -139,7 +139,7 @@ def identity_by_title() -> Iterator[None]:
     def wrong(raw: entries.Raw) -> tuple[Any, list[str]]:
         return right(raw)[0], [raw.title]
 
-    with patch.object(entries, "_forms", wrong), patch.object(seen._Matcher, "_find", lambda self, unknown: None):
+    with patch.object(entries, "_forms", wrong), patch.object(seen._Matcher, "_match", lambda self, unknown: None):
         yield
 
 
