@@ -29,7 +29,7 @@ from actors.content.messages.requests import ListLook, item_form
 from actors.content.wording.fingerprint import content_hash, simhash
 from actors.egress.url import read_host
 from actors.notices import notice_draft
-from actors.sources.checks.body_reader import draft_of
+from actors.sources.checks.drafts import draft_of
 from storage.records.event import NEW, UPDATED, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source

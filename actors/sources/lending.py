@@ -10,7 +10,7 @@ headers are sent as given.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -21,7 +21,6 @@ from storage.records.identity import SourceId
 from storage.records.source import Source
 
 if TYPE_CHECKING:  # an actor stores them; pure code also reads places
-    from actors.sources.ports import LiveSource
     from actors.sources.session_cookies import SessionCookies
 
 WILDCARD: Final = "*."
@@ -63,6 +62,17 @@ def is_at(place: str, url: Url) -> bool:
     return url.authority == place
 
 
+class Keeper(Protocol):
+    """A current source with its renewed cookies: `LiveSource`, which imports this module."""
+
+    source: Source
+    cookies: SessionCookies
+
+    @property
+    def effective(self) -> Source:
+        """The effective source."""
+
+
 class ResolvedSource(NamedTuple):
     """A source as it is checked. cookies: those to send and renew, if any. lender: the title of the headers' owner, ""
     for its own.
@@ -77,11 +87,11 @@ class Lenders:
     """The lenders and their borrowers. Only the registry writes it."""
 
     def __init__(self) -> None:
-        self._lenders: dict[SourceId, LiveSource] = {}
-        self._by_borrower: dict[SourceId, LiveSource | None] = {}
+        self._lenders: dict[SourceId, Keeper] = {}
+        self._by_borrower: dict[SourceId, Keeper | None] = {}
         """By borrower. Bound: the number of sources."""
 
-    def put(self, live: LiveSource) -> None:
+    def put(self, live: Keeper) -> None:
         id = live.source.id
         before = self._lenders.pop(id, None)
         if live.source.headers and live.source.headers_for:
@@ -95,7 +105,7 @@ class Lenders:
         if self._lenders.pop(source, None) is not None:
             self._by_borrower.clear()
 
-    def of(self, source: Source) -> LiveSource | None:
+    def of(self, source: Source) -> Keeper | None:
         if not self._lenders or source.headers is not None or source.practice is not None:
             return None
         if source.id not in self._by_borrower:
@@ -105,13 +115,13 @@ class Lenders:
                 self._by_borrower[source.id] = None
         return self._by_borrower[source.id]
 
-    def at(self, url: Url) -> LiveSource | None:
+    def at(self, url: Url) -> Keeper | None:
         ranked = ((_precision(live.source, url), live) for live in self._lenders.values())
         candidates = [(precision, live) for precision, live in ranked if precision]
         best = min(candidates, key=lambda one: (-one[0], one[1].source.created_at, one[1].source.id), default=None)
         return None if best is None else best[1]
 
-    def resolve(self, live: LiveSource) -> ResolvedSource:
+    def resolve(self, live: Keeper) -> ResolvedSource:
         lender, source = self.of(live.source), live.effective
         if lender is None:
             return ResolvedSource(source, live.cookies)
@@ -122,7 +132,7 @@ class Lenders:
         return ResolvedSource(borrowing, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
-def cookies_at(lender: LiveSource, url: Url) -> SessionCookies | None:
+def cookies_at(lender: Keeper, url: Url) -> SessionCookies | None:
     """Return a lender's cookies if a URL shares them: WebSockets and pages do (RFC 6265, 8.5)."""
     return lender.cookies if is_own(lender.source, url) else None
 

@@ -9,7 +9,7 @@ import pytest
 
 from actors.content.errors import ContentError
 from actors.content.feeds.feeds import read_feed
-from actors.sources.checks.body_reader import draft_of
+from actors.sources.checks.drafts import draft_of
 from extras.publish.entry import FeedEntry
 from storage.records.event import NEW
 from tests.data.material import files, manifest, needs

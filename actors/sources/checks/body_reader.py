@@ -12,10 +12,8 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from actors.content.bodies.frames import Frame
-from actors.content.messages.readings import FORMATS, Entry, FeedReading, Finding, is_pdf, is_same
+from actors.content.messages.readings import FORMATS, FeedReading, Finding, is_pdf, is_same
 from actors.content.messages.requests import BodyRequest
-from actors.content.values.kinds import values_of_entry
 from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.sources.schedule.cadence import Hints
@@ -150,22 +148,3 @@ async def lost_type(
     kind = "a feed" if finding.type == "feed" else "a page" if is_page else other
     reason = f"type lost: this was a {expected} and is now {kind} ({finding.evidence})"
     return CheckFailed(Blame.REMOTE_PERMANENT, reason, status=fetched.status)
-
-
-def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> Draft:
-    return Draft(
-        source_type=source.type,
-        source_url=source.url,
-        url=piece.url or source.watch_url,
-        title=piece.title,
-        author=piece.author,
-        content=piece.content,
-        content_truncated=piece.content_truncated,
-        content_hash=piece.content_hash,
-        simhash=piece.simhash,
-        tags=tuple(dict.fromkeys((*source.tags, change, *piece.tags))),
-        published_at=piece.published_at,
-        fetched_at=at,
-        practice=source.practice is not None,
-        changes=values_of_entry(piece.title, piece.content),
-    )

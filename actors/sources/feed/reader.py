@@ -22,7 +22,8 @@ from actors.content.messages.requests import BodyRequest
 from actors.egress.failures import Blame, CheckFailed, ReadingStopped
 from actors.egress.http import FetchedResponse
 from actors.notices import notice_draft
-from actors.sources.checks.body_reader import BodyCheck, BodyReading, draft_of, feed_deadline, in_jail, lost_type
+from actors.sources.checks.body_reader import BodyCheck, BodyReading, feed_deadline, in_jail, lost_type
+from actors.sources.checks.drafts import draft_of
 from actors.sources.explanation import IN_BASELINE
 from actors.sources.feed.seen import (
     Comparison,

@@ -21,7 +21,8 @@ from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import CheckFailed
 from actors.egress.stream_lines import name_of
 from actors.messages.views import PushView
-from actors.sources.checks.body_reader import draft_of, in_jail
+from actors.sources.checks.body_reader import in_jail
+from actors.sources.checks.drafts import draft_of
 from actors.sources.dedup_window import DedupWindow, decode
 from actors.sources.ports import LiveSource, Ports
 from storage.errors import StorageError
