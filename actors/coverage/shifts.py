@@ -110,7 +110,7 @@ class Shifts:
         return now
 
     def begin_sweep(self, *, last: bool = False) -> Sweep:
-        """Return the argument for `swept`, once all checks until now are stored."""
+        """Return the argument for `end_sweep`, once all checks until now are stored."""
         now = self.check()
         return Sweep(self._dropped + len(self._shifts), now, last)
 

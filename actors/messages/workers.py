@@ -18,7 +18,7 @@ from supervision import Reply
 class Record(Struct, frozen=True):
     """Commit this harvest. The answer, sent after the commit, is its events in order.
 
-    from_check: it is from a check, or a hop, which begins its own trace.
+    from_check: it is from a check, or the page of an item, which begins its own trace.
     """
 
     harvest: Harvest

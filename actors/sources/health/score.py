@@ -5,7 +5,7 @@
 - *Reach* is 1 until the third failure in a row, then falls with the time `t` since the first of them:
   `max(0, 1 - ln(1 + t/30 min) / ln(1 + 72 h/30 min))`. An answer, changed or not, resets it.
 - *Yield* falls when the source is silent for longer than its own past explains: with S, the chance of such a silence
-  (`pulse`), it is 1 down to S = 1 % and 0 from S = 1e-6, on a logarithmic scale. Alone it makes a source degraded at
+  (`silence`), it is 1 down to S = 1 % and 0 from S = 1e-6, on a logarithmic scale. Alone it makes a source degraded at
   S = 3.2e-4 and rotten at 3.2e-6. A source that was always quiet keeps 1.0: its usual silence costs nothing.
 - *Partial* is the share of checks with an unreadable answer.
 - *Stuck*: a permanent trouble (404, a certificate, a page that is no longer a feed), seen by three checks in a row or

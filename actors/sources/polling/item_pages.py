@@ -68,7 +68,7 @@ def stored_of(
 
 
 class ItemPages:
-    """The time and execution of a source's next hop. `at` None: no known item waits."""
+    """The time and execution of a next page fetch of an item. `at` None: no known item waits."""
 
     __slots__ = ("_commit", "_live", "_ports", "at")
 
@@ -163,7 +163,7 @@ class ItemPages:
         await self._send(drafts, trail.after(memory, memory.tier, note, items.encode(queue)), 0)
 
     async def _send(self, drafts: tuple[Draft, ...], base: bytes | None, count: int) -> None:
-        assert base is not None, "a hop always changes what waits"
+        assert base is not None, "a fetched page always changes what waits"
         self.update(base)
         await self._commit(drafts, base, count)
 

@@ -30,7 +30,7 @@ AGAIN: Final = 1.0
 class Committer:
     """Sends to the recorder for one push source.
 
-    unsure: the last harvest may or may not be committed. asking: the recorder has a harvest. taken: its frames.
+    uncertain: the last harvest may or may not be committed. sending: the recorder has a harvest.
     """
 
     def __init__(self, ports: Ports, live: LiveSource, pipeline: FramePipeline, failure_timer: FailureTimer) -> None:

@@ -1,9 +1,9 @@
 """Owns the set of sources: starts actors; adds, edits, disables, deletes, describes; saves lazy state.
 
 Requests that memory can answer are answered in turn, at once. Every other request gets a task, with a bound on their
-number (`Lane`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that has gone
-are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the dynamic
-supervisor, not of the registry. A full lane refuses at once instead of holding up the next request.
+number (`RequestLimit`), so that a slow origin or disk delays no request that needs neither. Checks for a caller that
+has gone are cancelled. The table and the sources' actors survive restarts of this actor: they are children of the
+dynamic supervisor, not of the registry. A full limit refuses at once instead of holding up the next request.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ RETRY_AFTER: Final = 10
 
 
 class RequestLimit:
-    """Active requests of one kind, at most `bound`. Those about one host take at most `OF_A_HOST` places; more of them
-    wait for these, up to `bound`.
+    """Active requests of one kind, at most `bound`. Those about one host take at most `MOST_OF_HOST` places; more of
+    them wait for these, up to `bound`.
     """
 
     def __init__(self, name: str, bound: int) -> None:
@@ -230,7 +230,7 @@ class Registry:
                     nursery.start_soon(self._answer, message, limit, host)
 
     def _limit_of(self, message: RegistryMessage) -> RequestLimit | None:
-        """Return the lane of a request; None if memory can answer it."""
+        """Return the limit of a request; None if memory can answer it."""
         match message:
             case CheckNow() if not self._watches(message.source):
                 return self.storage_limit  # storage passes the request on
