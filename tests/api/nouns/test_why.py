@@ -205,7 +205,7 @@ async def test_why_not_gives_the_best_reason_and_the_state_in_one_sentence(
             }
         ],
     }
-    assert not house.registry.seen[-1].look
+    assert not house.registry.seen[-1].check_now
     assert (await client.get(f"/v1/sources/{source.id}/why")).json()["says"] == "All is well."
     assert (await client.get(f"/v1/sources/{a_source_id(9)}/why")).status_code == 404
 
@@ -218,7 +218,7 @@ async def test_check_now_needs_the_right_to_change_sources(house: House) -> None
     assert (await reader.get(f"/v1/sources/{source.id}/why?text=a&look=true")).status_code == 403
     both = await house.client("sources:read", "sources:write")
     assert (await both.get(f"/v1/sources/{source.id}/why?text=a&look=true")).status_code == 200
-    assert house.registry.seen[-1].look
+    assert house.registry.seen[-1].check_now
 
 
 async def test_the_bar_is_set_within_bounds_echoed_and_emptied(house: House, client: httpx.AsyncClient) -> None:
