@@ -34,7 +34,6 @@ from extras.people.fields import (
 from storage.records.identity import START, Millis, parse_rfc3339, rfc3339
 from storage.records.person import INVITATION_LIFE, SCOPES_OF, Activity, Invitation, Person, Role
 
-MOST_PEOPLE = 500
 MOST_INVITATIONS = 100
 JOIN = "/join"
 NEWEST = "~"

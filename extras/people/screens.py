@@ -178,8 +178,7 @@ def page_of(object: str) -> str:
     ('/alerts/3', '')
     """
     path = object.removeprefix("/v1")
-    has_page = path.split("/")[1:2] and path.split("/")[1] in _HAVE_PAGES and path.count("/") == 2
-    return path if has_page else ""
+    return path if path.count("/") == 2 and path.split("/")[1] in _HAVE_PAGES else ""
 
 
 _HAVE_PAGES = ("sources", "alerts", "destinations", "publications", "webhook-bins", "people", "keys", "events")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
@@ -59,26 +59,16 @@ async def show_all(visit: Visit) -> Page:
     return Page("keys/list.html", say("API keys"), {"keys": keys})
 
 
-PRESETS = {
-    "read": (noted("Read only"), tuple(scope for scope in SCOPES if scope.endswith(":read"))),
-    "channel": (noted("One channel only"), ()),
-    "agent": (noted("An agent"), ("stream:read", "sources:read", "sources:write", "alerts:read", "alerts:write")),
-}
-"""Common keys: their names and scopes."""
-
-
 class NewKeyQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """preset: of `PRESETS`."""
+    """scope: those to tick."""
 
-    preset: Literal["", "read", "channel", "agent"] = ""
+    scope: tuple[str, ...] = ()
 
 
 async def show_new(visit: Visit) -> Page:
     scopes = [(scope, scope, say("May %(what)s.", what=say(says))) for scope, says in SCOPES.items()]
-    chosen = visit.query.preset
-    shows = {"scopes": scopes, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit), "presets": PRESETS}
-    ticked = PRESETS[chosen][1] if chosen else ()
-    return Page("keys/new.html", say("New API key"), shows | {"chosen": chosen, "ticked": ticked})
+    shows = {"scopes": scopes, "ticked": visit.query.scope, "rate": RATE, "burst": BURST, "fresh": _is_fresh(visit)}
+    return Page("keys/new.html", say("New API key"), shows)
 
 
 async def create(visit: Visit) -> Reply:
@@ -97,9 +87,8 @@ async def create(visit: Visit) -> Reply:
     try:
         plaintext, key = await acts.make(visit, form.name, scopes, person=person, expires_at=ends, **more)
     except KeyRefused as error:
-        raise InvalidForm(
-            **{"channels" if channels and error.field == "scopes" else error.field: translated(str(error))}
-        ) from None
+        field = "channels" if channels and error.field == "scopes" else error.field
+        raise InvalidForm(**{field: translated(str(error))}) from None
     says = say("Copy it now: the service stores only its hash.")
     made, named = say("Key %(name)s created.", name=key.name), say("Key %(name)s", name=key.name)
     return Go(f"/keys/{key.id}", made, secret=Secret(named, plaintext, says))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from actors.language.speaking import decimal, noted, noted_as, say, say_as
-from storage.records.identity import Millis, rfc3339
+from storage.records.identity import Millis, parse_rfc3339, rfc3339
 from storage.records.message import OURS, Message, Value, in_english
 
 Stamp = int | str | None
@@ -52,7 +53,7 @@ def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> DisplayTime:
     """
     if at is None or at == "":
         return DisplayTime("", "", *[say("never")] * 3)
-    millis = at if isinstance(at, int) else _millis(at)
+    millis = at if isinstance(at, int) else parse_rfc3339(at)
     utc = datetime.fromtimestamp(millis / 1000, UTC)
     here, today = utc.astimezone(zone), datetime.fromtimestamp(now / 1000, UTC).astimezone(zone)
     if here.date() == today.date():
@@ -119,17 +120,14 @@ def by_clock(text: str | Message, zone: ZoneInfo) -> str | Message:
         return Message(text.id, {name: _value_here(name, value, zone) for name, value in text.values.items()})
     if zone.key == ZULU.key or "UTC" not in text:
         return text
-    return "".join(part if part.startswith("“") else _here(part, zone) for part in _QUOTED.split(text))
+    here = partial(_SPOKEN.sub, lambda found: _respoken(found, zone))
+    return "".join(part if part.startswith("“") else here(part) for part in _QUOTED.split(text))
 
 
 def _value_here(name: str, value: Value, zone: ZoneInfo) -> Value:
     if isinstance(value, Message):
         return by_clock(value, zone)
     return by_clock(in_english(name, value), zone) if name in OURS else value
-
-
-def _here(text: str, zone: ZoneInfo) -> str:
-    return _SPOKEN.sub(lambda found: _respoken(found, zone), text)
 
 
 def _respoken(found: re.Match[str], zone: ZoneInfo) -> str:
@@ -155,10 +153,6 @@ def _zone(name: str) -> ZoneInfo | None:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return None
-
-
-def _millis(text: str) -> int:
-    return round(datetime.fromisoformat(text).timestamp() * 1000)
 
 
 _DAY = 86_400_000

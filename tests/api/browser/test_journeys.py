@@ -266,7 +266,9 @@ def test_entries_are_read_in_two_panes_and_on_a_phone_in_one(
     assert tab.page.locator("#entries li.unread").count() == 0
 
     phone = new_tab(java_script_enabled=script, viewport={"width": 390, "height": 800})
-    phone.open(f"/stream/read?tag={tag}").page.locator("#entries a").first.click()
+    phone.open(f"/stream/read?tag={tag}")
+    assert phone.page.locator("#entries li.unread").count() == 0, "another device shows what was read here"
+    phone.page.locator("#entries a").first.click()
     phone.sees("o'clock")
     assert not phone.page.locator("#entries").is_visible()
     if script:

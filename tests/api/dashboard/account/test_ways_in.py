@@ -226,3 +226,14 @@ async def test_s9_only_a_known_browser_or_address_skips_the_sign_in_queue(house:
     assert not await attempts._is_known("192.0.2.1")
     attempts.succeeded("192.0.2.1")
     assert await attempts._is_known("192.0.2.1")
+
+
+async def test_a_preset_ticks_the_scopes_of_a_common_key(browser: Browser) -> None:
+    await browser.get("/keys/new")
+    links = {link.text: link.get("href") for link in browser.page.xpath("//nav[@aria-label='Common keys']//a")}
+    await browser.get(links["Read only"])
+    ticked = browser.page.xpath("//input[@name='scopes'][@checked]/@value")
+    assert len(ticked) == 5 and all(scope.endswith(":read") for scope in ticked)
+    await browser.get(links["An agent"])
+    assert "sources:write" in browser.page.xpath("//input[@name='scopes'][@checked]/@value")
+    assert browser.page.xpath("//nav//a[@aria-current][text()='An agent']")
