@@ -79,7 +79,7 @@ class Alerts(Store):
         return await self._readers.run(changed_at)
 
     async def get(self, alert_id: str) -> Alert | None:
-        row = await first_row(self._readers, _ALERTS + " WHERE id=?", alert_id)
+        row = await self._readers.one(_ALERTS + " WHERE id=?", (alert_id,))
         return None if row is None else _alert(row)
 
     async def all(self) -> Sequence[Alert]:
