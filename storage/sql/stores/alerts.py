@@ -14,7 +14,7 @@ from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.secrets.sealing import PRIVATE, SECRETS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import REVISES, Row, Store, Transaction, every_row, first_row, read_only
+from storage.sql.transaction import REVISES, Row, Store, Transaction, every_row, read_only
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
