@@ -41,7 +41,8 @@ class Site:
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Site:
     site = Site()
-    monkeypatch.setattr(clients, "outlet", lambda *_: SimpleNamespace(deliver=site, aclose=trio.lowlevel.checkpoint))
+    way = SimpleNamespace(deliver=site, aclose=trio.lowlevel.checkpoint)
+    monkeypatch.setattr(clients, "network_transport", lambda *_: way)
     return site
 
 
