@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from extras.agents.protocol import Refused, Result
 from extras.agents.quoting import quoted
-from extras.agents.within import Refused, Result, Service, Text, Tool
+from extras.agents.within import Service, Text, Tool
 
 ALERTS, DESTINATIONS, SOURCES = "/v1/alerts", "/v1/destinations", "/v1/sources"
 _Url = Annotated[str, Meta(max_length=2_000)]

@@ -6,19 +6,52 @@ It supports the versions that begin with `initialize`; `stateless.py` adds the l
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
-
-from extras.agents.within import Refused, Unknown
-
-if TYPE_CHECKING:
-    from extras.agents.tools import Toolbox
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Those that begin with `initialize`, newest first. Clients that ask for another version get the newest."""
 NO_METHOD, BAD_PARAMS, NO_RESOURCE = -32601, -32602, -32002
 
 Message = dict[str, Any]
+
+
+class Result(NamedTuple):
+    """A tool's result: text for the model, and the same as data if available."""
+
+    text: str
+    data: Mapping[str, Any] | None = None
+
+
+class Refused(Exception):
+    """A tool refuses or fails. The message is for the model."""
+
+
+class Unknown(Exception):
+    """No such tool or resource."""
+
+
+class Abilities(Protocol):
+    """The tools and resources of a session."""
+
+    def tools(self) -> Sequence[Mapping[str, Any]]: ...
+    def templates(self) -> Sequence[Mapping[str, Any]]: ...
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Use a tool. Raises Refused, Unknown."""
+        ...
+
+    def resources(self) -> Sequence[Mapping[str, Any]]: ...
+    async def read(self, uri: str) -> str:
+        """Return the text of a resource. Raises Refused, Unknown."""
+        ...
+
+    async def subscribe(self, uri: str) -> None:
+        """Notify about a resource's changes from now on. Raises Refused, Unknown."""
+        ...
+
+    def unsubscribe(self, uri: str) -> None:
+        """Stop notifying about a resource. Raises Refused."""
+        ...
 
 
 class _Bad(Exception):
@@ -30,8 +63,8 @@ class _Bad(Exception):
 class Session:
     """One client. version: of this program."""
 
-    def __init__(self, toolbox: Toolbox, version: str, instructions: str) -> None:
-        self._toolbox, self._version, self._instructions = toolbox, version, instructions
+    def __init__(self, abilities: Abilities, version: str, instructions: str) -> None:
+        self._abilities, self._version, self._instructions = abilities, version, instructions
         self._methods: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
             "initialize": self._initialize,
             "ping": self._ping,
@@ -78,14 +111,14 @@ class Session:
         return {}
 
     async def _list_tools(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"tools": list(self._toolbox.tools())}
+        return {"tools": list(self._abilities.tools())}
 
     async def _call_tool(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, dict):
             raise _Bad(BAD_PARAMS, "A call has a name, and arguments that are an object.")
         try:
-            result = await self._toolbox.call(name, arguments)
+            result = await self._abilities.call(name, arguments)
         except Unknown as error:
             raise _Bad(BAD_PARAMS, str(error)) from None
         except Refused as error:
@@ -94,22 +127,22 @@ class Session:
         return {"content": [_text(result.text)], **more}
 
     async def _list_resources(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"resources": list(self._toolbox.resources())}
+        return {"resources": list(self._abilities.resources())}
 
     async def _list_templates(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"resourceTemplates": list(self._toolbox.templates())}
+        return {"resourceTemplates": list(self._abilities.templates())}
 
     async def _read_resource(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         uri = _uri_of(params)
         try:
-            text = await self._toolbox.read(uri)
+            text = await self._abilities.read(uri)
         except (Unknown, Refused) as error:
             raise _Bad(NO_RESOURCE, str(error)) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
 
     async def _subscribe(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            await self._toolbox.subscribe(_uri_of(params))
+            await self._abilities.subscribe(_uri_of(params))
         except Unknown as error:
             raise _Bad(NO_RESOURCE, str(error)) from None
         except Refused as error:
@@ -118,7 +151,7 @@ class Session:
 
     async def _unsubscribe(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            self._toolbox.unsubscribe(_uri_of(params))
+            self._abilities.unsubscribe(_uri_of(params))
         except Refused as error:
             raise _Bad(BAD_PARAMS, str(error)) from None
         return {}

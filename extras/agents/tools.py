@@ -15,9 +15,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from extras.agents import acting
+from extras.agents.protocol import Refused, Result, Unknown
 from extras.agents.quoting import PER_TOKEN, RULE, as_data, event_as_text, events_as_text, marked, quoted
 from extras.agents.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscriber
-from extras.agents.within import Refused, Result, Service, Text, Tool, Unknown
+from extras.agents.within import Service, Text, Tool
 from storage.records.identity import Millis, rfc3339
 
 INSTRUCTIONS: Final = (

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct, json
 from werkzeug.datastructures import Headers
 
 from api.auth import THROUGH
+from extras.agents.protocol import Refused, Result
 from extras.agents.quoting import quoted
 from storage.records.identity import Millis
 
@@ -22,21 +23,6 @@ KEYS: Final = ("Authorization", "X-API-Key")
 """Headers that carry a key (see `api.auth`)."""
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 """An ASGI application: scope, receive, send."""
-
-
-class Result(NamedTuple):
-    """A tool's result: text for the model, and the same as data if available."""
-
-    text: str
-    data: Mapping[str, Any] | None = None
-
-
-class Refused(Exception):
-    """A tool refuses or fails. The message is for the model."""
-
-
-class Unknown(Exception):
-    """No such tool or resource."""
 
 
 class Reply(NamedTuple):

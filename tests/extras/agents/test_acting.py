@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from extras.agents.within import Refused
+from extras.agents.protocol import Refused
 from storage.records.source import SourceRuntime, SourceState
 from tests.api.dashboard.rows import ALERT, HOOK, a_hook
 from tests.api.house import House

@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
-from extras.agents.protocol import VERSIONS, Session
-from extras.agents.tools import Toolbox
-from extras.agents.within import Refused, Result, Unknown
+from extras.agents.protocol import VERSIONS, Refused, Result, Session, Unknown
 
 
-class Box(Toolbox):
+class Box:
     """One tool echoes, another refuses."""
-
-    def __init__(self) -> None:
-        """Needs no service."""
 
     def tools(self) -> Sequence[Mapping[str, Any]]:
         return [{"name": "echo"}]

@@ -12,9 +12,10 @@ import pytest
 import trio
 
 from actors.messages.views import SourceView
+from extras.agents.protocol import Refused
 from extras.agents.subscriptions import CHANGES, MOST, MOST_OF_KEY, MOST_RESOURCES, OF_SOURCE, Subscriber, Subscribers
 from extras.agents.tools import Toolbox
-from extras.agents.within import Refused, Reply, Service
+from extras.agents.within import Reply, Service
 from storage.records.identity import Millis, Seq
 from storage.records.source import SourceRuntime
 from tests.api.house import House, ids

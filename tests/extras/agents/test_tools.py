@@ -10,10 +10,11 @@ import httpx
 import msgspec
 import pytest
 
+from extras.agents.protocol import Refused, Unknown
 from extras.agents.quoting import END, FENCE
 from extras.agents.subscriptions import CHANGES
 from extras.agents.tools import TOOLS, Toolbox
-from extras.agents.within import Refused, Reply, Service, Unknown
+from extras.agents.within import Reply, Service
 from storage.records.identity import Millis
 from tests.extras.agents.test_quoting import an_event
 from tests.support.build import NOW, a_source_id
