@@ -54,21 +54,18 @@ class GuardedTransport(httpx.AsyncBaseTransport):
                 continue
         assert isinstance(response.stream, AsyncIterable)
         # httpx gets no headers: it would parse a Location with its own parser, which raises for some of them.
-        return httpx.Response(
-            response.status, stream=_Stream(response.stream), extensions={"headers": response.headers}
-        )
+        extensions = {"headers": response.headers}
+        return httpx.Response(response.status, stream=_Stream(response.stream), extensions=extensions)
 
     async def aclose(self) -> None:
         await self._pool.aclose()
 
 
 async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Request) -> httpcore.Response:
-    host = f"[{url.host}]" if ":" in url.host else url.host
+    host = (f"[{url.host}]" if ":" in url.host else url.host).encode()
     wire = httpcore.Request(
         method=request.method,
-        url=httpcore.URL(
-            scheme=url.scheme.encode(), host=host.encode(), port=url.port, target=url.target.encode("ascii")
-        ),
+        url=httpcore.URL(scheme=url.scheme.encode(), host=host, port=url.port, target=url.target.encode("ascii")),
         headers=request.headers.raw,
         content=_Body(request.content),
         extensions={"trace": request.extensions["trace"]} if "trace" in request.extensions else None,

@@ -99,9 +99,8 @@ def text_of(
             break
         lines.append(line)
         used += separator + measure(line)
-    return dialect.line_break.join(
-        [*lines, *_footer(notification, dialect, omitted=_omitted(notification, parts[len(lines) :]))]
-    )
+    omitted = _omitted(notification, parts[len(lines) :])
+    return dialect.line_break.join([*lines, *_footer(notification, dialect, omitted)])
 
 
 def _truncated(text: str, room: int, measure: Callable[[str], int], markup: Callable[[str], str]) -> str:

@@ -47,6 +47,7 @@ OF_MESSAGES: Final[dict[str, str]] = _FILE["messages"]
 """Each value of the message as a whole."""
 NAMES: Final = frozenset(OF_EVENTS) | frozenset(OF_MESSAGES)
 PARTS: Final = frozenset({"before", "after", "place", "kind", "label"})
+_MEASURED: Final = ("title", "summary", "link")
 
 
 def values_of(notification: Notification, limits: TextLimits, room: int) -> dict[str, Any]:
@@ -57,9 +58,7 @@ def values_of(notification: Notification, limits: TextLimits, room: int) -> dict
         "title": cut(notification.title if notification.is_digest else first["title"], room),
         "text": MarkupText(text_of(notification, limits.dialect, room, limits.unit, titled=limits.titled)),
         "count": notification.total,
-        "events": _first_fitting(
-            events, room, lambda event: sum(len(event[name]) for name in ("title", "summary", "link"))
-        ),
+        "events": _first_fitting(events, room, lambda event: sum(len(event[name]) for name in _MEASURED)),
         "service": _address(notification.service, DIALECTS[limits.dialect]),
     }
 
@@ -67,14 +66,13 @@ def values_of(notification: Notification, limits: TextLimits, room: int) -> dict
 def _event(item: NotificationItem, limits: TextLimits, room: int, texts: MessageTexts) -> dict[str, Any]:
     dialect = DIALECTS[limits.dialect]
     lines = {sign: [line for line in item.lines if line.sign == sign] for sign in "+-~"}
+    difference = _first_fitting(difference_lines(item, dialect, room, texts), room, len)
     return {
         "headline": cut(item.headline, room),
         "title": cut(item.title, room),
         "summary": cut(item.summary, room),
         "content": cut(item.content, room),
-        "difference": MarkupText(
-            dialect.line_break.join(_first_fitting(difference_lines(item, dialect, room, texts), room, len))
-        ),
+        "difference": MarkupText(dialect.line_break.join(difference)),
         "added": _first_fitting((cut(line.after, room) for line in lines["+"]), room, len),
         "removed": _first_fitting((cut(line.before, room) for line in lines["-"]), room, len),
         "changed": [
@@ -179,9 +177,8 @@ def _render_text(request: WriteRequest) -> str:
                 raise ContentError("it makes no text")
             return text
         room //= 2
-    most = (
-        f"{limits.text:,} {'bytes' if limits.unit == 'bytes' else 'characters'}" if limits.text < MOST_OUT else "8 KiB"
-    )
+    unit = "bytes" if limits.unit == "bytes" else "characters"
+    most = f"{limits.text:,} {unit}" if limits.text < MOST_OUT else "8 KiB"
     raise ContentError(f"it makes more than {most}")
 
 
@@ -299,9 +296,8 @@ def _check(tree: nodes.Template) -> None:
     for node in tree.find_all((nodes.Node,)):
         if not isinstance(node, _LANGUAGE):
             line = f"line {node.lineno}: " if node.lineno else ""
-            raise ContentError(
-                f"{line}{_FILE['refused'].get(type(node).__name__, 'this is')} not a part of message templates"
-            )
+            part = _FILE["refused"].get(type(node).__name__, "this is")
+            raise ContentError(f"{line}{part} not a part of message templates")
         for name in _attribute_names(node):
             if name not in _ATTRIBUTES:
                 raise ContentError(f"line {node.lineno}: there is no value named {name}")

@@ -215,9 +215,8 @@ class _Reader:
                 self._next()
                 return group
             case "or" | "and":
-                raise QueryError(
-                    f"{token.kind.upper()} needs a word before and after it (the word itself: quote it)", token.at
-                )
+                operator = token.kind.upper()
+                raise QueryError(f"{operator} needs a word before and after it (the word itself: quote it)", token.at)
             case "close":
                 raise QueryError("there is no word before this )", token.at)
             case _:

@@ -89,9 +89,7 @@ Errors = Iterator[tuple[str, str]]
 ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _NAME = re.compile(r"[a-z][a-z_]{0,31}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_OWN_HEADERS = frozenset(
-    {"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"}
-)
+_OWN_HEADERS = {"host", "content-length", "transfer-encoding", "connection", "content-type", "accept-encoding"}
 RESERVED = frozenset({WEBHOOK, EMAIL, WEBPUSH})
 _RESERVED_NAMES = KNOWN | {"url", LANGUAGE, *(field.name for field in MESSAGE_FIELDS)}
 LEAST_TEXT, MOST_TEXT = 80, 65_536

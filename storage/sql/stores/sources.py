@@ -151,9 +151,8 @@ def insert(transaction: Transaction, source: Source, state: SourceState, known: 
     row = "INSERT INTO source(key, url, body, sealed) VALUES(?,?,?,?)"
     transaction.execute(row, (key, _url(source), *_row(source, transaction.vault)))
     transaction.place(source)
-    transaction.execute(
-        "INSERT INTO source_hot(key, body, version) VALUES(?,?,?)", (key, encode_hot(state.hot), state.version)
-    )
+    hot = (key, encode_hot(state.hot), state.version)
+    transaction.execute("INSERT INTO source_hot(key, body, version) VALUES(?,?,?)", hot)
     write_jars(transaction, ((source.id, state.hot.cookies),))
     transaction.execute("INSERT INTO source_base VALUES(?,?)", (key, state.base or b""))
     return int(key)

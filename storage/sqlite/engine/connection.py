@@ -86,9 +86,8 @@ def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sql
                 connection.execute(f"PRAGMA {name}={value}").fetchall()
                 got = connection.execute(f"PRAGMA {name}").fetchone()
                 if got is None or got[0] != value:
-                    raise StorageError(
-                        f"SQLite does not accept {name}={value}: it says {got}; is the folder on a network disk?"
-                    )
+                    answer = f"it says {got}; is the folder on a network disk?"
+                    raise StorageError(f"SQLite does not accept {name}={value}: {answer}")
         except BaseException:
             connection.close()
             raise

@@ -76,9 +76,8 @@ class FolderLock:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(fd)
-            raise Locked(
-                f"another process serves from {self._path.parent}: stop it, or choose another folder"
-            ) from None
+            folder = self._path.parent
+            raise Locked(f"another process serves from {folder}: stop it, or choose another folder") from None
         self._fd = fd
 
     def release(self) -> None:

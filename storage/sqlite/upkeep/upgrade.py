@@ -82,9 +82,8 @@ def _keep(database: Path, version: int) -> Path:
     partial = folder / (target.name + ".partial")
     needed, free = database.stat().st_size + SPARE, shutil.disk_usage(folder).free
     if free < needed:
-        raise DiskFull(
-            f"an upgrade copies the database first, which needs {needed >> 20} MiB, and {free >> 20} MiB are free"
-        )
+        sizes = f"{needed >> 20} MiB, and {free >> 20} MiB are free"
+        raise DiskFull(f"an upgrade copies the database first, which needs {sizes}")
     partial.unlink(missing_ok=True)
     copy_database(database, partial)
     partial.replace(target)
