@@ -27,8 +27,8 @@ ROUNDS = size(5, 1)
 URL = "https://shore.example/"
 TOPIC = Topic(
     "A changed page",
-    "CPU in the worker, the best of five rounds, medians over 15 pages of 80 to 140 kB; the limit is lxml's parse of "
-    "the same bytes.",
+    "CPU in the worker, the best of five, medians over 15 pages of 80 to 140 kB; the limit is lxml's parse of the same "
+    "bytes.",
     ("actors/content",),
     {
         "changed": Figure("a changed page: read, judged, remembered", "ms", "<= 8 ms, <= 4 x parse"),
