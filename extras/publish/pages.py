@@ -93,7 +93,7 @@ def row(stored: Stored) -> EventRow:
     lines = lines_of(_changed(event), MOST_LINES)
     said = "" if lines else (event.diff and event.summary) or cut(one_line(event.content), MOST_OF_A_TEXT)
     summary = "" if said == item.title else said
-    page, at = (event.title or "") if event.source_type == "html" else "", event.emitted_at
+    page, at = (event.title or "") if event.source_type in WITH_DIFF else "", event.emitted_at
     return EventRow(item.id, stored.source, item.title, page, item.host, summary, at, *_clock(at), lines)
 
 
