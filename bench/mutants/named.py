@@ -25,7 +25,7 @@ PLANTED: Sequence[Planted] = (
         "push frames are not restored when the recorder gives no answer",
         "source",
         "actors/sources/push/committer.py",
-        "self._intake.restore(taken)",
+        "self._pipeline.restore(taken)",
         "pass",
     ),
     Planted(
@@ -74,7 +74,7 @@ PLANTED: Sequence[Planted] = (
         "a harvest without an answer is not read back",
         "source",
         "actors/sources/polling/actor.py",
-        "            await self._recover()\n        else:",
+        "            await self._reload()\n        else:",
         "            pass\n        else:",
     ),
 )
