@@ -1,4 +1,4 @@
-"""Other programs beside ours in the same run: changedetection.io, urlwatch, FastAPI with sse-starlette, a Mercure hub.
+"""Compare with other programs: changedetection.io, urlwatch, FastAPI with sse-starlette, a Mercure hub.
 
 `bin/setup peers` installs those from PyPI in an environment of their own, npm the hub. All watch the same pages of a
 loopback server: a tenth of them show a clock, and between two rounds some pages get a new paragraph, which is news.
@@ -424,7 +424,7 @@ def version(package: str) -> str:
 
 
 def watched(watch: Callable[[Site, Path], Result]) -> Result:
-    """Run a watcher against a site of its own."""
+    """Run a watcher against a new site."""
     with tempfile.TemporaryDirectory() as place:
         port, folder = free_port(), Path(place)
         (folder / "site").mkdir()

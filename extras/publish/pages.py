@@ -22,6 +22,7 @@ from extras.publish.formats import FORMATS
 from sanderling_client.verify import check_encoded
 from storage.records.event import Delta, Diff, Event, Stored
 from storage.records.publication import Publication
+from storage.records.tiers import WITH_DIFF
 
 MOST_LINES = 12
 """Lines of a difference in the list; the event's own page has all."""

@@ -20,7 +20,7 @@ BUDGET = {
     "extras/office": (871, 8),
     "extras/people": (3_286, 25),
     "extras/picking": (2_203, 10),
-    "extras/publish": (2_430, 15),
+    "extras/publish": (2_431, 15),
     "extras/receiver": (121, 2),
     "extras/tour": (266, 2),
     "extras/tracing": (1_072, 10),

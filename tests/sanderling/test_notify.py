@@ -31,7 +31,9 @@ class House:
 
     def as_doors(self) -> Any:
         return SimpleNamespace(
-            overseer=SimpleNamespace(table=SimpleNamespace(census=lambda: self.census, states=lambda: self.states)),
+            overseer=SimpleNamespace(
+                table=SimpleNamespace(flag_counts=lambda: self.census, states=lambda: self.states)
+            ),
             readiness=lambda: self.troubles,
             draining=lambda: self.stopping,
             storage=SimpleNamespace(

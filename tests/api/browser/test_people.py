@@ -29,5 +29,6 @@ def test_a_reader_joins_sees_no_buttons_and_is_put_out(new_tab: NewTab) -> None:
     reader.open("/sources").sees("Sign in")
     assert reader.path == "/sign-in?next=%2Fsources"
     owner.open("/activity").sees("POST /people/{id}/disable")
+    owner.page.locator("main details summary").first.click()
     owner.sees("true")
     assert check(owner) == []

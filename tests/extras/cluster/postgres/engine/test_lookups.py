@@ -23,7 +23,7 @@ class Pool:
         await self.may.wait()
         if self.error is not None:
             raise self.error
-        return [[query.given] for query in queries]
+        return [[query.parameters] for query in queries]
 
 
 async def ask(asked: GatheredLookups, found: list[Any], given: str) -> None:
@@ -43,7 +43,7 @@ async def test_questions_during_a_visit_go_into_the_next_once_each() -> None:
             nursery.start_soon(ask, gathered, found, given)
         await wait_all_tasks_blocked()
         pool.may.set()
-    assert [sorted(query.given[0] for query in visit) for visit in pool.visits] == [["a"], ["a", "b", "c"]]
+    assert [sorted(query.parameters[0] for query in visit) for visit in pool.visits] == [["a"], ["a", "b", "c"]]
     assert sorted(found) == [("a",), ("a",), ("b",), ("b",), ("c",)]
 
 
