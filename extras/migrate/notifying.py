@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
-from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlencode, urlsplit
 
 import msgspec
 
@@ -83,6 +83,20 @@ def _discord(at: _Parts) -> Iterator[Recipient]:
         yield Recipient("discord", f"https://discord.com/api/webhooks/{at.host}/{quote(at.path[0])}", {})
 
 
+def _workflow(at: _Parts) -> Iterator[Recipient]:
+    if len(at.path) == 2:
+        query = {"api-version": "2016-06-01", "sp": "/triggers/manual/run", "sv": "1.0", "sig": at.path[1]}
+        host = at.host.removesuffix(":443")
+        url = f"https://{host}/workflows/{quote(at.path[0])}/triggers/manual/paths/invoke?{urlencode(query)}"
+        yield Recipient("teams", url, {})
+
+
+def _google_chat(at: _Parts) -> Iterator[Recipient]:
+    if len(at.path) == 2:
+        query = urlencode({"key": at.path[0], "token": at.path[1]})
+        yield Recipient("google-chat", f"https://chat.googleapis.com/v1/spaces/{at.host}/messages?{query}", {})
+
+
 def _mattermost(at: _Parts) -> Iterator[Recipient]:
     if at.path:
         yield Recipient("mattermost", f"{at.base}/{'/'.join((*at.path[:-1], 'hooks', at.path[-1]))}", {})
@@ -133,6 +147,9 @@ def _mail(at: _Parts) -> Iterator[Recipient]:
 _READ: Final[Mapping[str, Callable[[_Parts], Iterator[Recipient]]]] = {
     "slack": _slack,
     "discord": _discord,
+    "workflow": _workflow,
+    "workflows": _workflow,
+    "gchat": _google_chat,
     "mmost": _mattermost,
     "mmosts": _mattermost,
     "matrix": _matrix,

@@ -17,6 +17,19 @@ REACHED: list[tuple[str, str, str | None, dict[str, str]]] = [
     ("https://hooks.slack.com/services/T1/B2/h1dd3n", "slack", "https://hooks.slack.com/services/T1/B2/h1dd3n", {}),
     ("discord://123/h1dd3n", "discord", "https://discord.com/api/webhooks/123/h1dd3n", {}),
     ("https://discord.com/api/webhooks/1/h1dd3n", "discord", "https://discord.com/api/webhooks/1/h1dd3n", {}),
+    (
+        "workflows://prod-1.logic.azure.com:443/w0/h1dd3n",
+        "teams",
+        "https://prod-1.logic.azure.com/workflows/w0/triggers/manual/paths/invoke"
+        "?api-version=2016-06-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=h1dd3n",
+        {},
+    ),
+    (
+        "gchat://AAA/key/h1dd3n",
+        "google-chat",
+        "https://chat.googleapis.com/v1/spaces/AAA/messages?key=key&token=h1dd3n",
+        {},
+    ),
     ("mmosts://chat.example/h1dd3n", "mattermost", "https://chat.example/hooks/h1dd3n", {}),
     ("mmost://chat.example:8065/team/h1dd3n", "mattermost", "http://chat.example:8065/team/hooks/h1dd3n", {}),
     (
@@ -112,5 +125,5 @@ def test_an_unsupported_address_says_why_and_shows_no_secret(address: str, says:
 
 def test_every_scheme_is_tried() -> None:
     tried = {address.partition("://")[0] for address, *_ in REACHED}
-    twins = {"matrix", "gotify", "hassio", "mailto"}
+    twins = {"workflow", "matrix", "gotify", "hassio", "mailto"}
     assert SCHEMES - tried == twins
