@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from actors.messages.workers import Record
@@ -71,17 +71,6 @@ class Attempt:
         """Report the answer."""
 
 
-class FinishedCall(NamedTuple):
-    """An answered call. route: its path. traceparent: as the caller sent it, or ""."""
-
-    method: str
-    route: str
-    status: int
-    request_id: str
-    traceparent: str
-    began: float
-
-
 NO_STEPS: Final = CheckSteps()
 NO_ATTEMPT: Final = Attempt()
 
@@ -120,9 +109,6 @@ class Observer:
 
     def digested(self, id: str, destination: Destination, links: Sequence[Any], *, events: int, began: float) -> None:
         """Report the making of a digest."""
-
-    def called(self, call: FinishedCall) -> None:
-        """Report an answered call with a key."""
 
 
 NO_OBSERVER: Final = Observer()

@@ -10,7 +10,6 @@ from quart import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed, RequestEntityTooLarge, RequestTimeout
 from werkzeug.exceptions import NotFound as HTTPNotFound
 
-from actors.observer import FinishedCall
 from api import ratelimit
 from api.application import Application
 from api.auth import THROUGH, challenge, identify, unauthorized
@@ -42,7 +41,6 @@ class KeyFace:
         Return the answer to a CORS preflight, which carries no key.
         """
         g.key, g.verdict = None, None
-        g.began = trio.current_time()
         rule = request.url_rule
         route = self._app.routes.get(rule.endpoint) if rule is not None else None
         refusal: Refusal | StorageError | None = None
@@ -106,11 +104,6 @@ class KeyFace:
 
     def sign_off(self, response: Response) -> None:
         """Add the rate limit and CORS headers."""
-        route = None if request.url_rule is None else self._app.routes.get(request.url_rule.endpoint)
-        if route is not None and g.get("key") is not None:
-            parent = request.headers.get("traceparent", "")
-            call = FinishedCall(request.method, route.path, response.status_code, g.request_id, parent, g.began)
-            self._app.context.world.observer.called(call)
         verdict: LimitVerdict | None = g.verdict
         if verdict is not None:
             for name, value in verdict.headers():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import pytest
 
 from actors.keys import SCOPES
-from actors.observer import FinishedCall, Observer
 from extras.agents.tools import TOOLS
 from extras.people.oauth.tokens import TOOLS as TOOL_SCOPES
 from storage.records.person import Role, allowed
@@ -28,21 +29,33 @@ def consents() -> Iterator[tuple[str, ...]]:
     yield from (tuple(one for one in TOOL_SCOPES if one != less) for less in TOOL_SCOPES if less != READ)
 
 
-class Calls(Observer):
-    """The answered calls of keys, without those of `/mcp` itself."""
+class MadeCall(NamedTuple):
+    """An answered call of a key. route: its path."""
 
-    def __init__(self) -> None:
-        self.made: list[FinishedCall] = []
-
-    def called(self, call: FinishedCall) -> None:
-        if call.route != "/mcp":
-            self.made.append(call)
+    method: str
+    route: str
+    status: int
 
 
+def calls_in(house: House) -> Sequence[MadeCall]:
+    """Return the logged calls of keys, without those of `/mcp` itself."""
+    logged = [fields for event, fields in house.logs if event == "http.request" and fields["path"] != "/mcp"]
+    return [MadeCall(each["method"], route_of(each["method"], each["path"]), each["status"]) for each in logged]
+
+
+def route_of(method: str, path: str) -> str:
+    """Return the path of a route, the one without parameters first."""
+    paths = sorted((route.path for route in all_routes() if route.method == method), key=lambda one: "{" in one)
+    return next(
+        one for one in paths if re.fullmatch(re.sub(r"\{path\}|\{tag\}", ".+", PARAMETER.sub("[^/]+", one)), path)
+    )
+
+
+PARAMETER = re.compile(r"\{(?!path|tag)\w+\}")
 NEEDS = {(route.method, route.path): set(route.scopes) for route in all_routes()}
 
 
-async def used(house: House, app: App, calls: Calls, tool: str) -> Sequence[FinishedCall]:
+async def used(house: House, app: App, tool: str) -> Sequence[MadeCall]:
     """Use a tool as its example shows, with the records that the example names; return the calls that it made."""
     arguments = dict(next(one.example for one in TOOLS if one.name == tool))
     if "url" not in arguments:
@@ -51,10 +64,10 @@ async def used(house: House, app: App, calls: Calls, tool: str) -> Sequence[Fini
         arguments["source"] = "Kettle"
     await a_hook(house, awake=False, label="Slack")
     arguments |= {"alert": ALERT} if "alert" in arguments else {}
-    calls.made.clear()
+    house.logs.clear()
     answer = await app.tool(tool, **arguments)
     assert answer.status_code == 200, answer.text
-    return tuple(calls.made)
+    return calls_in(house)
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -62,13 +75,12 @@ async def used(house: House, app: App, calls: Calls, tool: str) -> Sequence[Fini
 async def test_a_tool_gets_what_the_person_consented_to_and_the_role_has(
     house: House, consent: tuple[str, ...], role: Role
 ) -> None:
-    calls, app = Calls(), App(house)
-    object.__setattr__(house.context.world, "observer", calls)
+    app = App(house)
     await app.connect(await person(house, "anna", role), " ".join(consent), *consent)
     held = set(allowed(consent, role))
     assert set(app.tokens["scope"].split()) == held
     for tool in TOOLS:
-        made = await used(house, app, calls, tool.name)
+        made = await used(house, app, tool.name)
         assert made, tool.name
         for call in made:
             needs = NEEDS[call.method, call.route]
@@ -78,9 +90,8 @@ async def test_a_tool_gets_what_the_person_consented_to_and_the_role_has(
 
 async def test_with_every_scope_each_tool_does_what_it_is_for(house: House) -> None:
     """The proof above would hold if no tool did anything."""
-    calls, app = Calls(), App(house)
-    object.__setattr__(house.context.world, "observer", calls)
+    app = App(house)
     await app.connect(await person(house, "anna"), " ".join(TOOL_SCOPES))
     for tool in TOOLS:
-        made = await used(house, app, calls, tool.name)
+        made = await used(house, app, tool.name)
         assert any(call.method != "GET" for call in made) == (tool.looks or tool.ends or tool.name == "try_alert"), tool
