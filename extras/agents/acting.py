@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from extras.agents.protocol import Refused, Result
 from extras.agents.quoting import quoted
-from extras.agents.within import Service, Text, Tool
+from extras.agents.within import Service, Text, tool
 
 ALERTS, DESTINATIONS, SOURCES = "/v1/alerts", "/v1/destinations", "/v1/sources"
 _Url = Annotated[str, Meta(max_length=2_000)]
@@ -215,106 +215,17 @@ async def _test_destination(api: Service, asked: OneDestination) -> Result:
 
 _KETTLE: Final = "https://shop.example/kettle"
 TOOLS: Final = (
-    Tool(
-        "watch",
-        "Watch a URL",
-        "Use when the user wants to follow a page, feed or stream. Costs a check. To notify the user, go on with "
-        "create_alert.",
-        WatchArguments,
-        _watch,
-        {"url": _KETTLE, "title": "Kettle"},
-        looks=True,
-    ),
-    Tool(
-        "change_source",
-        "Change a source",
-        "Use to rename, tag, pause or resume a source, or to change its watched part or interval.",
-        ChangedSource,
-        _change_source,
-        {"source": "Kettle", "schedule": "10m"},
-        looks=True,
-    ),
-    Tool(
-        "stop_watching",
-        "Stop watching a source",
-        "Use when the user no longer wants a source. Ask the user first: it deletes the source, and keeps its events.",
-        OneSource,
-        _stop,
-        {"source": "Kettle"},
-        ends=True,
-    ),
-    Tool("alerts", "List alerts", "Use to find an alert by its name or query.", Nothing, _alerts, {}),
-    Tool(
-        "create_alert",
-        "Create an alert",
-        "Use when the user wants to be notified: `query` says when, `source` about what, `notify` names an existing "
-        "destination. Without `notify`, go on with add_destination.",
-        NewAlert,
-        _create_alert,
-        {"query": "price<300", "source": "Kettle", "notify": "Slack"},
-        looks=True,
-    ),
-    Tool(
-        "change_alert",
-        "Change an alert",
-        "Use to change an alert's query or name, or to pause or resume it.",
-        ChangedAlert,
-        _change_alert,
-        {"alert": "price<300", "query": "price<250"},
-        looks=True,
-    ),
-    Tool(
-        "delete_alert",
-        "Delete an alert",
-        "Use when the user no longer wants an alert. Ask the user first: its destinations are deleted with it.",
-        OneAlert,
-        _delete_alert,
-        {"alert": "price<300"},
-        ends=True,
-    ),
-    Tool("destinations", "List destinations", "Use to see where notifications can go.", Nothing, _destinations, {}),
-    Tool(
-        "destination_kinds",
-        "Kinds of destinations",
-        "Use before add_destination, for the address and the options that a kind needs.",
-        Nothing,
-        _kinds,
-        {},
-    ),
-    Tool(
-        "add_destination",
-        "Add a destination to an alert",
-        "Use when the user gives a new address for an alert's matches, such as a Slack webhook URL.",
-        NewDestination,
-        _add_destination,
-        {"alert": "price<300", "kind": "slack", "url": "https://hooks.slack.com/services/T000/B000/XXXX"},
-        looks=True,
-    ),
-    Tool(
-        "change_destination",
-        "Change a destination",
-        "Use to rename, pause or resume a destination, or to send its matches as a digest.",
-        ChangedDestination,
-        _change_destination,
-        {"destination": "Slack", "delivery_mode": "daily"},
-        looks=True,
-    ),
-    Tool(
-        "delete_destination",
-        "Delete a destination",
-        "Use when nothing is to go there any more. Ask the user first.",
-        OneDestination,
-        _delete_destination,
-        {"destination": "Slack"},
-        ends=True,
-    ),
-    Tool(
-        "test_destination",
-        "Send a test",
-        "Use after add_destination, to see whether messages arrive.",
-        OneDestination,
-        _test_destination,
-        {"destination": "Slack"},
-        looks=True,
-    ),
+    tool("watch", WatchArguments, _watch, looks=True),
+    tool("change_source", ChangedSource, _change_source, looks=True),
+    tool("stop_watching", OneSource, _stop, ends=True),
+    tool("alerts", Nothing, _alerts),
+    tool("create_alert", NewAlert, _create_alert, looks=True),
+    tool("change_alert", ChangedAlert, _change_alert, looks=True),
+    tool("delete_alert", OneAlert, _delete_alert, ends=True),
+    tool("destinations", Nothing, _destinations),
+    tool("destination_kinds", Nothing, _kinds),
+    tool("add_destination", NewDestination, _add_destination, looks=True),
+    tool("change_destination", ChangedDestination, _change_destination, looks=True),
+    tool("delete_destination", OneDestination, _delete_destination, ends=True),
+    tool("test_destination", OneDestination, _test_destination, looks=True),
 )

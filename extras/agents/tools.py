@@ -18,7 +18,7 @@ from extras.agents import acting
 from extras.agents.protocol import Refused, Result, Unknown
 from extras.agents.quoting import PER_TOKEN, RULE, as_data, event_as_text, events_as_text, marked, quoted
 from extras.agents.subscriptions import CHANGES, MOST_RESOURCES, OF_SOURCE, Subscriber
-from extras.agents.within import Service, Text, Tool
+from extras.agents.within import Service, Text, tool
 from storage.records.identity import Millis, rfc3339
 
 INSTRUCTIONS: Final = (
@@ -200,71 +200,14 @@ async def _try(api: Service, asked: Tried) -> Result:
 
 
 TOOLS: Final = (
-    Tool(
-        "changes_since",
-        "What changed",
-        "Use when the user asks what is new. Returns events since a moment, oldest first, and `next` to read on from.",
-        Since,
-        _changes,
-        {"since": "24h", "query": "price<300"},
-    ),
-    Tool(
-        "search",
-        "Search past events",
-        "Use to find something that happened before. Returns past events that match a query, newest first.",
-        Search,
-        _search,
-        {"query": "kettle kind:price"},
-    ),
-    Tool(
-        "read_event",
-        "Read one event",
-        "Use when an event of another answer needs its full text.",
-        OneEvent,
-        _event,
-        {"id": "019db0a4-5c00-7000-8000-000000000001"},
-    ),
-    Tool(
-        "sources",
-        "What is watched",
-        "Use to find a source's id, or to see what is watched and how it does.",
-        Listed,
-        _sources,
-        {"words": "northwind"},
-    ),
-    Tool(
-        "why",
-        "Why was this not reported",
-        "Use when the user expected an event that did not come. Returns the known facts about a missing text.",
-        WhyNot,
-        _why,
-        {"source": "northwind", "text": "Sold out"},
-    ),
-    Tool(
-        "values",
-        "Prices and numbers, now and over time",
-        "Use for the price, version or state of a watched page: what it is, what it was, and since when.",
-        OneSource,
-        _values,
-        {"source": "northwind"},
-    ),
-    Tool(
-        "try_alert",
-        "Try an alert",
-        "Use before create_alert, to see the newest events that a query matches. Creates nothing.",
-        Tried,
-        _try,
-        {"query": "price<300"},
-    ),
-    Tool(
-        "detect",
-        "What is this URL",
-        "Use to learn what a URL is before watching it. Checks it once, and returns its type and its values.",
-        OneUrl,
-        _detect,
-        {"url": "https://shop.example/kettle"},
-        looks=True,
-    ),
+    tool("changes_since", Since, _changes),
+    tool("search", Search, _search),
+    tool("read_event", OneEvent, _event),
+    tool("sources", Listed, _sources),
+    tool("why", WhyNot, _why),
+    tool("values", OneSource, _values),
+    tool("try_alert", Tried, _try),
+    tool("detect", OneUrl, _detect, looks=True),
     *acting.TOOLS,
 )
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}

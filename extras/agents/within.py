@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Annotated, Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import msgspec
 import trio
-from msgspec import Meta, Struct, json
+from msgspec import Meta, Struct, json, toml
 from werkzeug.datastructures import Headers
 
 from api.auth import THROUGH
@@ -158,17 +159,20 @@ def _told(reply: Reply) -> Any:
     raise Refused(" ".join([says, *at]))
 
 
+Run = Callable[[Service, Any], Awaitable[Result]]
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool. says: its purpose, and when to use it. example: its arguments. looks: it fetches a URL, or changes
-    records. ends: it deletes something, so that clients ask the user first.
+    records. ends: it deletes something, so that clients ask the user first. `tools.toml` has the texts.
     """
 
     name: str
     title: str
     says: str
     takes: type[Struct]
-    run: Callable[[Service, Any], Awaitable[Result]]
+    run: Run
     example: Mapping[str, Any]
     looks: bool = False
     ends: bool = False
@@ -190,3 +194,10 @@ class Tool:
             "inputSchema": schema,
             "annotations": hints,
         }
+
+
+_TEXTS: Final = toml.decode(files("extras.agents").joinpath("tools.toml").read_bytes(), type=dict[str, dict[str, Any]])
+
+
+def tool(name: str, takes: type[Struct], run: Run, *, looks: bool = False, ends: bool = False) -> Tool:
+    return Tool(name, takes=takes, run=run, looks=looks, ends=ends, **_TEXTS[name])

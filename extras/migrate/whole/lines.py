@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
+from importlib.resources import files
 from typing import Any, Final, Literal, get_args
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, toml
 
 from storage.records.alert import Alert
 from storage.records.destination import LINK, DeliveryMode, Destination, Format, Notice, QuietHours, Secret
@@ -38,50 +39,19 @@ Span = Literal["all", "since", "none"]
 _FIRST_DAY = date(1970, 1, 1)
 
 
-LEFT_OUT: Final[Mapping[str, str]] = {
-    "api_key": "API keys",
-    "password": "the dashboard's password",
-    "set_up_link": "set-up links",
-    "session": "sessions",
-    "picture": "pictures of rendered pages (new ones are made with new changes)",
-    "outbox": "deliveries that wait (destination.missed_after says from where to replay)",
-    "digest": "digests that wait (as deliveries)",
-    "attempt": "the log of delivery attempts",
-    "bin": "webhook bins",
-    "capture": "what webhook bins have captured",
-    "subscription": "subscriptions to published feeds",
-    "call": "answers of calls that may be repeated",
-    "saved_view": "saved views of the dashboard",
-    "read_mark": "what people have read in the dashboard",
-    "person": "people with access",
-    "membership": "the roles of people",
-    "invitation": "invitations",
-    "activity": "who changed what",
-    "oauth_client": "apps that act for people",
-    "oauth_code": "sign-ins of apps under way",
-    "oauth_grant": "what apps may do",
-    "shift": "when this folder's service ran",
-    "look_day": "looks by day and hour: the record begins anew",
-    "push_key": "the key that push services know the service by: devices are told anew",
-    "story_mark": "what events of one story share: the marks begin anew",
-    "alert_story": "which stories alerts have sent",
-    "vault": "which master key seals the secrets",
-}
-"""Tables that stay, described for people."""
+class LeftOut(Struct, frozen=True):
+    """The content that does not travel: secrets of tables that do, and tables, each described for people."""
 
-SECRET: Final = (
-    "webhook secrets",
-    "the private halves of signing keys",
-    "greetings of push sources",
-    "headers of sources and the cookies that renew them",
-    "addresses of publications",
-)
-"""Secrets left out of tables that travel."""
+    secrets: tuple[str, ...]
+    tables: Mapping[str, str]
+
+
+LEFT_OUT: Final = toml.decode(files("extras.migrate.whole").joinpath("left_out.toml").read_bytes(), type=LeftOut)
 
 
 def left_out() -> tuple[str, ...]:
     """Return descriptions of everything that does not travel."""
-    return (*SECRET, *LEFT_OUT.values())
+    return (*LEFT_OUT.secrets, *LEFT_OUT.tables.values())
 
 
 class _Line(Struct, frozen=True, tag_field="line", forbid_unknown_fields=True):
