@@ -8,7 +8,7 @@ from tests.rules.source_files import modules, name_of
 BUDGET = {
     "supervision": (1_965, 11),
     "storage": (9_741, 63),
-    "actors": (43_262, 244),
+    "actors": (43_252, 244),
     "api": (20_960, 108),
     "sanderling": (10_050, 61),
     "extras/agents": (1_686, 11),

@@ -116,7 +116,6 @@ _UNREAD = ("nonce", "integrity", "crossorigin", "src", "srcset", "sizes", "width
 _NOTHING = dict[str, str]()
 _BEGINS = {tag: (tag, dict[str, str]()) for tag in PLACING}
 _ENDS: Mapping[str, tuple[tuple[str, ...], ...]] = {tag: ((tag,),) for tag in PLACING}
-_NO_ROWS: tuple[tuple[str, ...], ...] = ()
 
 
 class WalkedTree(Struct, frozen=True):
@@ -133,22 +132,32 @@ class WalkedTree(Struct, frozen=True):
 
 def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = None) -> WalkedTree:  # noqa: PLR0915
     """Return the visible parts under an element. notes: collects the place of each text, if given."""
-    rows, above = list[Any](), list[tuple[int, int, Any, Any, Any]]()
+    rows, above = list[Any](), list[tuple[int, int, Any]]()
     add, push, pop, kind_of, signs = rows.append, above.append, above.pop, _KINDS.get, markup.SIGNS
     is_common, is_plain, says_nothing = _DISTINCTIVE.isdisjoint, _HIDING.isdisjoint, MARKED.isdisjoint
     trait_of, skips = (traits_of, markup.MOST_SKIPS) if judge_furniture else (plain_traits, 0)
     held, said, trait, is_deep, links, in_links = "", "", 0, False, 0, 0
     shown, ids = markup.around_heading(root), cache(lambda: markup.opened(root))  # most pages need no search
-    children = iter((root,))
-    while True:
-        if (element := next(children, None)) is not None:
-            tag, text, items = element.tag, element.text, element.items()
-            own = kind = kind_of(tag, _INLINE)
-            named = dict(items) if items else _NOTHING
+    for event, element in (steps := etree.iterwalk(root, events=("start", "end"))):
+        if event == "end":
+            kind, outer, row = pop()
+            if kind >= _BREAK:
+                if held or said:
+                    add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
+                    held, said, in_links = "", "", 0
+                rows += row
+                trait = outer
+            elif links and kind == _LINK:
+                links -= 1
+            text = element.tail if above else None
+        else:
+            tag, items, text = element.tag, element.items(), element.text
+            named, kind = dict(items) if items else _NOTHING, kind_of(tag, _INLINE)
             common = not items or is_common(named)
             if tag == "input" and not trait & CONTROL and named.get("value") and _is_shown(named):
-                own = kind = _BREAK
-            outer, row = trait, _NO_ROWS
+                kind = _BREAK
+            push((kind, trait, _ENDS[tag] if kind == _PLACING else ()))
+            is_deep = is_deep or len(above) >= markup.DEEPEST - 1
             if kind >= _BREAK:
                 if held or said:
                     add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
@@ -158,52 +167,39 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
                 key, is_usual = (tag, trait, named.get("class", ""), named.get("id", "")), common and tag != "header"
                 trait = BY_NAME[key] if judge_furniture and is_usual else trait_of(element, tag, trait, named)
                 if kind == _PLACING:
-                    row = _ENDS[tag]
                     add(_BEGINS[tag] if common or says_nothing(named) else (tag, named))
             hides = items and (("class" in named and signs[named["class"]]) or not (common or is_plain(named)))
             if hides and markup.hidden(named, element, shown) and not markup.is_panel(named, ids):
                 kind = _UNSEEN
             if kind == _LINK:
-                skips = 0 if skips and _has_begun(rows) else skips
-                if skips:
-                    skips, kind = skips - 1, _UNSEEN if markup.skips_ahead(element, named) else _LINK
+                kind, skips = _entered_link(element, named, rows, skips)
                 links += kind == _LINK
-                href = named.get("href", "") if kind == _LINK else ""
-                # Most addresses need no call: they have no ending and no query.
-                if ("." in href[-_ENDING:] or "?" in href or "#" in href) and (name := file_of(href)):
-                    add(name)
             if not common and (kind not in _SKIPPED or tag in _UNFOLDED):
                 said, text = said or _said(named), _of_control(tag, named, text)
-            if kind not in _MAY_FOLD or not _is_folded(kind, tag, named, element):
-                if text and (held or not text.isspace()):  # most text nodes of a page are space outside blocks
-                    if notes is not None and not text.isspace():
-                        notes.append((len(rows), element, False))
-                    held = held + text if held else text
-                    in_links += len(text) if links else 0
-                if len(element):
-                    push((own, outer, row, element, children))
-                    children, is_deep = iter(element), is_deep or len(above) >= markup.DEEPEST - 2
-                    continue
-        elif above:
-            own, outer, row, element, children = pop()
-        else:
-            break
-        if own >= _BREAK:
-            if held or said:
-                add((held, trait, in_links) if held else (said, trait | CONTROL, 0))
-                held, said, in_links = "", "", 0
-            if row:
-                rows += row
-            trait = outer
-        elif links and own == _LINK:
-            links -= 1
-        if (text := element.tail) and above and (held or not text.isspace()):
+            if kind in _MAY_FOLD and _is_folded(kind, tag, named, element):
+                steps.skip_subtree()
+                continue
+        if text and (held or not text.isspace()):  # most text nodes of a page are space outside blocks
             if notes is not None and not text.isspace():
-                notes.append((len(rows), element, True))
+                notes.append((len(rows), element, event == "end"))
             held = held + text if held else text
             in_links += len(text) if links else 0
     rows += [(held, trait, in_links)] if held else []
     return WalkedTree(rows, is_deep, len(rows) >= _MOST_ROWS, judge_furniture)
+
+
+def _entered_link(element: markup.Element, named: Mapping[str, str], rows: list[Any], skips: int) -> tuple[int, int]:
+    """Add the file that a link leads to, if it is shown; return its kind, and how many more links may skip ahead."""
+    skips = 0 if skips and _has_begun(rows) else skips
+    if skips:
+        if markup.skips_ahead(element, named):
+            return _UNSEEN, skips - 1
+        skips -= 1
+    href = named.get("href", "")
+    # Most addresses need no call: they have no ending and no query.
+    if ("." in href[-_ENDING:] or "?" in href or "#" in href) and (name := file_of(href)):
+        rows.append(name)
+    return _LINK, skips
 
 
 def _said(named: Mapping[str, str]) -> str:

@@ -146,9 +146,7 @@ def compare(
     """Compare a document's entries with the memory. number: of the check. now: dates far after it are ignored.
 
     A key that occurs twice counts once, at its first place. cut: the document ends early; cut_entry: within its last
-    entry, which is ignored until the same document comes again.
-
-    Raises ValueError for a memory of another version.
+    entry, which is ignored until the same document comes again. Raises ValueError for a memory of another version.
     """
     stored, records = _unpack(memory)
     digest = _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries)) if cut else b""
@@ -165,9 +163,8 @@ def compare(
     }
     held = {key for key, turns in stored.histories.items() if turns.held_text}
     reverted = sum(name in held for at, name in matched.items() if at not in edits)
-    verdicts, furniture = judge(
-        edits, sum(key in stored.lines for key in matched.values()), reverted, number, stored.furniture
-    )
+    known = sum(key in stored.lines for key in matched.values())
+    verdicts, furniture = judge(edits, known, reverted, number, stored.furniture)
     after = Comparison(
         new=tuple(_new(document, matched, records, stored)),
         updated=tuple(at for at, verdict in verdicts.items() if verdict.is_reported),
@@ -178,9 +175,8 @@ def compare(
         newest=newest,
         left_out=partial,
     )
-    if memory and not (
-        after.new or edits or matches or reverted or stored.is_old or stored.is_part or digest != stored.cut
-    ):
+    changed = after.new or edits or matches or reverted or stored.is_old or stored.is_part or digest != stored.cut
+    if memory and not changed:
         return after
     new_memory = _Memory(cut=digest, furniture=furniture, is_part=cut and (not memory or stored.is_part))
     for row in document.rows:
@@ -192,13 +188,11 @@ def compare(
         if is_held:
             document.present[row.key] = row.now._replace(title=records[known_key].title, text=records[known_key].text)
         new_memory.lines[row.key] = stored.lines[known_key] if is_held else row.prints[_HEAD:]
-    new_memory.records = _pack(
-        records, document, frozenset(matched.values()), None if partial is None else entries[partial]
-    )
+    half = None if partial is None else entries[partial]
+    new_memory.records = _pack(records, document, frozenset(matched.values()), half)
     new_memory.lines = dict(islice((new_memory.lines | (stored.lines | new_memory.lines)).items(), _LINES_KEPT))
-    return after._replace(
-        memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + msgspec.msgpack.encode(new_memory)
-    )
+    encoded = msgspec.msgpack.encode(new_memory)
+    return after._replace(memory=bytes([Manner.PLAIN | (0 if entries else _EMPTY)]) + encoded)
 
 
 def _new(

@@ -31,8 +31,9 @@ def in_all(tab: Tab, act: str) -> None:
 def test_a_folder_is_tagged_all_are_paused_and_it_is_undone(new_tab: NewTab) -> None:
     tab = new_tab()
     tab.open("/sources").page.locator("header").get_by_role("link", name="0 429").click()
+    tab.page.locator("[name=every]").check()
     tab.page.locator("#f-tag").fill("winter")
-    in_all(tab, "Add tag")
+    tab.press("Add tag")
     tab.sees("429 sources tagged “winter”.")
     tab.open("/sources")
     in_all(tab, "Pause")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -40,8 +40,7 @@ def failures_see_the_source() -> AbstractContextManager[Any]:
 def days_count_twice() -> AbstractContextManager[Any]:
     """A stored day that is still in the tally counts twice."""
 
-    def wrong(kept: StoredChecks, edges: Sequence[int]) -> Mapping[int, Hour]:
-        del edges
+    def wrong(kept: StoredChecks) -> Mapping[int, Hour]:
         days = [*kept.days, *tally.days_in(kept.tally)]
         parts = (hour for day in days for hour in tally.hours_of(day))
         return tally.merged([*parts, *tally.running(kept.tally)])

@@ -257,12 +257,12 @@ def too_many_at_once() -> Iterator[None]:
 def no_room_to_mind() -> Plant:
     """There is no limit of requests to a machine, or in all."""
     most = 10_000
-    return patch.multiple(room, MOST_REQUESTS=most, MOST_SLOW=most, MOST_BESIDE=most, MOST_TO_A_MACHINE=most)
+    return patch.multiple(room, MOST_REQUESTS=most, MOST_SLOW=most, MOST_ADDITIONAL=most, MOST_PER_HOST=most)
 
 
 def slow_ones_take_all() -> Plant:
     """Receivers that stall may use the whole limit."""
-    return patch.multiple(room, MOST_SLOW=room.MOST_REQUESTS, MOST_BESIDE=room.MOST_REQUESTS)
+    return patch.multiple(room, MOST_SLOW=room.MOST_REQUESTS, MOST_ADDITIONAL=room.MOST_REQUESTS)
 
 
 @contextmanager
