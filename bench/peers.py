@@ -44,14 +44,14 @@ TOPIC = Topic(
     {
         "add": Figure("time to add a page", "ms", "<= 1 x changedetection.io"),
         "check": Figure("CPU of a check", "ms", "<= 1 x changedetection.io"),
-        "check_urlwatch": Figure("CPU of a check, beside urlwatch", "ms", "<= 1 x urlwatch"),
+        "check_urlwatch": Figure("CPU of a check, against urlwatch", "ms", "<= 1 x urlwatch"),
         "memory": Figure("memory while it watches them", "MB", "<= 1 x changedetection.io"),
         "clocks": Figure("pages reported for their clock alone", "%", "<= 0 x changedetection.io"),
-        "clocks_urlwatch": Figure("pages reported for their clock alone, beside urlwatch", "%", "<= 0 x urlwatch"),
+        "clocks_urlwatch": Figure("pages reported for their clock alone, against urlwatch", "%", "<= 0 x urlwatch"),
         "news": Figure("news that was reported", "%", ">= 1 x changedetection.io"),
         "webhooks": Figure("webhooks that arrived", "%", ">= 1 x changedetection.io"),
         "stream": Figure("memory a reader of the stream", "KB", "<= 1 x sse-starlette"),
-        "stream_mercure": Figure("memory a reader of the stream, beside a Mercure hub", "KB", "<= 1 x Mercure"),
+        "stream_mercure": Figure("memory a reader of the stream, against a Mercure hub", "KB", "<= 1 x Mercure"),
     },
 )
 

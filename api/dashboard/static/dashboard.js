@@ -335,10 +335,11 @@ function reading(list) {
 }
 
 // --- a set-up link's code --------------------------------------------------------------------------------------------
-// Move the text after "#" into this field, and out of the address and the browser's history.
+// Move the text after "#" into this field, and out of the address and the browser's history, and hide it.
 function fragment(field) {
   if (location.hash.length < 2) return;
   field.value = location.hash.slice(1);
+  field.closest(".field").hidden = true;
   history.replaceState(null, "", location.pathname);
 }
 

@@ -22,6 +22,7 @@ def test_the_first_five_minutes(new_tab: NewTab, service: Service, origin: Origi
     link = service.set_up_link()
     tab.open(link)
     assert tab.page.locator(":focus").get_attribute("name") == "password"
+    assert not tab.page.locator("#f-code").is_visible()
     tab.fill(password="too short", again="too short")
     tab.sees("1 more characters are needed.")
     tab.fill(password=PASSWORD, again=PASSWORD)
