@@ -37,19 +37,13 @@ class AppContext:
     """Everything that the API may touch.
 
     signer: signs with the active key. jwks: the published signing keys as a JWK Set (RFC 7517), encoded.
-    look_keys: where the keys that sign looks are published, for an authority at a time; None: looks are not signed.
-    readiness: what must hold for /readyz, by name: an empty string, or a sentence about the fault.
-    overdue: how many sources' due looks had not happened at the watchman's last round.
-    lag: how far the matcher is behind the log.
-    alert_changes: how often alerts have changed. mailboxes: of the actors of extras, by name. held: what extras keep
-    between requests, by name.
+    look_keys: where the keys that sign checks are published, for an authority at a time; None: checks are not signed.
+    readiness: checks for /readyz by name: "", or a sentence about the fault. overdue: late sources of the last round.
+    mailboxes: of the actors of extras, by name. held: what extras keep between requests, by name.
     invite: asks a person once for consent to notifications; every failure is an answer.
-    figures: those of the running service that the World's metrics don't count.
-    spent: how many looks are made, and whether that is within the budget.
-    clock_doubt: why the clock is not believed, "" while it is.
+    figures: those of the running service that the World's metrics don't count. clock_doubt: why it is doubted, or "".
     test_without_actor: sends a sample to a destination without an actor here: of another node, or not saved yet.
     origins: where the value of each setting came from (`default`, `--port`, `SANDERLING_PORT`, a file's path).
-    draining: whether the service is stopping (new work is refused with 503).
     private_since: since when a source is for its owner only, until somebody includes it by name; None: it is public.
     """
 

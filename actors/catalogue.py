@@ -81,10 +81,8 @@ def read_file(
     check: Callable[[T], Iterable[tuple[str, str]]],
     choices: Mapping[str, str] = {},
 ) -> T:
-    """Return a file's record; `file` is its name for errors. Raises BadFile.
-
-    check: yields places and sentences for mistakes in a record of the right shape. choices: the permitted values in a
-    table, by its name, for errors.
+    """Return a file's record. `file`: its name for errors. check: yields places and sentences for mistakes in a record
+    of the right shape. choices: the permitted values in a table, by its name, for errors. Raises BadFile.
     """
     try:
         tree = tomllib.loads(text)

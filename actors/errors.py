@@ -14,10 +14,7 @@ from storage.records.secrecy import without_secrets
 
 
 class DomainError(Exception):
-    """The base of all refusals. `detail` is a sentence for the caller, without secrets of the URLs it names.
-
-    may_pass: the refused URL could not be checked now; `AddSource.later` stores it anyway.
-    """
+    """A refusal. `detail`: for the caller, no secrets. may_pass: its URL can't be checked now (`AddSource.later`)."""
 
     may_pass = False
 
@@ -28,9 +25,8 @@ class DomainError(Exception):
 
 class UrlRefused(DomainError):
     """The guard refuses a URL or an address (422 url-refused). `rule` names the rule; `detail` includes the remedy.
-
-    inside: the detail for the operator only (log, dashboard, terminal), when it has an address that the caller did not
-    name. Otherwise a key's holder could map an internal network by trying names.
+    inside: the detail for the operator only, when it has an address that the caller did not name: a key's holder could
+    map an internal network by trying names.
     """
 
     def __init__(self, rule: str, detail: str, inside: str = "") -> None:
@@ -96,10 +92,7 @@ class LibraryFull(DomainError):
 
 
 class Violation(NamedTuple):
-    """How a value breaks its type: msgspec's own message, taken apart.
-
-    inside: the path of the value, such as `.sources[0].url`; "" for the whole. field: the unknown or missing one in it.
-    """
+    """How a value breaks its type. inside: its path, as `.sources[0].url`; "" for the whole. field: one in it."""
 
     rule: Literal["unknown", "required", "choice", "pattern", "type"]
     inside: str

@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """The rows that an extra adds to tables of the product. Its package holds it as `EXTRA`.
-
-    Each field is a function, so that the import of the package alone costs nothing: the product calls it when it builds
-    that table.
+    """The rows that an extra adds to tables of the product; its package holds it as `EXTRA`. Each field is a function,
+    so that the import of the package alone costs nothing: the product calls it when it builds that table.
     """
 
     commands: Callable[[], Sequence[Command]] = tuple
@@ -82,7 +80,6 @@ class Extra:
 
 
 def members(module: str, *names: str) -> Callable[[], Sequence[Any]]:
-    """Return a function that imports a module of an extra and returns its members."""
     return lambda: [getattr(import_module(module), name) for name in names]
 
 
@@ -159,7 +156,6 @@ def always_on() -> Sequence[Extra]:
 
 
 def switched_on(settings: Settings) -> Sequence[Extra]:
-    """Import the extras that take part only where a setting has a value, and return those."""
     rows = [(module, row) for module, row in TABLE.items() if row.switch]
     return [extra(module) for module, row in rows if getattr(settings.of(_record(module, row)), row.switch)]
 

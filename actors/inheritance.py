@@ -106,8 +106,8 @@ def origins_of(source: Source) -> Origins:
 def part_mark(source: Source) -> bytes:
     """Return a mark of the watched part of a page if tags decide it; b"" when the record alone does.
 
-    A page's memory is of one part. If tags choose another part, the page starts over and the difference is no change.
-    The order of `ignore` does not matter.
+    If tags choose another part, the page starts over and the difference is no change. The order of `ignore` is no
+    matter.
     """
     if not isinstance(source, EffectiveSource) or not source.origins.keys() & {"selector", "ignore"}:
         return b""

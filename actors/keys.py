@@ -51,10 +51,8 @@ def new_key(
     rate: int = RATE,
     burst: int = BURST,
 ) -> tuple[str, ApiKey]:
-    """Return a new key's plaintext (`svc_` and 256 bits in base64url) and its record.
-
-    `rate`: requests a minute; `burst`: how many of them at once. Raises KeyRefused for an empty or unprintable name,
-    an unknown scope, or a limit out of bounds.
+    """Return a new key's plaintext (`svc_` and 256 bits in base64url) and its record. `rate`: requests a minute;
+    `burst`: how many of them at once. Raises KeyRefused for a bad name, an unknown scope, or a limit out of bounds.
     """
     if not name.strip() or not name.isprintable() or len(name) > NAME_LENGTH:
         raise KeyRefused("name", f"The name must be 1 to {NAME_LENGTH} printable characters.")

@@ -58,11 +58,9 @@ def notice_draft(
     tags: tuple[str, ...] = (),
     of_source: Collection[str] = (),
 ) -> Draft:
-    """Return a notice about a source, or about the service itself (then `source_url` is its own address).
-
-    Secrets in addresses are removed: more readers see the notice than the source's address. of_source: the source's
-    tags, which alerts over a tag match. Tags that look like a notice's own marks are left out; otherwise a user's tag
-    could choose the recipients.
+    """Return a notice about a source, or about the service itself (then `source_url` is its own address), without
+    secrets in addresses: it has more readers. of_source: the source's tags, which alerts over a tag match, less those
+    that look like a notice's own marks; otherwise a user's tag could choose the recipients.
     """
     text = normalize("NFC", without_secrets(content))
     return Draft(
@@ -83,10 +81,7 @@ def notice_draft(
 
 
 def destination_notice(destination: Destination, last: Attempt | None, base_url: str, at: Millis) -> Draft:
-    """Return the notice that a destination owes; `last` is its newest attempt.
-
-    It shows only the URL's host: the rest is often a secret, and streams have other readers.
-    """
+    """Return the notice that a destination owes. It shows only the URL's host: the rest is often a secret."""
     assert destination.owes is not None
     failing = destination.owes == "destination_failing"
     is_gone = last is not None and last.status == 410
@@ -116,11 +111,9 @@ def _last_attempt(line: Attempt | None) -> str:
 
 
 def wants_notice(alert: Alert, alert_type: str, event: Stored) -> bool:
-    """Return whether an alert wants a notice: one it names, about a source in its scope or one of the alert's
-    destinations.
+    """Return whether an alert wants a notice: one it names, about a source in its scope or one of its destinations.
 
-    An alert over the whole library wants all of them. A failure goes to alerts whose `notice_after` has just passed,
-    the recovery to alerts that got the failure. A heartbeat goes to every alert that names it.
+    A failure goes to alerts whose `notice_after` has just passed, the recovery to alerts that got the failure.
     """
     if event.kind == Kind.HEARTBEAT or alert_type not in alert.notices:
         return alert_type in alert.notices
@@ -133,9 +126,7 @@ def wants_notice(alert: Alert, alert_type: str, event: Stored) -> bool:
 
 
 def failure_tags(notified: int | None, due: int) -> tuple[str, ...]:
-    """Return the tags of a notice for alerts that wait up to `due` seconds and are not yet notified.
-
-    notified: alerts up to this `notice_after` are notified; None: none are.
+    """Return a notice's tags for alerts that wait up to `due` s; those up to `notified` (None: none) got it.
 
     >>> failure_tags(None, 60), failure_tags(60, 3600), failure_tags(None, EVERYBODY)
     (('notice_after:0-60',), ('notice_after:61-3600',), ('notice_after:0-',))
@@ -144,18 +135,12 @@ def failure_tags(notified: int | None, due: int) -> tuple[str, ...]:
 
 
 def recovery_tags(failing: int | None, at: Millis) -> tuple[str, ...]:
-    """Return the tags of a recovery notice for alerts that got the failure, last at `at`.
-
-    failing: the longest notified `notice_after`; None: any.
-    """
+    """Return a recovery's tags, for alerts that got the failure by `at`. failing: the longest such wait; None: any."""
     return (*failure_tags(None, EVERYBODY if failing is None else failing), f"{_TOLD}{rfc3339(at)}")
 
 
 class _Audience(NamedTuple):
-    """A notice's recipients: alerts with `notice_after` in this range, both ends included, created by `told_at`.
-
-    tags: all of the notice's tags.
-    """
+    """Alerts with `notice_after` in this range, ends included, created by `told_at`. tags: all of the notice's."""
 
     shortest: float = 0
     longest: float = inf

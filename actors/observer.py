@@ -40,8 +40,7 @@ class CheckSteps:
     def extensions(self) -> Mapping[str, Any]:
         return {}
 
-    def answered(self, status: int) -> None:
-        """Report the status of the answer to the open request."""
+    def answered(self, status: int) -> None: ...
 
     def jail(self, jail: Any) -> Any:
         return jail
@@ -49,11 +48,9 @@ class CheckSteps:
     def looked(self, source: Source, row: Row, told: int) -> None:
         """Report the result. told: drafts to report at once."""
 
-    def failed(self, source: Source, failure: Any, at: Millis) -> None:
-        """Report a failure."""
+    def failed(self, source: Source, failure: Any, at: Millis) -> None: ...
 
-    def hopped(self, source: Source, url: str, at: Millis, failure: Any = None) -> None:
-        """Report a hop's purpose, and why it failed."""
+    def hopped(self, source: Source, url: str, at: Millis, failure: Any = None) -> None: ...
 
     def end(self) -> None:
         """Report the end, after any of the above or an error."""
@@ -67,8 +64,7 @@ class Attempt:
     def transport(self, transport: Any) -> Any:
         return transport
 
-    def ended(self, destination: Destination, answer: Any) -> None:
-        """Report the answer."""
+    def ended(self, destination: Destination, answer: Any) -> None: ...
 
 
 NO_STEPS: Final = CheckSteps()
@@ -87,8 +83,7 @@ class Observer:
     def steps(self, source: SourceId, name: str = "look") -> CheckSteps:
         return NO_STEPS
 
-    def committed(self, records: Sequence[Record], answers: Sequence[Appended], began: float) -> None:
-        """Report a group commit that has just ended."""
+    def committed(self, records: Sequence[Record], answers: Sequence[Appended], began: float) -> None: ...
 
     def matched(self, event: Stored, alerts: Sequence[str]) -> Sequence[Any]:
         """Return what `stored` needs of a match once its rows are stored."""
@@ -107,8 +102,9 @@ class Observer:
         """Return what `digested` needs of a digest's events."""
         return ()
 
-    def digested(self, id: str, destination: Destination, links: Sequence[Any], *, events: int, began: float) -> None:
-        """Report the making of a digest."""
+    def digested(
+        self, id: str, destination: Destination, links: Sequence[Any], *, events: int, began: float
+    ) -> None: ...
 
 
 NO_OBSERVER: Final = Observer()

@@ -32,10 +32,7 @@ from supervision import DynamicSupervisor, Mailbox, Supervisor
 
 
 class Parts:
-    """All parts. supervisor: of the tree that runs them. stopping: the service has been asked to stop.
-
-    The rest is as for `System`.
-    """
+    """All parts. supervisor: of their tree. stopping: the service has been asked to stop. Rest: see `System`."""
 
     supervisor: Supervisor
     stopping = False

@@ -92,10 +92,8 @@ class Pruner:
             await trio.sleep(ROUND)
 
     async def sweep(self) -> int:
-        """Delete bins, deleted sources, sessions, pictures, days of checks and stored answers that have expired,
-        heartbeats beyond their bound, and retractions of deleted events; return how many. A full disk ends it early.
-
-        Nothing expires while the clock is doubted.
+        """Delete what has expired or is beyond its bound; return how many. A full disk ends it early. Nothing expires
+        while the clock is doubted.
         """
         if self._doubts_clock():
             return 0
@@ -132,9 +130,8 @@ class Pruner:
             await trio.sleep(PAUSE)
 
     async def prune(self) -> int:
-        """Delete until the log is within its bounds; return how many events. A full disk ends the round early.
-
-        Nothing goes by age while the clock is doubted; otherwise at most a part of the log does.
+        """Delete until the log is within its bounds; return how many events. A full disk ends the round early. Nothing
+        goes by age while the clock is doubted; otherwise at most a part of the log does.
         """
         log, deleted, aged = self._storage.log, 0, 0
         keep = replace(self._keep, age=None) if self._doubts_clock() else self._keep
@@ -159,7 +156,6 @@ class Pruner:
             await trio.sleep(PAUSE)
 
     def _doubts_clock(self) -> bool:
-        """Return whether the wall clock is doubted, and log an error: it is ahead now, or was wrong before."""
         ahead = self._trust.ahead(self._world.now(), trio.current_time())
         self.clock_doubt = ""
         if ahead:
@@ -176,10 +172,7 @@ class Pruner:
         return min(before, Seq(START if at is None else at + 1))
 
     async def give_back(self) -> int:
-        """Return free space to the disk; return how many bytes, at most MOST_BACK.
-
-        A full disk ends it early, since this needs some space too.
-        """
+        """Return free space to the disk, at most MOST_BACK bytes; return how many. A full disk ends it early."""
         log, returned = self._storage.log, 0
         room = await log.room()
         self._is_returning = self._is_returning or too_roomy(room)

@@ -31,8 +31,8 @@ SeriesKey = tuple[str, str, str]
 
 
 class Point(NamedTuple):
-    """A value from a moment on, in milliseconds. number: None for the types in NAMED; then `value` is the meaning and
-    `text` the page's wording. until: when it disappeared, if that came before another value.
+    """A value from a moment on, in ms. number: None for the types in NAMED; then `value` is the meaning and `text` the
+    page's wording. until: when it disappeared, if that came before another value.
     """
 
     at: int
@@ -52,10 +52,7 @@ class Point(NamedTuple):
 
 
 class Series(Struct):
-    """One thing's values, oldest first; the first is its earliest known value.
-
-    altered: some event reported a change of it, so it is a thing at a place, and no feed entry.
-    """
+    """One thing's values, oldest first. altered: an event reported a change, so it is a thing at a place, no entry."""
 
     type: ValueType
     unit: str
@@ -101,7 +98,6 @@ def series_of(
     standing: Container[SeriesKey] = frozenset(),
 ) -> list[Series]:
     """Return the series in events, oldest first, each a moment and its changes. since: from when on they are complete.
-
     began: the first check of the page as it is watched now; 0 if unknown. standing: the series of values on the page
     now, which count even if they only ever appeared and disappeared.
     """
@@ -191,9 +187,8 @@ def delta_of(raw: Raw) -> Delta | None:
 async def reported_changes(
     log: EventLog, source: SourceId, added_at: Millis, on_event: Callable[[int, Raw], None] | None = None
 ) -> tuple[list[tuple[int, tuple[TypedChange, ...]]], int]:
-    """Return a source's changes, oldest first, and since when they are complete. Raises StorageError.
-
-    Reads at most about `MOST_EVENTS` events. on_event: called with each event's moment and delta, newest first.
+    """Return a source's changes, oldest first, and since when they are complete, from about `MOST_EVENTS` events.
+    on_event: called with each event's moment and delta, newest first. Raises StorageError.
     """
     changes: list[tuple[int, tuple[TypedChange, ...]]] = []
     before, where, read = _LAST, Filter(sources=(source,)), 0
@@ -227,10 +222,7 @@ def has_prices(drafts: tuple[Draft, ...]) -> bool:
 async def with_records(
     log: EventLog, source: SourceId, added_at: Millis, drafts: tuple[Draft, ...], began: int = 0
 ) -> tuple[Draft, ...]:
-    """Return drafts whose prices say since when none was lower, or higher. added_at: when the source was added.
-
-    began: the first check of the page as it is watched now; 0 if unknown.
-    """
+    """Return drafts whose prices say since when none was lower, or higher. began: as for `series_of`."""
     try:
         reported, since = await reported_changes(log, source, added_at)
     except StorageError:

@@ -248,7 +248,6 @@ class Settings:
             found.check(self)
 
     def of(self, record: type[R]) -> R:
-        """Return the settings of an extra."""
         found: Any = self.extras.get(record)
         return record() if found is None else found
 
@@ -262,7 +261,6 @@ class Settings:
         return parsed(self.trusted_proxies)
 
     def metrics_address(self) -> tuple[str, int] | None:
-        """Return the separate host and port for /metrics, None without one."""
         return host_and_port(self.metrics_bind) if self.metrics_bind else None
 
     def public_url(self) -> str:
@@ -279,10 +277,8 @@ class Settings:
 
 
 def wall_limit(seconds: float) -> float:
-    """Return the wall-clock limit for a worker's task with this much processor time, in seconds.
-
-    On a busy machine a worker waits for the processor, which is not the document's fault: a tenth of a processor is
-    enough. A worker that hangs is killed all the same.
+    """Return the wall-clock limit for a worker's task with this much processor time, in seconds. On a busy machine a
+    worker waits for the processor, which is not the document's fault: a tenth of a processor is enough.
     """
     return _WALL_GRACE + _WALL_TIMES * seconds
 

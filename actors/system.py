@@ -43,11 +43,9 @@ class Superseded(Exception):
 
 
 class System(Parts):
-    """The whole service. `await run()` until `stop()`; `context` is given to the front end.
-
-    keys: the signing keys, the active one first. templates, kinds: default to the built-in ones. steps: a running
-    watchdog, for the steps shown in the tree. journal: the journal of log lines. version: the program's, shown to
-    users. stuck: ends the process when the tree gives up and one of its tasks hangs.
+    """The whole service. `await run()` until `stop()`; `context` is given to the front end. keys: the signing keys, the
+    active one first. templates, kinds: default to the built-in ones. steps: a running watchdog, for the tree. version:
+    the program's, shown to users. stuck: ends the process when the tree gives up and one of its tasks hangs.
     """
 
     def __init__(

@@ -31,10 +31,7 @@ class Paragraph:
 
 
 def undo(after: Sequence[Paragraph], delta: Delta) -> list[Paragraph] | None:
-    """Return the paragraphs before a change; None if the delta is truncated or does not fit.
-
-    The paragraphs after it get their contexts from it.
-    """
+    """Return the paragraphs before a change, and set contexts in `after`; None if the delta is cut or does not fit."""
     stats = delta.stats
     if delta.truncated or len(after) != stats.unchanged + stats.added + stats.changed:
         return None
@@ -89,11 +86,9 @@ class DiffParagraph(NamedTuple):
 
 
 class Arrivals:
-    """Since when each text of a page has been there, from the differences that led to it, newest first.
-
-    at: for each text the moment of the difference that inserted or altered it; None while unknown. Moved texts keep
-    their age. `broken`: a difference was cut or does not fit; each text still unknown is at least as old as that
-    moment.
+    """Since when each text of a page has been there, from the differences that led to it, newest first. at: for each
+    text the moment of the difference that inserted or altered it; None while unknown. Moved texts keep their age.
+    `broken`: a difference was cut or does not fit; each text still unknown is at least as old.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

@@ -83,26 +83,19 @@ class Certificate(Protocol):
 class Passwords(Protocol):
     """Passwords of people, hashed at a cost: each call takes a tenth of a second, off the loop."""
 
-    async def hash(self, password: str) -> str:
-        """Return the hash to store."""
+    async def hash(self, password: str) -> str: ...
 
-    async def fits(self, password: str, hashed: str) -> bool:
-        """Return whether a password matches a hash."""
+    async def fits(self, password: str, hashed: str) -> bool: ...
 
 
 class Jail(Protocol):
     """Disposable workers for hostile bytes. `run` is one child of the tree; any task may `call`."""
 
-    async def run(self, child: Child) -> None:
-        """Keep the workers alive until stopped."""
+    async def run(self, child: Child) -> None: ...
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task of `actors.content.tasks` on encoded bytes.
-
-        deadline: seconds of the worker's processor time (None: the setting's); a generous wall-clock limit applies as
-        well.
-
-        Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
+        """Run a task of `actors.content.tasks` on encoded bytes. Raises WorkerDied, WorkerTooSlow, TaskRefused.
+        deadline: seconds of processor time (None: the setting's); see `wall_limit`. If cancelled, the worker is killed.
         """
 
     def lacks(self) -> str:
@@ -110,11 +103,9 @@ class Jail(Protocol):
 
 
 class RenderFailed(Exception):
-    """A browser could not show a page; `reason` is a sentence.
-
-    blame: "remote" (the page or its host), "refused" (the guard blocked a necessary request), "local" (the browser
-    died, hung, or is missing). status: of the document, None if it never arrived. set_cookies: as for a rendered page;
-    only for a document that broke off.
+    """A browser could not show a page; `reason` is a sentence. blame: "remote" (the page or its host), "refused" (the
+    guard blocked a necessary request), "local" (the browser died, hung, or is missing). status: of the document, None
+    if it never arrived. set_cookies: as for a rendered page; only for a document that broke off.
     """
 
     def __init__(self, reason: str, *, blame: str, status: int | None = None, set_cookies: Sequence[str] = ()) -> None:
@@ -131,11 +122,9 @@ Connect = Callable[[str, int, Judge], Awaitable[trio.abc.Stream]]
 
 
 class RenderRequest(NamedTuple):
-    """A page to open in a fresh context of a browser.
-
-    headers: sent to the origin of `url` only, with the browser's own. wait_for: a CSS selector that must match before
-    the page counts as ready. deadline: seconds for everything. most_requests, most_bytes: totals, beyond which
-    requests are blocked. screenshot: whether to take a picture.
+    """A page to open in a fresh context of a browser. headers: sent to the origin of `url` only, with the browser's
+    own. wait_for: a CSS selector that must match before the page counts as ready. deadline: seconds for everything.
+    most_requests, most_bytes: totals, beyond which requests are blocked. screenshot: whether to take a picture.
     """
 
     url: str
@@ -157,11 +146,9 @@ class FilledBy(NamedTuple):
 
 
 class Rendered(NamedTuple):
-    """A rendered page.
-
-    url: the final one. html: the current document, UTF-8. settled: two readings were equal. screenshot: a WebP, or
-    b"". filled_by: the largest first. set_cookies: the browser's cookies of the origin, one `Set-Cookie` each, if the
-    request had a `Cookie`.
+    """A rendered page. url: the final one. html: the current document, UTF-8. settled: two readings were equal.
+    screenshot: a WebP, or b"". filled_by: the largest first. set_cookies: the browser's cookies of the origin, one
+    `Set-Cookie` each, if the request had a `Cookie`.
     """
 
     url: str
@@ -180,10 +167,8 @@ class Browser(Protocol):
     """Shows pages that are empty without scripts. `run` is one child of the tree; any task may `render`."""
 
     async def run(self, child: Child, connect: Connect) -> None:
-        """Keep the browser available until stopped; the first page starts it.
-
-        connect: the only way out: a stream to a host (a name or an address) and port, checked by the guard. It raises
-        UrlRefused, CheckFailed, OSError.
+        """Keep the browser available until stopped; the first page starts it. connect: the only way out: a stream to a
+        host (a name or an address) and port, checked by the guard. It raises UrlRefused, CheckFailed, OSError.
         """
 
     async def render(self, request: RenderRequest) -> Rendered:

@@ -79,10 +79,8 @@ class BreakerRule:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """The state. `until`: end of the wait (open), or deadline of the probe (half-open).
-
-    failures: consecutive ones while closed. openings: consecutive ones without a success; the n of the wait is
-    openings - 1. held: no call is admitted before this time, in any phase.
+    """`until`: end of the wait (open), or deadline of the probe (half-open). failures: consecutive ones while closed.
+    openings: consecutive ones without a success; the n of the wait is openings - 1. held: no call is admitted before.
     """
 
     phase: Phase = Phase.CLOSED
@@ -141,7 +139,6 @@ def ask(state: Breaker, rule: BreakerRule, now: float, draw: float) -> tuple[Bre
 
 
 def succeeded(state: Breaker) -> Breaker:
-    """Return the state after a success: closed, from any phase."""
     return Breaker(phase=TABLE[state.phase, BreakerInput.SUCCESS])
 
 

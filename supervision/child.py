@@ -40,13 +40,12 @@ class Strategy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """One child. All times are seconds. Raises InvalidSpec for invalid values.
-
-    id: unique among its siblings, without "/" (it becomes a step of the child's path). run: the child's code, called
-    once for each life. shutdown: time for a child that uses `stopping` to end; then it is cancelled. 0 cancels at once.
-    ready_within: time for the child to call `ready()`, else it counts as crashed; None: ready when started. mailbox:
-    the one that only this child reads. It outlives the child's lives; naming it here shows its depth in the child's
-    status, and fails waiting questions when the child ends (see `Mailbox`).
+    """One child. All times are seconds. Raises InvalidSpec for invalid values. id: unique among its siblings, without
+    "/" (it becomes a step of the child's path). run: the child's code, called once for each life. shutdown: time for a
+    child that uses `stopping` to end; then it is cancelled. 0 cancels at once. ready_within: time for the child to call
+    `ready()`, else it counts as crashed; None: ready when started. mailbox: the one that only this child reads. It
+    outlives the child's lives; the child's status shows its depth, and its waiting questions fail when the child ends
+    (see `Mailbox`).
     """
 
     id: str
@@ -68,10 +67,7 @@ class ChildSpec:
 
 
 class Child:
-    """A child for its own code, and the supervisor's record of it, which exists even if the child hangs.
-
-    For the child: `path`, `ready()`, `stopping`, `note()`. The rest is for its supervisor.
-    """
+    """A child for its own code (`path`, `ready()`, `stopping`, `note()`), and its supervisor's record of it."""
 
     __slots__ = (
         "_ready",
@@ -179,9 +175,8 @@ class Child:
             self._scope.cancel()
 
     def restart(self) -> None:
-        """End this life, or this rest, and begin another at once. Does nothing for a child that was asked to end.
-
-        A child that uses `stopping` gets its `shutdown` seconds. No back-off follows, and no budget is used up.
+        """End this life, or this rest, and begin another at once, without back-off or budget, unless asked to end. A
+        child that uses `stopping` gets its `shutdown` seconds.
         """
         if self._scope is None or self.stop_requested or not self.alive:
             return
@@ -220,9 +215,8 @@ class Child:
             await self._task_ended.wait()
 
     async def wait_ended(self, within: float) -> None:
-        """Ask the child to end, cancel it after so many seconds, and wait for the end of its task.
-
-        If cancelled while waiting, the request remains: the child still ends within the given time.
+        """Ask the child to end, cancel it after so many seconds, and wait for the end of its task. If cancelled while
+        waiting, the request remains.
         """
         if self.alive:
             self.request_stop(within)

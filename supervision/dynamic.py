@@ -45,12 +45,10 @@ class DynamicStatistics:
 
 
 class DynamicSupervisor(Tree):
-    """Runs children that are started and stopped one by one.
-
-    budget: (most restarts, within seconds) of each child; one more quarantines it for `quarantine` seconds +-10 %,
-    again and again until it stays alive. stop_budget: seconds for all children together. alarm: called once when 30 %
-    of at least 20 children are in backoff or quarantine, and again only after it was over. The rest is as in
-    `Supervisor`.
+    """Runs children that are started and stopped one by one. budget: (most restarts, within seconds) of each child; one
+    more quarantines it for `quarantine` seconds +-10 %, again and again until it stays alive. stop_budget: seconds for
+    all children together. alarm: called once when 30 % of at least 20 children are in backoff or quarantine, and again
+    only after it was over. The rest is as in `Supervisor`.
     """
 
     def __init__(
@@ -86,9 +84,8 @@ class DynamicSupervisor(Tree):
     # --- life ----------------------------------------------------------------------------------------------------
 
     async def run(self, child: Child | None = None) -> None:
-        """Run the children from `start_child` until `stop()` or cancellation; both stop them within the budget.
-
-        Fits `ChildSpec.run`. Children live only as long as this call: a second run begins without any.
+        """Run the children from `start_child` until `stop()` or cancellation; both stop them within the budget. Fits
+        `ChildSpec.run`. A second run begins without any.
         """
         self._join(child)
         self._reset()
@@ -132,9 +129,8 @@ class DynamicSupervisor(Tree):
         nursery.start_soon(run_child, child, name=child.path)
 
     async def stop_child(self, id: str) -> None:
-        """Ask a child to end, cancel it after its `shutdown` seconds, and wait for the end of its task.
-
-        Raises NoSuchChild. If cancelled, it stops waiting, but the child still ends.
+        """Ask a child to end, cancel it after its `shutdown` seconds, and wait for the end of its task. If cancelled,
+        the child still ends. Raises NoSuchChild.
         """
         child = self._children.get(id)
         if child is None:

@@ -33,10 +33,7 @@ class NotReady(Exception):
 
 
 class Escalate(Exception):
-    """A supervisor gives up, because a child needs more restarts than allowed. Its children are stopped already.
-
-    path: of the supervisor. child: the id of the child that exited once too often. reason: a sentence.
-    """
+    """The supervisor `path` gives up, as `child` needs too many restarts. All children are stopped already."""
 
     def __init__(self, path: str, child: str, reason: str) -> None:
         super().__init__(path, child, reason)
@@ -54,10 +51,7 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """The stored part of an exception, without traceback, so that no frame or local variable stays alive.
-
-    kind: the type's name. message: at most 300 characters. frames: the innermost three, innermost last.
-    """
+    """The stored part of an exception, so that no frame stays alive. frames: the innermost three, innermost last."""
 
     kind: str
     message: str

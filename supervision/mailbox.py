@@ -44,7 +44,6 @@ class MailboxStatistics:
 
 class Reply(Generic[R]):
     """The slot for one answer. The first outcome wins; later ones, and those for an asker that has left, do nothing.
-
     `with reply:` around the handling guarantees an outcome: leaving it without one fails the question with Unanswered.
     """
 
@@ -83,10 +82,7 @@ class Reply(Generic[R]):
             yield
 
     async def commit(self) -> None:
-        """Let the work of `while_awaited` run to its end from here on, even if its asker leaves.
-
-        A checkpoint only if the asker has already left: then the work ends here.
-        """
+        """Let the work of `while_awaited` run to its end, even if its asker leaves; it ends here if it has left."""
         await trio.lowlevel.checkpoint_if_cancelled()
         self._work = None
 
@@ -132,9 +128,8 @@ class _Question:
 
 
 class Mailbox(Generic[T]):
-    """A queue of at most `bound` messages for one consumer. If it is full, `send` waits and `send_nowait` raises.
-
-    Can be made anywhere and used in any task of one Trio run. Its channel (2 KB) is made with the first message.
+    """A queue of at most `bound` messages for one consumer. If it is full, `send` waits and `send_nowait` raises. Made
+    anywhere, used in any task of one Trio run. Its channel (2 KB) is made with the first message.
     """
 
     __slots__ = (
@@ -194,11 +189,9 @@ class Mailbox(Generic[T]):
         return self._unwrapped(self._receive.receive_nowait())
 
     async def ask(self, make: Callable[[Reply[R]], T]) -> R:
-        """Send the message that `make(reply)` builds and return its answer.
-
-        Raises the error passed to `reply.fail`, and Unanswered if the consumer ended without an answer or is known to
-        be gone. There is no time limit: put a deadline around it. If cancelled, the message may have been sent and
-        acted upon.
+        """Send the message that `make(reply)` builds and return its answer. There is no time limit. Raises the error of
+        `reply.fail`, and Unanswered if the consumer ended without an answer or is known to be gone. If cancelled, the
+        message may have been sent and acted upon.
         """
         if self._has_no_reader:
             raise Unanswered(f"no task reads mailbox {self.name}")
@@ -214,10 +207,8 @@ class Mailbox(Generic[T]):
             questions.pop(reply, None)
 
     def fail_questions(self, reason: str, *, for_good: bool) -> None:
-        """Fail waiting questions because the consumer's life is over; called by its supervisor.
-
-        Questions that were taken fail with Unanswered. With `for_good`, questions not yet taken fail too, and new ones
-        are refused at once, until a task receives again. No message leaves the mailbox.
+        """Fail the questions taken by a consumer whose life is over; called by its supervisor. With `for_good`, those
+        not yet taken fail too, and new ones at once, until a task receives again. No message leaves the mailbox.
         """
         self._has_no_reader = for_good
         for reply in tuple(self._questions or ()):

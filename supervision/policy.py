@@ -117,11 +117,9 @@ def decide(
     draw: float,
     probation: bool = False,
 ) -> Decision:
-    """Decide between another life, quarantine and giving up.
-
-    streak: consecutive failures before this one. recent: times of earlier restarts, oldest first, of the child or of
-    its whole supervisor, depending on the limit. draw: uniform in [0, 1). probation: this was the first life after a
-    quarantine.
+    """Decide between another life, quarantine and giving up. streak: consecutive failures before this one. recent:
+    times of earlier restarts, oldest first, of the child or of its whole supervisor. draw: uniform in [0, 1).
+    probation: this was the first life after a quarantine.
     """
     streak = next_streak(backoff, streak, exit.lifetime)
     recent = (*(at for at in recent if exit.at - at <= limit.period), exit.at)

@@ -11,10 +11,8 @@ from supervision.errors import Crash, describe
 
 
 class State(StrEnum):
-    """The state of a child.
-
-    starting: running, but not yet ready. running. backoff: waits for its next life. quarantined: waits long, after too
-    many crashes. stopping: was asked to end. ended: has no task.
+    """starting: not yet ready. backoff: waits for its next life. quarantined: waits long, after too many crashes.
+    stopping: was asked to end. ended: has no task.
     """
 
     STARTING = "starting"

@@ -36,10 +36,8 @@ class StepClock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The status of one child, even of one that hangs.
-
-    awaiting: the innermost await outside Trio, "file:line in function"; empty if it has no task. steps: None unless a
-    watchdog runs. mailbox: None unless its spec names one.
+    """One child, even one that hangs. awaiting: the innermost await outside Trio, "file:line in function"; "" if it has
+    no task. steps: None unless a watchdog runs. mailbox: None unless its spec names one.
     """
 
     path: str

@@ -27,11 +27,10 @@ from supervision.status import StepClock, Tree
 
 class Supervisor(Tree):
     """Runs a fixed list of children. More than `intensity` restarts in `period` seconds stop them all and escalate.
-
     name: the path's first step, unless it runs as a child. chance: draws the jitter. on_change: called synchronously at
-    every change of state; without it, the listener of the supervisor above is called. steps: a watchdog, for the steps
-    in snapshots. on_stuck: called if it gives up and a child ignores its cancellation, so that `run` cannot return or
-    raise: only ending the process helps then. Raises InvalidSpec for invalid values.
+    every change of state; without it, the listener of the supervisor above is called. on_stuck: called if it gives up
+    and a child ignores its cancellation, so that `run` cannot return: only ending the process helps then. Raises
+    InvalidSpec.
     """
 
     def __init__(
@@ -68,10 +67,8 @@ class Supervisor(Tree):
         self._run_scope = trio.CancelScope()
 
     async def run(self, child: Child | None = None) -> None:
-        """Run the children until `stop()`, and return, or until too many restarts, and raise Escalate.
-
-        If cancelled, it stops the children in the same order and within the same budgets. Fits `ChildSpec.run`, and may
-        be run again after it has ended.
+        """Run the children until `stop()`, or raise Escalate after too many restarts. If cancelled, it stops the
+        children in the same order and within the same budgets. Fits `ChildSpec.run`, and may be run again.
         """
         self._join(child)
         self._reset()
@@ -97,10 +94,7 @@ class Supervisor(Tree):
             raise fault
 
     def stop(self, *, now: bool = False) -> None:
-        """Ask for an ordered stop; `now` cancels at once, also during a stop, but keeps the order.
-
-        Does nothing if not running. Call it in Trio's thread.
-        """
+        """Ask for an ordered stop, in Trio's thread; `now` cancels at once, also during a stop, but in order."""
         if self._nursery is None:
             return
         self._stop_requested = True
@@ -112,9 +106,8 @@ class Supervisor(Tree):
         self._run_scope.cancel()
 
     def restart_child(self, id: str) -> None:
-        """Begin another life of a child on request; under rest_for_one also of all that were started after it.
-
-        Returns at once. Uses up no budget. Raises NoSuchChild; Stopping if not running.
+        """Begin another life of a child; under rest_for_one also of all that were started after it. Returns at once.
+        Uses up no budget. Raises NoSuchChild; Stopping if not running.
         """
         child = next((each for each in self._children if each.spec.id == id), None)
         if child is None:

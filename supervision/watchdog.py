@@ -36,11 +36,10 @@ class Stall:
 
 
 class Watchdog(trio.abc.Instrument):
-    """Off until entered, in the Trio run to watch: `with watchdog: ...`, or `watchdog.run` as a child.
-
-    clock: seconds of real time (Trio's own clock may be virtual). report: called once for every stall, **in the
-    watchdog's thread**. limit: seconds in one step that are a stall. interval: seconds between two checks. slow:
-    seconds of a step that are remembered. It costs two clock readings a step and 150 bytes a task.
+    """Off until entered, in the Trio run to watch: `with watchdog: ...`, or `watchdog.run` as a child. clock: seconds
+    of real time (Trio's own clock may be virtual). report: called once for every stall, **in the watchdog's thread**.
+    limit: seconds in one step that are a stall. interval: seconds between two checks. slow: seconds of a step that are
+    remembered. It costs two clock readings a step and 150 bytes a task.
     """
 
     def __init__(

@@ -103,7 +103,6 @@ def heartbeat_children(
     readiness: Callable[[], Mapping[str, str]],
     sources: Callable[[], tuple[int, int, int]],
 ) -> Sequence[ChildSpec]:
-    """Return the child that writes heartbeats to the log, if the setting `heartbeat_event` says how often."""
     if not (every := settings.heartbeat_event):
         return ()
     base_url = settings.public_url()
@@ -112,8 +111,7 @@ def heartbeat_children(
 
 
 class HeartbeatWriter:
-    """Writes heartbeats. every: seconds. readiness: checks by name; "" means healthy. sources: watched, failing,
-    paused."""
+    """Writes heartbeats. every: s. readiness: checks by name; "" means healthy. sources: watched, failing, paused."""
 
     def __init__(
         self,
@@ -143,9 +141,8 @@ class HeartbeatWriter:
                 await trio.sleep(AGAIN)
 
     async def _on_from(self, child: Child, last: Last) -> None:
-        """Write a due heartbeat, and the next ones by a monotonic clock, until another node has written one.
-
-        Raises StorageError, Unanswered, trio.TooSlowError.
+        """Write a due heartbeat, and the next ones by a monotonic clock, until another node has written one. Raises
+        StorageError, Unanswered, trio.TooSlowError.
         """
         due = trio.current_time()
         while True:

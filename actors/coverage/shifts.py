@@ -83,10 +83,8 @@ class Shifts:
         child.ready()
 
     def note_check(self, at: Millis) -> None:
-        """Take a source's last stored check, for all sources after a start.
-
-        After a crash, a check ahead of the clock shows that the clock was set back unnoticed. A check further ahead
-        than a shift can run without a sweep is older than that.
+        """Take a source's last stored check, for all sources after a start. After a crash, a check ahead of the clock
+        shows that the clock was set back unnoticed; one further ahead than a shift can run without a sweep is older.
         """
         crashed = self._ahead or self._crashed
         if crashed is not None and self._world.now() < at <= crashed.saved + UNSTORED and at > crashed.reach:
@@ -154,9 +152,8 @@ class Shifts:
             await self._store()
 
     async def record(self) -> tuple[Record, Millis]:
-        """Return the record of shifts, and its time limit, set by the other nodes' last stores. Raises StorageError.
-
-        All checks of this process count as stored while it lives.
+        """Return the shifts, and their time limit, set by the other nodes' last stores. All checks of this process
+        count as stored while it lives. Raises StorageError.
         """
         stored = await self._storage.coverage.shifts()
         now = self.check()

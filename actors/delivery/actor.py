@@ -57,9 +57,8 @@ RETRY_INTERVAL = 5.0
 
 
 class DestinationActor:
-    """One destination. The registry owns the mailbox; `sample` makes a test's event, `limiter` bounds all posts.
-
-    enqueue_notice: called when the record owes a new notice.
+    """One destination. The registry owns the mailbox. `sample` makes a test's event, `limiter` bounds all posts,
+    `enqueue_notice` takes the id of a record that owes a new notice.
     """
 
     def __init__(
@@ -95,9 +94,7 @@ class DestinationActor:
 
     def _begin(self) -> None:
         """Start a run: unfinished claims of an earlier one come first. `_is_drained`: the last claim left no due row.
-
-        `_has_new_rows`: there are new rows. `_next_due_at`: when the next other row is due, inf for none; unknown once
-        passed.
+        `_next_due_at`: when the next other row than `_has_new_rows` is due, inf for none; unknown once passed.
         """
         self._queue = deque(self._claims.held.values())
         self._in_flight = 0
@@ -123,7 +120,6 @@ class DestinationActor:
                 await self._wait(pause)
 
     async def _dispatch(self, nursery: trio.Nursery) -> None:
-        """Keep as many requests under way as permitted, until none is left."""
         while True:
             while self._queue and self._in_flight < self._slots() and not self._parked:
                 self._in_flight += 1
@@ -200,7 +196,6 @@ class DestinationActor:
             self._world.log("delivery.clamped", destination_id=self._id, rows=rows)
 
     def on_clock_step(self) -> None:
-        """React to a step of the wall clock: recheck waits, quiet hours and digests."""
         self._clamp_at, self._is_stale = 0.0, True
 
     def invalidate(self) -> None:
@@ -229,7 +224,6 @@ class DestinationActor:
             self._status = status_of(self._record)
 
     def _update_quiet(self) -> None:
-        """Set `_quiet` to the end of the current quiet hours, else None. Digests have their own times."""
         self._quiet = self._quiet_at(self._world.now())
 
     def _quiet_at(self, at: Millis) -> Millis | None:
@@ -378,16 +372,13 @@ class DestinationActor:
             metrics.delivery_delay.observe(max(0, now - delivery.first_due) / 1000)
 
     async def _settle(self, *, may_wait: bool = False) -> None:
-        """Store all outcomes; if storage fails, park and retry later."""
         try:
             await self._write(may_wait=may_wait)
         except STANDSTILL as error:
             self._park(error)
 
     async def _write(self, *, may_wait: bool = False) -> None:
-        """Store outcomes and status; a caller that waited for the lock finds its own stored. Raises DiskFull,
-        Unavailable.
-        """
+        """Store outcomes and status; one who waited for the lock finds its own stored. Raises DiskFull, Unavailable."""
         async with self._settling:
             await self._claims.write(may_wait=may_wait)
             record, status = self._record, self._status

@@ -42,9 +42,8 @@ class Sender:
         self._kinds, self._transport, self._world, self._alerts = kinds, transport, world, alerts
 
     async def attempt(self, destination: Destination, id: str, body: bytes, attempt: Attempt = NO_ATTEMPT) -> Answer:
-        """Send a body once. Every failure is an answer; if cancelled, it may or may not have arrived.
-
-        Secrets are masked in the answer, since a receiver's response is shown and stored.
+        """Send a body once. Every failure is an answer, with masked secrets: a receiver's response is shown and stored.
+        If cancelled, the body may or may not have arrived.
         """
         return masked(await self._send(destination, id, body, attempt), destination)
 

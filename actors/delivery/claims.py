@@ -85,9 +85,7 @@ class Claims:
 
 
 class DigestCollector:
-    """A destination's windows. `next_close`: the end of the open one; None before the first check, and in instant
-    mode.
-    """
+    """A destination's windows. `next_close`: the end of the open one; None before the first check, or if instant."""
 
     def __init__(self, world: World, storage: Storage, chance: random.Random) -> None:
         self._world, self._storage, self._chance = world, storage, chance
@@ -98,10 +96,7 @@ class DigestCollector:
         return None if self._open is None else Millis(self._open.end + GRACE)
 
     async def freeze_closed(self, record: Destination) -> None:
-        """Freeze a digest of every closed window; in instant mode, of more waiting rows than `most_at_once`.
-
-        If cancelled between two, the next call continues.
-        """
+        """Freeze a digest of every closed window; in instant mode, of more waiting rows than `most_at_once`."""
         if record.delivery_mode == "instant":
             self._open = None
             if record.most_at_once and await self._storage.outbox.backlog(record.id) > record.most_at_once:

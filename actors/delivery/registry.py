@@ -30,10 +30,7 @@ RETRY_INTERVAL = 5.0
 
 
 class DeliveryRegistry:
-    """Owns the mailboxes and each actor's memory across crashes. `base_url` appears in test deliveries.
-
-    record: sends a harvest to the recorder without waiting; raises MailboxFull.
-    """
+    """Owns the mailboxes and each actor's memory across crashes. record: never waits; raises MailboxFull."""
 
     def __init__(
         self,
@@ -132,7 +129,6 @@ class DeliveryRegistry:
                 mailbox.send_nowait(OutboxGrew())
 
     def on_clock_step(self) -> None:
-        """React to a step of the wall clock: every actor rechecks its waits."""
         for id, actor in self._actors.items():
             actor.on_clock_step()
             self.nudge(id)

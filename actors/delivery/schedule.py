@@ -42,9 +42,7 @@ def wait(answer: Answer, attempt: int, draw: float) -> float:
 
 
 def latest(attempts: int, now: Millis, retry_after: float = LONGEST_RETRY_AFTER) -> Millis:
-    """Return the latest due time of a delivery after this many attempts, ignoring quiet hours.
-
-    retry_after: the longest wait in seconds that a receiver may have requested.
+    """Return a delivery's latest due time after this many attempts, without quiet hours. retry_after: its longest, s.
 
     >>> latest(1, Millis(0)), latest(9, Millis(0))
     (3600000, 103680000)

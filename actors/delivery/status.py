@@ -47,9 +47,7 @@ State = Literal["active", "failing", "disabled"]
 
 
 class DestinationStatus(Struct, frozen=True):
-    """A destination's state. since, failures, notices: the start and length of the current run of failures, and its
-    notices so far.
-    """
+    """A destination's state. since, failures, notices: start, length and notices so far of the run of failures."""
 
     state: State = "active"
     since: Millis | None = None
@@ -58,7 +56,6 @@ class DestinationStatus(Struct, frozen=True):
 
 
 def status_of(destination: Destination) -> DestinationStatus:
-    """Return the stored status: a failing destination stays failing."""
     if destination.state != "failing" or destination.failing_since is None:
         return DestinationStatus(destination.state)
     return DestinationStatus("failing", destination.failing_since, FAILURES, destination.told)
@@ -79,10 +76,7 @@ def after(status: DestinationStatus, answer: Answer, at: Millis) -> tuple[Destin
 
 
 def next_notice(status: DestinationStatus, notice_after: int) -> Millis | None:
-    """Return when the next notice of a continuing run of failures is due; None if all were sent.
-
-    notice_after: seconds, from the destination's alert.
-    """
+    """Return when a run's next notice is due, by its alert's `notice_after` in seconds; None if all were sent."""
     if status.state != "failing" or status.since is None:
         return None
     times = sorted({min(1000 * notice_after, PATIENCE // 2), PATIENCE // 2})
@@ -116,11 +110,8 @@ def is_stored(destination: Destination, status: DestinationStatus) -> bool:
 def with_status(
     destination: Destination, status: DestinationStatus, notice: Notice | None, matched: Seq
 ) -> Destination:
-    """Return the record with its state and owed notice, and the start of a run of failures once it
-    counts as failing.
-
-    matched: the matcher's position; a disabled destination misses later matches. A newer notice replaces an older;
-    after a recovery none is owed.
+    """Return the record with its state and owed notice, and the start of a run of failures once it counts as failing.
+    matched: the matcher's position; a disabled destination misses later matches.
     """
     if is_stored(destination, status):
         return destination  # an earlier, unconfirmed write has succeeded

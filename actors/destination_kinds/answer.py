@@ -11,11 +11,9 @@ EXCERPT: Final = 1024
 
 
 class Answer(NamedTuple):
-    """The result of one attempt. `status` is None without a response; `timeout`: it was waited for.
-
-    excerpt: the beginning of the response, control characters escaped. ours: it failed on this machine (no route, no
-    resolver), which says nothing about the receiver. verdict: the meaning, if a kind's own rules decide it and not the
-    status.
+    """The result of one attempt. `status`: None without a response. `timeout`: it was waited for. excerpt: the
+    beginning of the response, escaped. ours: it failed on this machine (no route, no resolver), which says nothing
+    about the receiver. verdict: the meaning, if a kind's own rules decide it and not the status.
     """
 
     status: int | None
@@ -49,7 +47,6 @@ class Answer(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """The outcome, as one of seven words for counters."""
         if self.delivered:
             return "delivered"
         if self.status is None:

@@ -101,10 +101,7 @@ class Bins:
     async def capture(
         self, bin: Bin, target: Target, headers: HeaderTexts, body: bytes, *, size: int, whole: bool
     ) -> bool:
-        """Store a request; return whether its bin still exists. whole: the body is complete; else see Capture.
-
-        Raises DiskFull, Unavailable.
-        """
+        """Store a request; return whether its bin still exists. `whole`: see Capture. Raises DiskFull, Unavailable."""
         id, now = self._world.new_id(), self._world.now()
         capture = Capture(id, now, *target, headers, body, size, truncated=not whole)
         return await self._storage.bins.capture(bin.id, capture, keep=MOST_CAPTURES, room=MOST_BYTES)

@@ -15,11 +15,7 @@ Family = Literal["program", "chat", "phone", "on-call", "mail"]
 
 
 class AddressField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A kind's address, as a form asks for it.
-
-    private: its path is a credential, so it is sealed, and only its host is shown. default: the service's own address,
-    for kinds with one address for everyone.
-    """
+    """A kind's address in a form. private: its path is sealed, and only its host is shown. default: for everyone."""
 
     label: str
     help: str = ""
@@ -29,9 +25,8 @@ class AddressField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class KindField(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A further value of a kind, as a form asks for it. many: several values, separated by commas.
-
-    private: sealed and never shown again. lines: it may have several lines. pattern: matches the whole value.
+    """A further value of a kind in a form. many: separated by commas. private: sealed and never shown again. lines: it
+    may have several lines. pattern: matches the whole value.
     """
 
     name: str

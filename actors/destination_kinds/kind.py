@@ -27,9 +27,9 @@ class Poster(Protocol):
 
 
 class DeliveryTransport(NamedTuple):
-    """The part of egress for deliveries. deliver, dial: with TLS, also to networks opened for deliveries.
-    deliver_plain, dial_plain: without, to those networks only. last_address: returns the address that a host was last
-    delivered to, or the host itself.
+    """The part of egress for deliveries. deliver, dial: with TLS, also to networks opened for deliveries;
+    deliver_plain, dial_plain: without, only to these. last_address: where a host was last delivered to, or the host
+    itself.
     """
 
     deliver: Poster
@@ -47,10 +47,8 @@ class AdmittedAddress(NamedTuple):
 
 
 class Consent(NamedTuple):
-    """The request for consent that precedes all notifications.
-
-    name, token: the private value in the answer, and its generator. invite: sends the request, with a sentence about
-    the notifications. Raises CheckFailed, UrlRefused.
+    """The request for consent that precedes all notifications. name, token: the private value in the answer, and its
+    generator. invite: sends the request, with a sentence about the notifications. Raises CheckFailed, UrlRefused.
     """
 
     name: str
@@ -75,16 +73,13 @@ class DeliveryPayload(NamedTuple):
 
 
 class DestinationKind(NamedTuple):
-    """A kind of destination.
-
-    where: how a person gets the address and the other values, in two sentences. documentation: the service's page
-    that it is based on. admit: checks a user's address. Raises UrlRefused; Overloaded if that can't be decided now.
-    check: yields errors in the combination of values, by field. new_secret: makes the signing secret, shown once;
-    None: it signs nothing. send: encodes a delivery, sends it once, and interprets the answer. Raises CheckFailed
-    without one, UrlRefused. If cancelled, it may or may not have arrived. consent: None if none is needed. limits:
-    of texts for people, with templates; None: for programs. languages: the languages for people. in_path: the public
-    values that are part of the path. enrol: returns a public key that a device needs before it has an address; None
-    if not needed.
+    """A kind of destination. where: how a person gets the address and the other values, in two sentences.
+    documentation: the service's page that it is based on. admit: checks a user's address. Raises UrlRefused; Overloaded
+    if that can't be decided now. check: yields errors in the combination of values, by field. new_secret: makes the
+    signing secret, shown once; None: it signs nothing. send: encodes a delivery, sends it once, and interprets the
+    answer. Raises CheckFailed without one, UrlRefused. If cancelled, it may or may not have arrived. limits: of texts
+    for people, with templates; None: for programs. in_path: the public values in the path. enrol: returns a public key
+    that a device needs before it has an address; None if not needed.
     """
 
     id: str

@@ -27,7 +27,6 @@ NO_MAIL: Final = Mail(None, _nobody, "")
 
 @cache
 def built_in_kinds() -> Kinds:
-    """Return the built-in kinds, read once, without a mail server or a service."""
     return kinds_of(built_in(), NO_MAIL)
 
 

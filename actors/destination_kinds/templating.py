@@ -41,9 +41,8 @@ async def render(jail: Jail, limits: TextLimits, values: Mapping[str, str], noti
 async def render_delivery(
     world: World, limits: TextLimits, values: Mapping[str, str], payload: DeliveryPayload, language: MessageLanguage
 ) -> Notification:
-    """Return the notification of a delivery, with a destination's templates applied.
-
-    If they fail, it is as without them, with a remark: a faulty template must not lose a message.
+    """Return the notification of a delivery, with a destination's templates applied. If they fail, it is as without
+    them, with a remark: a faulty template must not lose a message.
     """
     notification = notification_of(payload.id, payload.body, language, payload.alert)
     try:

@@ -39,10 +39,7 @@ class Values(NamedTuple):
 
 
 def validated(kind: DestinationKind, edit: Mapping[str, str | None], old: Destination | None = None) -> Values:
-    """Return a destination's values after an edit; None removes one. Raises Unprocessable.
-
-    Errors never include a private value.
-    """
+    """Return values after an edit; None removes one. Raises Unprocessable, never with a private value."""
     fields = {field.name: field for field in kind.fields}
     for name in edit:
         if name not in fields:
@@ -124,10 +121,7 @@ def _secret_parts(destination: Destination) -> set[str]:
 
 
 class SealedValues(NamedTuple):
-    """The sealed values of a record by name, and the places they are sent to. request_path: their path in a request.
-
-    shown_place: the place that an error may name.
-    """
+    """A record's sealed values by name, and where they go. request_path: in a request. shown_place: for an error."""
 
     names: frozenset[str]
     places: frozenset[str]
@@ -143,9 +137,8 @@ def of_source(source: Source) -> SealedValues:
 
 
 def of_destination(destination: Destination, kind: DestinationKind) -> SealedValues:
-    """Return a destination's sealed values. Hosts have several tenants, so the whole address counts.
-
-    Changing a sealed address names it anyway; the consent token is our own.
+    """Return a destination's sealed values. Hosts have several tenants, so the whole address counts. Changing a sealed
+    address names it anyway; the consent token is our own.
     """
     exempt = {ADDRESS, kind.consent.name if kind.consent else ADDRESS}
     path_values = (f"{name}={destination.options.get(name, '')}" for name in kind.in_path)

@@ -73,8 +73,6 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class _DeliveryFields(msgspec.Struct, frozen=True):
-    """The fields of an event or a digest that become attributes."""
-
     schema: str = msgspec.field(name="$schema", default="")
     source_id: str = ""
     source_url: str = ""

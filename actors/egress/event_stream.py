@@ -37,10 +37,7 @@ _GRACE = 1.0
 
 
 class EventStream:
-    """The events of one response, as `Frames` are those of a session.
-
-    `resume_id`: the id to resume after, for the events that `receive` has returned; None if the server gives none.
-    """
+    """The events of one response. `resume_id`: to resume after those that `receive` returned; None if unknown."""
 
     subprotocol: str | None = None
 
@@ -64,9 +61,8 @@ class EventStream:
         return FramesStatistics(self._received + skipped, skipped, self._size, why)
 
     async def receive(self) -> list[str]:
-        """Return the next events, at least one and few together; none if only the place has moved.
-
-        Raises SessionOver when the stream has ended and all earlier events are taken. If cancelled, no event is lost.
+        """Return the next events, at least one and few together; none if only the place has moved. Raises SessionOver
+        when the stream has ended and all earlier events are taken. If cancelled, no event is lost.
         """
         if self._returned:
             returned, self._returned = self._returned, []
@@ -133,10 +129,8 @@ async def open_stream(
     on_cookies: CookieCallback | None = None,
     sign: Sign | None = None,
 ) -> AsyncIterator[EventStream]:
-    """Request a stream and keep it open during the block. Raises CheckFailed, and Elsewhere for a redirect.
-
-    last_id: of the event to resume after. user_headers: a user's headers. on_cookies: called with the response's
-    cookies.
+    """Request a stream and keep it open during the block. Raises CheckFailed, and Elsewhere for a redirect. last_id: of
+    the event to resume after. user_headers: a user's headers. on_cookies: called with the response's cookies.
     """
     stream: trio.abc.Stream | None = None
     try:

@@ -84,10 +84,7 @@ _WORDS: Final = {
 
 
 class SessionEnded(CheckFailed):
-    """An open session has ended. `code` None: without a close frame.
-
-    answered: the server sent last, so the way to it works. orderly: it ended the session properly.
-    """
+    """An open session has ended. `code`: of its close frame. answered: the server sent last, so the way to it works."""
 
     def __init__(self, blame: Blame, reason: str, *, code: int | None = None, answered: bool = False) -> None:
         super().__init__(blame, reason)
@@ -135,9 +132,8 @@ AHEAD: Final = CHUNK
 
 
 class BoundedConnection(WebSocketConnection):
-    """A client's connection after the handshake. `last_frame_at`: time of the last frame. `end`: why the session ended.
-
-    Run `_reader_task` alongside; `take` and `_send` raise ConnectionClosed once it has ended.
+    """A connection after the handshake; run `_reader_task` alongside. `last_frame_at`: time of the last frame. `end`:
+    why the session ended; then `take` and `_send` raise ConnectionClosed.
     """
 
     def __init__(self, stream: trio.abc.Stream, connection: WSConnection, subprotocol: str | None) -> None:
@@ -311,10 +307,9 @@ class Frames:
             self._read.set()
 
     async def receive(self) -> list[str]:
-        """Return the next messages, at least one and few together; block only while there are none.
-
-        Text, or UTF-8 bytes, even compressed; other bytes are counted and skipped. Raises SessionOver when the session
-        has ended and all earlier messages are taken. If cancelled, no message is lost.
+        """Return the next messages, at least one and few together; block only while there are none. Text, or UTF-8
+        bytes, even compressed; other bytes are counted and skipped. Raises SessionOver when the session has ended and
+        all earlier messages are taken. If cancelled, no message is lost.
         """
         while True:
             if texts := self._texts(self._waiting or await self._next()):
@@ -429,7 +424,6 @@ async def open_websocket(
     on_cookies: CookieCallback | None = None,
 ) -> AsyncIterator[Frames]:
     """Open a session and keep it open during the block. Raises CheckFailed (with `status`, if it was refused).
-
     `subprotocols` are offered in this order. user_headers: a user's headers. on_cookies: called with the cookies of the
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """

@@ -28,10 +28,7 @@ class StreamProgress(Protocol):
 
 
 class OpenStream(NamedTuple):
-    """asked: path and query. progress: None for a stream that follows no log.
-
-    close: ends it; the client may reconnect and resume.
-    """
+    """asked: path and query. progress: None without the log. close: ends it; the client may reconnect and resume."""
 
     number: int
     owner: StreamOwner

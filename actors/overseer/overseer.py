@@ -143,7 +143,6 @@ class Overseer:
         self._orders.forget()
 
     def on_state_change(self, change: StateChange) -> None:
-        """Add a state change to the journal and the log lines; only crashes are warnings."""
         is_crash = change.new in (State.BACKOFF, State.QUARANTINED)
         if is_crash:
             crash = str(change.crash)

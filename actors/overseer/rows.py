@@ -52,11 +52,9 @@ class ChildSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the tree. path: below the root. name: the URL of a source or destination, else empty. title: the
-    name of a source, if any.
-
-    error: the first line of the last error, truncated. next: time of its next own action. pace: the current interval
-    between a source's checks in seconds. trail: its last checks in stored form.
+    """One line of the tree. path: below the root. name: the URL of a source or destination, else empty. title: of a
+    source. error: the first line of the last error, truncated. next: time of its next own action. pace: the current
+    interval between a source's checks in seconds. trail: its last checks in stored form.
     """
 
     path: str
@@ -206,10 +204,8 @@ MOST = 8
 
 
 class RowQuery(NamedTuple):
-    """A filter and an order of rows.
-
-    tree: each part is followed by its children: all for a part in `open`, unhealthy ones for `troubled`, none for
-    others; parts stay in start order if the worst come first. A filter opens all.
+    """A filter and an order of rows. tree: each part is followed by its children: all for a part in `open`, unhealthy
+    ones for `troubled`, none for others; parts stay in start order if the worst come first. A filter opens all.
     """
 
     sort: Sort = "worst"
@@ -276,8 +272,7 @@ class Orders:
 
 
 class _Ranks:
-    """Paths of rows, to be sorted. With the worst first, only unhealthy ones are sorted: the others
-    keep their places."""
+    """Paths of rows, to be sorted; with the worst first, healthy ones keep their places."""
 
     def __init__(self, query: RowQuery) -> None:
         self._worst, self._reverse = query.sort == "worst", query.reverse

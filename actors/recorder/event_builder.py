@@ -20,10 +20,8 @@ SCHEMA_PATH = "/schemas/stream-event/1.json"
 
 
 def build(event_id: str, source: SourceId, draft: Draft, base_url: str, now: Millis) -> Event:
-    """Build an event from a draft.
-
-    base_url: without a final slash. `emitted_at` is now, but never before `fetched_at`: the clock may have stepped back
-    between the check and the commit.
+    """Build an event. base_url: without a final slash. `emitted_at` is now, but never before `fetched_at`: the clock
+    may have stepped back between the check and the commit.
     """
     return Event(
         schema=base_url + SCHEMA_PATH,
@@ -59,10 +57,7 @@ _FRESH_BITS = 8
 
 
 class Identifiers:
-    """Mints positions and ids; `bits(n)` gives n random bits.
-
-    Called only inside the engine's transaction, so the order of minting is the order of commit.
-    """
+    """Mints positions and ids, in the engine's transaction and so in the order of commits. `bits(n)`: n random bits."""
 
     def __init__(self, now: Callable[[], Millis], bits: Callable[[int], int]) -> None:
         self._now = now

@@ -27,10 +27,8 @@ class Directory(NamedTuple):
 
 
 class SigningKeys:
-    """Holds the keys as last read, the active one first; there is at least one.
-
-    Keys with only a public half come from an import or a lost master key, and a command deletes them; they are read
-    for each request.
+    """The keys as last read, the active one first; there is at least one. Keys with only a public half, of an import or
+    a lost master key, are read for each request, as a command deletes them.
     """
 
     def __init__(self, storage: Storage, keys: Sequence[SigningKey]) -> None:
@@ -60,10 +58,7 @@ class SigningKeys:
         return self._published
 
     async def directory(self, authority: str, at: int) -> Directory:
-        """Return the key directory for an authority (Web Bot Auth), signed with the active key.
-
-        at: seconds since 1970. Raises StorageError.
-        """
+        """Return an authority's key directory (Web Bot Auth), signed; at: s since 1970. Raises StorageError."""
         await self._refresh()
         body = directory(self._messages)
         digest = content_digest(body)
@@ -76,8 +71,6 @@ class SigningKeys:
             self._hold(await self._storage.keys.signing())
 
     def signer_of_checks(self, world: World, agent: str) -> Sign:
-        """Return the signer of requests to watched sites, with `agent` as their sender."""
-
         async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
             await self._refresh()
             return self._messages[0].sign_request(

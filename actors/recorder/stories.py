@@ -23,8 +23,6 @@ _MOST_READ = 4_000
 
 
 class _StoryFields(Struct, gc=False):
-    """The fields of an event that are read."""
-
     id: str
     source_url: str
     url: str

@@ -70,10 +70,7 @@ class FrameFilter:
         return any(matches(query, text) for named, query in self._by_tag if any(tag in tags for tag in named))
 
     async def prepare(self, content: str) -> None:
-        """Analyse and cache the words of a long content, in steps, before `admits` needs them all at once.
-
-        A hostile text of 64 KiB has ten thousand unknown words.
-        """
+        """Cache the words of a long content, in steps, for `admits`: 64 KiB may have ten thousand unknown words."""
         if self.everything:
             return
         for start in range(0, len(content), _PIECE):
@@ -113,10 +110,8 @@ class Admission:
             self._read_at = trio.current_time()
 
     async def refresh(self) -> None:
-        """Read the alerts again if the last reading is older than `REFRESH` seconds.
-
-        Callers during a reading continue with the known alerts; the first ones wait, as none are known yet. Raises
-        StorageError when none are known and none can be read.
+        """Read the alerts again if the last reading is older than `REFRESH` seconds. Callers during a reading continue
+        with the known alerts, if any. Raises StorageError when none are known and none can be read.
         """
         now = trio.current_time()
         if self._read_at is not None and (now - self._read_at < REFRESH or self._reading.locked()):

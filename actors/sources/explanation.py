@@ -173,10 +173,7 @@ _BEST_FIRST = (
 
 
 def best_first(reasons: Sequence[Reason]) -> list[Reason]:
-    """Return reasons, the best answer first, each kind newest first.
-
-    A reported text was not there before; a reported or withheld one is not missing.
-    """
+    """Return reasons, the best kind first, each newest first. A reported text was not there before or missing."""
     kinds = {reason.kind for reason in reasons}
     redundant = {"there", "absent"} if "told" in kinds else {"absent"} if "withheld" in kinds else set()
     reasons = [reason for reason in reasons if reason.kind not in redundant]

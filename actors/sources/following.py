@@ -142,10 +142,7 @@ class FollowQueue(Struct, frozen=True, array_like=True):
 
 
 class FollowResult(Struct, frozen=True):
-    """The result of a check: drafts to report at once, and the items that now wait.
-
-    other_hosts, skipped_hosts: of new items; the pages of the former will be fetched, those of the latter not.
-    """
+    """Drafts to report at once, and the items that wait. other_hosts: with pages to fetch; skipped_hosts: without."""
 
     drafts: tuple[Draft, ...]
     queue: FollowQueue

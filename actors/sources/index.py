@@ -63,10 +63,7 @@ LATE = 60_000
 
 
 class SourceIndex:
-    """All sources by id, in the order of adding. Only the registry writes it.
-
-    Practice sources are found by id only: they are in no list, limit or statistic.
-    """
+    """All sources by id, in the order of adding. Only the registry writes it. Practice sources are found by id only."""
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor) -> None:
         self._ports, self._ownership = ports, ports.storage.ownership
@@ -142,10 +139,7 @@ class SourceIndex:
             await trio.lowlevel.checkpoint()
 
     async def reapply_defaults(self) -> int:
-        """Apply the current defaults of tags to all sources; return how many changed.
-
-        This makes no check: each actor replans its next one.
-        """
+        """Apply the tags' current defaults; return how many sources changed. Their actors replan the next check."""
         changed = 0
         for part in _slices(self._live.values(), WOKEN_AT_ONCE):
             for live in part:
@@ -200,18 +194,12 @@ class SourceIndex:
             await self._supervisor.stop_child(live.source.id)
 
     async def wait_for_response(self, live: LiveSource) -> None:
-        """Wait, within a bound, for the response to a request under way before restarting a source's actor.
-
-        The response may ask for a pause; cutting it off and asking again at once would miss that.
-        """
+        """Wait, within a bound, for the response to a request under way: it may ask for a pause."""
         with trio.move_on_after(RESPONSE_WITHIN):
             await self._ports.egress.hosts.wait_idle(live.source.id)
 
     def same_feed(self, source: Source, address: str) -> LiveSource | None:
-        """Return the source that already reads a new source's feed in the same way, None without one.
-
-        address: of the feed, after redirects.
-        """
+        """Return the source that reads a new one's feed in the same way, None without one. address: its final URL."""
         if not reads_plainly(source):
             return None
         for key in (*feed_keys(source), key_of(address)):
@@ -330,7 +318,6 @@ class SourceIndex:
 
     def private_since(self, source: str) -> Millis | None:
         """Return since when a source is for its owner: checks need headers, or an opened network. None: it is public.
-
         Derived, never set. Without its headers (after an import) it stays so until a check succeeds. A source that is
         gone, or has not been checked since it changed, counts as private from now on.
         """

@@ -69,14 +69,11 @@ class Keeper(Protocol):
     cookies: SessionCookies
 
     @property
-    def effective(self) -> Source:
-        """The effective source."""
+    def effective(self) -> Source: ...
 
 
 class ResolvedSource(NamedTuple):
-    """A source as it is checked. cookies: those to send and renew, if any. lender: the title of the headers' owner, ""
-    for its own.
-    """
+    """A source as it is checked. cookies: to send and renew. lender: the title of the headers' owner; "": itself."""
 
     source: Source
     cookies: SessionCookies | None

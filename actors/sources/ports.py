@@ -130,7 +130,6 @@ class LiveSource:
 
     @property
     def effective(self) -> Source:
-        """The record with inherited settings: how the source is watched."""
         if self._inherited_for is not self.source:
             self.inherit()
         return self._effective

@@ -67,10 +67,7 @@ class Ranking:
     def page(
         self, after: Place | None, limit: int, admits: Callable[[SourceId], bool] | None = None, most: int | None = None
     ) -> tuple[list[SourceId], Place | None]:
-        """Return the next `limit` admitted ids after a place, and the next place; None at the end.
-
-        Visits at most `most` sources, so the page may have fewer.
-        """
+        """Return the next `limit` admitted ids of at most `most` visited, and the next place; None at the end."""
         known = after is not None and self.version - len(self._moves) <= after[3] <= self.version
         version = after[3] if after is not None and known else self.version
         moved: dict[SourceId, Order] = {}  # since that version, with their order in it
@@ -121,10 +118,7 @@ class TagCounts:
 
 
 class StateCounts:
-    """How many sources are in each state. Call `put` whenever a memory or record has changed.
-
-    A source becomes overdue without any event, so the rounds of the overdue monitor count these.
-    """
+    """How many sources are in each state. Call `put` after each change; the monitor's rounds count overdue ones."""
 
     def __init__(self) -> None:
         self._states: dict[SourceId, SourceState] = {}

@@ -28,10 +28,9 @@ LONGEST: Final = 900.0
 
 
 class SessionCookies:
-    """One set of cookies. source: the owner, None for a preview.
-
-    `current`: in the format of `actors/egress/cookies.py`, "" until one is renewed. `text`: the same with their age.
-    `needs_save`: storage has older ones, as far as known.
+    """One set of cookies. source: the owner, None for a preview. `current`: in the format of
+    `actors/egress/cookies.py`, "" until one is renewed. `text`: the same with their age. `needs_save`: storage has
+    older ones, as far as known.
     """
 
     __slots__ = ("_saved_age", "_urgent", "age", "current", "needs_save", "source", "text")
@@ -56,8 +55,7 @@ class SessionCookies:
         return SessionCookies(self.source, joined(Age(self.age.given + 1), ""))
 
     def merge(self, stored: str) -> SessionCookies:
-        """Return these, merged with storage's, which another node may have written: younger ones, or for other
-        headers."""
+        """Return these, or storage's if another node has written younger ones, or ones for other headers."""
         age, cookies = parted(stored)
         if age.given != self.age.given:
             return SessionCookies(self.source, stored)
@@ -86,10 +84,7 @@ class SessionCookies:
 
 
 class PreviewCookies:
-    """The cookies of previews, in memory only: adding a previewed URL continues with its renewed cookies.
-
-    Keyed by origin and headers. Bounded in number and age; the least recently used go first.
-    """
+    """The cookies of previews, in memory, by origin and headers: adding a previewed URL continues with them."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[str, tuple[SessionCookies, float]] = OrderedDict()

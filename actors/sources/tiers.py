@@ -32,10 +32,8 @@ Search = Callable[[Ports, SourceView, StoredMemory, ExplainSource, FetchedRespon
 
 
 class Behaviour(NamedTuple):
-    """A tier's functions.
-
-    run: the life of one source. preview: the events of watching a URL. reader: reads bodies, for a polled tier; `run`
-    gets all of them, since a source's tier may change. search: explains why a text was not reported.
+    """A tier's functions. run: the life of one source; it gets all readers, since a source's tier may change. preview:
+    the events of watching a URL. reader: reads bodies, for a polled tier. search: explains why a text was not reported.
     """
 
     run: Callable[[Ports, LiveSource, Readers], Run]

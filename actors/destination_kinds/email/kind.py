@@ -59,10 +59,8 @@ class MailTexts(NamedTuple):
 
 
 class MailMessage(EmailMessage):
-    """A mail with unfolded headers, of at most 998 octets each (RFC 5322, 2.1.1).
-
-    Folded at 78, a longer address or id would become an encoded word, which is not allowed there (RFC 2047, 5): a mail
-    program would then find no way to unsubscribe.
+    """A mail with unfolded headers, of at most 998 octets each (RFC 5322, 2.1.1). Folded at 78, a longer address would
+    become an encoded word (RFC 2047, 5), and a mail program would find no way to unsubscribe.
     """
 
     def as_bytes(self, unixfrom: bool = False, policy: Any = None) -> bytes:

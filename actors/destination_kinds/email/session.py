@@ -183,9 +183,8 @@ class Session:
     async def submit(
         self, mail: EmailMessage, sender: str, recipient: str, *, security: Security, login: Login | None, name: str
     ) -> Reply:
-        """Hand one mail over and return the decisive reply. name: ours, for EHLO. Raises CheckFailed.
-
-        If cancelled or cut off after the data, the mail may or may not have been accepted.
+        """Hand one mail over and return the decisive reply. name: ours, for EHLO. Raises CheckFailed. If cancelled or
+        cut off after the data, the mail may or may not have been accepted.
         """
         try:
             await self._open(security, name)

@@ -150,7 +150,6 @@ _ABSENT: Any = object()
 
 
 def answer_of(messenger: Messenger, result: PostResult) -> Answer:
-    """Return the answer, by the messenger's first matching rule, else by status."""
     excerpt, tree = escaped(result.body), _tree(result.body)
     rule = next((rule for rule in messenger.answers if _matches(rule, result, tree)), None)
     wait = result.retry_after

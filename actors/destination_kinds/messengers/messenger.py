@@ -26,10 +26,9 @@ Scheme = Literal["", "dingtalk", "lark"]
 
 
 class RequestTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The request of a notification. Placeholders such as `{name}` are filled in; see `kind.py`.
-
-    path: added to the address. basic: the two fields that are name and password (RFC 7617). sign: a scheme of signing
-    with the field `secret`, for `{timestamp}` and `{sign}`.
+    """The request of a notification. Placeholders such as `{name}` are filled in; see `kind.py`. path: added to the
+    address. basic: the two fields that are name and password (RFC 7617). sign: makes `{timestamp}` and `{sign}` of the
+    field `secret`.
     """
 
     method: PostMethod = "POST"
@@ -44,10 +43,9 @@ class RequestTemplate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 class AnswerRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The meaning of a response. The first matching rule counts; without one, the status alone, as for a webhook.
-
     status: matching statuses, all without any. path: a place in the response's JSON (`errors.0.code`) that must exist
-    and, if `values` are given, must equal one of them. contains: text in the body. wait: the place of the seconds, or
-    milliseconds, to wait. says: the place of the reason.
+    and, if `values` are given, equal one of them. contains: text in the body. wait: the place of the time to wait.
+    says: of the reason.
     """
 
     status: tuple[int, ...] = ()
@@ -61,8 +59,8 @@ class AnswerRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Messenger(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One service. where: how a person gets the address, in two sentences. documentation, written: the service's page
-    about it, and the date of this file. read: the page or repository that the answers are based on.
+    """One service. where: how to get the address, in two sentences. documentation, written: the service's page about
+    it, and the date of this file. read: the page or repository that the answers are based on.
     """
 
     id: str

@@ -39,10 +39,8 @@ _COOKIE = b"cookie"
 
 
 class Access(NamedTuple):
-    """Headers, and their origin, "" for none. body: posted to it; None: GET.
-
-    jar: the current cookies; None while they are the headers' own, or not tracked. before: the previous cookies, until
-    the current ones are known to be good.
+    """Headers, and their origin, "" for none. body: posted to it; None: GET. jar: the current cookies; None while they
+    are the headers' own, or not tracked. before: the previous cookies, until the current ones are known to be good.
     """
 
     origin: str
@@ -157,10 +155,7 @@ class Renewal:
         return after
 
     def confirm(self, *, at_once: bool = False) -> None:
-        """Confirm the cookies: the check was signed in.
-
-        at_once: store them now, not with the next state, so that the node that watches the source reads them.
-        """
+        """Confirm the cookies: the check was signed in. at_once: the node that watches the source needs them now."""
         if self.current == self._latest:
             self._set(cookies.settled(self.current), confirmed=True)
         if at_once and self._cookies is not None:
@@ -178,8 +173,7 @@ class Renewal:
 
     @contextmanager
     def rejecting_unreadable(self) -> Iterator[None]:
-        """Read a page. An unreadable one may be a wall that set a new visitor's cookies; one that is too large may
-        not."""
+        """Read a page. An unreadable one may be a wall that set a new visitor's cookies; a too large one may not."""
         try:
             yield
         except ReadingStopped:
@@ -201,10 +195,7 @@ def renewal_of(ports: Ports, resolved: ResolvedSource) -> Renewal:
 
 @dataclass(slots=True)
 class RequestAccess:
-    """The access of a request, as renewed so far by responses.
-
-    temporary: by origin, cookies that the check received where the user gave none; discarded with the check.
-    """
+    """A request's access, as renewed so far. temporary: by origin, cookies where the user gave none; never stored."""
 
     ports: Ports
     url: Url

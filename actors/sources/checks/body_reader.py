@@ -55,10 +55,7 @@ class BodyReading(Struct, frozen=True):
 
 
 class BodyCheck(NamedTuple):
-    """A body to read against the memory `base` (b"" at the first check) that the last successful check, `since`, left.
-
-    number: of the check, counting failed and unchanged ones.
-    """
+    """A body to read against the memory `base` (b"" at first) of the last success, `since`. number: of all checks."""
 
     source: Source
     base: bytes
@@ -80,8 +77,7 @@ class BodyReader(Protocol):
     async def first(self, jail: Jail, check: BodyCheck, known: FeedReading | None) -> BodyReading:
         """Read the body that classified a source; `known` is the reading from detection. Raises CheckFailed."""
 
-    def forget(self, source: SourceId) -> None:
-        """Drop all state of a deleted source."""
+    def forget(self, source: SourceId) -> None: ...
 
 
 async def in_jail(
@@ -127,9 +123,7 @@ def may_be_no_page(body: bytes) -> bool:
 async def lost_type(
     jail: Jail, fetched: FetchedResponse, original: Literal["feed", "html"], format: str = "html"
 ) -> CheckFailed | None:
-    """Return the failed check for a body that is no longer a feed, or a page; None if it still is, or can't be
-    decided. `format`: the page's original one. Raises CheckFailed.
-    """
+    """Return the failure of a body that is no feed or page any more; None if undecided. Raises CheckFailed."""
     if not fetched.body.strip():
         return None
     request = BodyRequest(fetched.body, fetched.content_type, fetched.url)

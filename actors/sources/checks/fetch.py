@@ -32,10 +32,9 @@ async def fetch(
     validators: Validators = NO_VALIDATORS,
 ) -> FetchedResponse:
     """Return the response (200 or 304), with the cookies of `access` as it and the redirects renewed them. Raises
-    CheckFailed, also when robots.txt forbids the check, and UrlRefused.
-
-    renewal: has the cookies to send when the turn comes, and gets new ones before the body arrives, also from a
-    failing response. Each request on the way, redirects included, takes a separate turn at its host.
+    CheckFailed, also when robots.txt forbids the check, and UrlRefused. renewal: has the cookies to send when the turn
+    comes, and gets new ones before the body arrives, also from a failing response. Each redirect takes a turn at its
+    host.
     """
     url, hops = parse_url(text, schemes=("http", "https")), tuple[str, ...]()
     temporary: dict[str, Jar] = {}
@@ -69,10 +68,8 @@ async def fetch(
 
 @asynccontextmanager
 async def at_host(ports: Ports, claim: TurnRequest, url: Url, *, asked: bool) -> AsyncIterator[None]:
-    """Run a block with one request in the host's turn. Raises HostOpen, and the block's CheckFailed as the uplink
-    monitor reads it.
-
-    The monitor and the host's breaker learn the outcome, so that the host can rest all its sources at once.
+    """Run a block with one request in the host's turn; the uplink monitor and the host's breaker learn the outcome, so
+    that the host can rest all its sources. Raises HostOpen, and the block's CheckFailed as the monitor reads it.
     """
     async with ports.egress.hosts.turn(url.host, claim):
         try:

@@ -34,11 +34,10 @@ LATE: Final = 1.5
 
 
 class CheckResult(Struct, frozen=True):
-    """A successful check. `hints` None: it said nothing new about the origin's pace (a 304).
-
-    `times`: the source's own dates of its new entries; at the first check, of all entries. `remark`: for the health's
-    reason; None keeps the previous one, as the body was not read. `rendered`: a browser has shown the page. `lent`:
-    with another source's headers. `private`: with headers, or in an internal network.
+    """A successful check. `hints` None: it said nothing new about the origin's pace (a 304). `times`: the source's own
+    dates of its new entries; at the first check, of all entries. `remark`: for the health's reason; None keeps the
+    previous one, as the body was not read. `rendered`: a browser has shown the page. `lent`: with another source's
+    headers. `private`: with headers, or in an internal network.
     """
 
     at: Millis
@@ -152,10 +151,7 @@ def failed(hot: SourceRuntime, failure: CheckFailed, now: Millis, limits: Limits
 
 
 def _growing_hold(hot: SourceRuntime) -> float:
-    """Return the seconds of quiet for a host that names none: doubled each time, up to a breaker's.
-
-    At a steady minute, a host that asks us to slow down would get more requests than in good times.
-    """
+    """Return the seconds of quiet for a host that names none: doubled each time, or it would get more requests."""
     if hot.last_status not in _THROTTLES or hot.not_before is None or hot.last_look_at is None:
         return PLAIN_HOLD
     return min(RULE.ceiling, max(PLAIN_HOLD, 2 * (hot.not_before - hot.last_look_at) / 1000))
@@ -170,9 +166,8 @@ def host_unreachable(hot: SourceRuntime, now: Millis, reason: str) -> SourceRunt
 
 
 def _watched_seconds(hot: SourceRuntime, now: Millis) -> float:
-    """Return the seconds since the last check that the source was watched and answered.
-
-    0 after a failed check, and at most about the planned wait: nothing watched after that.
+    """Return the seconds since the last check that the source was watched and answered: 0 after a failed check, and at
+    most about the planned wait: nothing watched after that.
     """
     last, due = hot.last_look_at, hot.next_look_at
     if last is None or due is None or last != hot.last_success_at:
@@ -181,10 +176,8 @@ def _watched_seconds(hot: SourceRuntime, now: Millis) -> float:
 
 
 def cap_waits(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
-    """Return the memory with capped waits, the next check within its hours, and no trouble that
-    starts in the future.
-
-    Called after a restart, before a wait and after a failure: the clock may have been ahead when a time was recorded.
+    """Return the memory with capped waits, the next check within its hours, and no trouble that starts in the future:
+    the clock may have been ahead when a time was recorded.
     """
     longest_closed = LONGEST_SHUT if limits.hours is not None else 0.0
     longest = now + round(
@@ -205,9 +198,8 @@ def cap_waits(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
 
 
 def rescheduled(hot: SourceRuntime, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
-    """Return the memory of a source with new settings: its next check comes within an interval, at a time set by
-    `draw`, so that many changed sources cause no stampede. Never later than planned; failing or resting sources keep
-    their wait.
+    """Return the memory of a source with new settings: its next check comes within an interval, spread by `draw` and
+    never later than planned; failing or resting sources keep their wait.
     """
     if hot.breaker.failures or hot.breaker.state != "closed":
         return hot

@@ -83,10 +83,8 @@ async def render_page(
     screenshot: bool = False,
     renewal: Renewal,
 ) -> FetchedResponse:
-    """Return a rendered page. Raises CheckFailed, also when robots.txt forbids it, and UrlRefused.
-
-    robots: False if robots.txt was just consulted for this URL. screenshot: take a picture. renewal: has the cookies
-    to send, and gets the browser's final ones.
+    """Return a rendered page. Raises CheckFailed, also when robots.txt forbids it, and UrlRefused. robots: False if
+    robots.txt was just consulted for this URL. renewal: has the cookies to send, and gets the browser's final ones.
     """
     url = parse_url(text, schemes=("http", "https"))
     if why := unavailable(ports):
@@ -184,10 +182,7 @@ def without_validators(fetched: FetchedResponse) -> FetchedResponse:
 def screenshot_to_store(
     source: Source, fetched: FetchedResponse, reading: BodyReading | None, drafts: Sequence[Draft], at: Millis
 ) -> Picture | None:
-    """Return the picture to commit with a check: of a reported change, or of the first check.
-
-    None if no picture was made or wanted, and if the browser returned something else.
-    """
+    """Return the picture of a reported change, or of the first check; None if none was made, wanted or valid."""
     if not source.screenshots or fetched.rendered is None or not fetched.rendered.screenshot:
         return None
     is_first = reading is not None and reading.note is not None and reading.note.came == "baseline"

@@ -63,10 +63,8 @@ async def fetch_source(
     also when its headers no longer sign in: a page for strangers is no change.
 
     rendered: the source's memory is of a rendered page. renewal: tracks its cookies, and learns of signed-out
-    responses; the reader of the page reports good cookies.
-
-    The stored record decides on practice, and no API sets it: no URL that a user adds, a redirect or a page leads to
-    in-process content.
+    responses. The stored record decides on practice, and no API sets it: no URL or redirect leads to in-process
+    content.
     """
     source, now = resolved.source, ports.world.now
     if source.practice is not None:
@@ -102,10 +100,7 @@ async def fetch_source(
 async def fetch_for_user(
     ports: Ports, live: LiveSource, claim: TurnRequest, tier: BodyReader, begin: Callable[[], object]
 ) -> CachedBody:
-    """Return a source's body for a waiting user: of the last minute, or else fetched. begin: called before a fetch.
-
-    Raises as `fetch_source`, and as `begin` does.
-    """
+    """Return a source's body of the last minute, or call `begin` and fetch. Raises as `fetch_source` and `begin`."""
     resolved, rendered = ports.lenders.resolve(live), live.hot.rendered
     key = body_cache_key(resolved.source, rendered=rendered)
     if (cached := ports.body_cache.find(key, PREVIEW_MAX_AGE)) is not None:
@@ -127,10 +122,8 @@ def _signed_out_reason(reason: str, access: Access, lender: str, now: int) -> st
 async def _rendered_if_empty(
     ports: Ports, fetched: FetchedResponse, access: Access, render: Render, *, rendered: bool
 ) -> FetchedResponse:
-    """Return a page as sent, or rendered if it is empty without its scripts. Raises CheckFailed.
-
-    A 304 is of a page with text: an empty one leaves no validators. Without a browser the page as sent is watched,
-    unless the memory is of a rendered page: the two can't be compared.
+    """Return a page as sent, or rendered if it is empty without its scripts. Raises CheckFailed. Without a browser the
+    page as sent is watched, unless the memory is of a rendered page: the two can't be compared.
     """
     if not await empty_page_sign(ports, fetched):
         return fetched

@@ -103,10 +103,9 @@ _ADVICE: Final = {
 
 class ClassifyRequest(Struct, frozen=True):
     """How to classify. type: overrides detection. narrowed: only a part of the page is wanted, so its feeds are not.
-
-    recent: a body from the last minute will do. listen: seconds to wait for a server's first frames. subprotocols:
-    offered in a WebSocket's handshake. headers: the user's own. render: whether a browser shows a page, once
-    `wait_for` matches, and with `screenshots` takes a picture.
+    recent: a body from the last minute will do. listen: seconds to wait for a server's first frames. subprotocols: for
+    a WebSocket. headers: the user's own. render: whether a browser shows a page, once `wait_for` matches, with
+    `screenshots`.
     """
 
     type: SourceType | None = None
@@ -124,10 +123,9 @@ class ClassifyRequest(Struct, frozen=True):
 
 
 class Classification(Struct, frozen=True):
-    """The result of detection, and the type to watch it as: the requested one, if any.
-
-    `fetched` is the body for the first reading, from the moment `at`; for a WebSocket there is `greeting` instead.
-    `feed` is a feed's reading, `robots` the verdict of robots.txt on a page, and `rendering` the facts about browsers.
+    """The result of detection. `type`: as requested, if it was. `fetched`: the body for the first reading, from the
+    moment `at`; for a WebSocket there is `greeting` instead. `robots`: the verdict on a page. `rendering`: facts about
+    browsers.
     """
 
     type: SourceType
@@ -145,10 +143,9 @@ class Classification(Struct, frozen=True):
 
 
 async def classify(ports: Ports, url: Url, request: ClassifyRequest, renewal: Renewal) -> Classification:
-    """Classify a URL for a user. renewal: tracks the cookies of the headers.
-
-    Raises UrlRefused, Unprocessable (it can't be watched, or not as wanted), Overloaded (our own network is at fault).
-    Errors that may pass have `may_pass` set, and a CheckFailed as their cause.
+    """Classify a URL for a user. renewal: tracks the cookies of the headers. Raises UrlRefused, Unprocessable (it can't
+    be watched, or not as wanted), Overloaded (our own network is at fault). Errors that may pass have `may_pass` set,
+    and a CheckFailed as their cause.
     """
     try:
         return await detect(ports, url, request, INTERACTIVE, renewal)
@@ -207,9 +204,8 @@ class _Detector:
         return await self._page(fetched, finding, at)
 
     async def _rendered_page(self, fetched: FetchedResponse, finding: Finding, at: Millis) -> Classification:
-        """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page.
-
-        Without a browser an empty page is refused, or watched as it is if it has some text.
+        """Classify a page that needs a browser: as an advertised feed if one works, else as the rendered page. Without
+        a browser an empty page is refused, or watched as it is if it has some text.
         """
         url, request = self.url, self.request
         robots = await self._check_robots(fetched.url, finding.feeds)
@@ -406,10 +402,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def with_title(source: Source, title: str) -> Source:
-    """Return a source with a newly found title, or unchanged if the title is known or empty.
-
-    A title that differs only in numbers ("(3) Notices") counts as known; otherwise every check would save it.
-    """
+    """Return a source with a new title; not if only numbers differ ("(3) Notices"): each check would save it."""
     title = " ".join(title.split())[:LONGEST_TITLE].rstrip()
     if not title or (source.found_title and _NUMBER.sub("", title) == _NUMBER.sub("", source.found_title)):
         return source

@@ -23,10 +23,7 @@ MOST_FRAMES: Final = 5
 
 
 class Greeting(Struct, frozen=True):
-    """The first frames, the agreed subprotocol, the seconds waited, and why the session ended, if it did.
-
-    content_type: of a stream over HTTP.
-    """
+    """The first frames, the subprotocol, the seconds waited, why the session ended, and a stream's content_type."""
 
     frames: tuple[str, ...] = ()
     subprotocol: str | None = None
@@ -43,9 +40,8 @@ async def open_session(  # noqa: PLR0917  # where, how, and whose turn
     subprotocols: Sequence[str] = (),
     last_id: str = "",
 ) -> Frames | EventStream:
-    """Open a session or a stream for as long as the stack lasts. Raises CheckFailed.
-
-    Each request on the way, redirects included, takes a turn at its host; the open connection holds none.
+    """Open a session or a stream for as long as the stack lasts. Each request, redirects included, takes a turn at its
+    host; the open connection holds none. Raises CheckFailed.
     """
     url, services = request_access.url, (ports.egress.guard, ports.settings, ports.world)
     for _ in range(MOST_REDIRECTS + 1):

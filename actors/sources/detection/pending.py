@@ -40,9 +40,8 @@ def provisional_detection(url: Url, requested: SourceType | None, error: DomainE
 
 
 async def check_addable(ports: Ports, url: Url, requested: SourceType | None, error: DomainError) -> None:
-    """Raise for an unreachable URL that can't be stored: wrong type, refused by the guard, or no such name.
-
-    The guard must know a name's addresses before watching, so a name that does not resolve is refused.
+    """Raise for an unreachable URL that can't be stored: wrong type, refused by the guard, or a name that does not
+    resolve: the guard must know its addresses before watching.
     """
     if requested is not None and url.scheme not in TIERS[requested].schemes:
         raise Unprocessable(f"a {url.scheme} URL can't be watched as {requested}", "body.type", requested)

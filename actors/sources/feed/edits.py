@@ -31,10 +31,8 @@ _FORMERS = 3 * _HEAD
 
 
 class EditHistory(Struct, frozen=True, array_like=True):
-    """The history of an entry's text. at: the check of the last change. formers: prints reported before.
-
-    brief_replacements: consecutive ones of one line. returns: how often a former text returned. held_text: its print,
-    there since the check `since`.
+    """at: the check of the last change. formers: prints reported before. brief_replacements: consecutive ones of one
+    line. returns: how often a former text returned. held_text: its print, there since the check `since`.
     """
 
     at: int
@@ -75,9 +73,8 @@ class EditVerdict(NamedTuple):
 def judge(
     edits: Mapping[int, Edit], compared: int, reverted: int, number: int, furniture: bytes
 ) -> tuple[dict[int, EditVerdict], bytes]:
-    """Return the verdicts on one document's edits, and the furniture's lines, updated.
-
-    compared: the known entries in it. reverted: held entries that returned to the reported text. number: of the check.
+    """Return the verdicts on one document's edits, and the furniture's lines, updated. compared: the known entries in
+    it. reverted: held entries that returned to the reported text. number: of the check.
     """
     rows = {at: edit.difference() for at, edit in edits.items() if edit.lines and not edit.is_retitled()}
     rows = {at: lines for at, lines in rows.items() if lines or len(edits[at].lines) < _MOST_LINES}

@@ -176,11 +176,8 @@ class FeedReader:
         self._deadline = deadline
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
-        """Return drafts of the new and edited entries; at the first check, of the newest `backfill` only.
-
-        The entries of a feed that has moved are held: no alert gets them, and one notice reports that.
-
-        Raises CheckFailed, also for a bridge's error report.
+        """Return drafts of the new and edited entries, a moved feed's held; at the first check, of the newest
+        `backfill` only. Raises CheckFailed, also for a bridge's error report.
         """
         return read_document(check, await self.document(jail, check.fetched))
 
@@ -249,7 +246,6 @@ def _reading(check: BodyCheck, feed: FeedReading, comparison: Comparison) -> Bod
 
 
 async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: CheckFailed) -> CheckFailed:
-    """Return the better explanation of an unreadable body; the original failure if reading took too long."""
     if isinstance(failure, ReadingStopped):
         return failure
     return await lost_type(jail, fetched, "feed") or failure
@@ -293,10 +289,7 @@ def _reset_notice(source: Source, decision: NewEntriesDecision, moved: int, at: 
 
 
 def oldest_first(chosen: list[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
-    """Return entries in the order of reporting.
-
-    Feeds list the newest first. If every entry has a date, the dates decide, and ties keep the feed's order.
-    """
+    """Return entries in the order of reporting: by date if all have one, else the feed's, which is newest first."""
     reverse = chosen[::-1]
     if any(entry.published_at is None for entry, _ in chosen):
         return reverse

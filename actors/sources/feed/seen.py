@@ -67,10 +67,7 @@ _OLD_MANNERS = {4: Manner.PLAIN, 5: Manner.HELD, 6: Manner.TURNS_OVER}
 
 
 class EntryFingerprint(NamedTuple):
-    """The compared parts of an entry. fingerprint: 16 hex digits; prints: see `Entry`.
-
-    has_id: it has an id that is no link.
-    """
+    """The compared parts of an entry. fingerprint: 16 hex digits; prints: see `Entry`. has_id: its id is no link."""
 
     key: str
     fingerprint: str
@@ -82,10 +79,9 @@ class EntryFingerprint(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A document compared with the memory: positions in it, and the memory to store (None: unchanged).
-
-    moved: known under another id and link; some may be in `updated`. quiet: edits that are not reported; some will be
-    if they stay (`unsettled`). newest: the latest date seen before. left_out: the cut entry.
+    """A document's positions compared with the memory, and the memory to store (None: unchanged). moved: known under
+    another id and link; some may be in `updated`. quiet: edits that are not reported; some will be if they stay
+    (`unsettled`). newest: the latest date seen before. left_out: the cut entry.
     """
 
     new: tuple[int, ...]
@@ -121,7 +117,6 @@ class _Row(NamedTuple):
 
 class _Memory(Struct, array_like=True):
     """cut: digest of the last document if it was cut. is_part: the first one was cut too, and the rest is unknown.
-
     furniture: lines that changed in most entries. is_old: it was read from the former format.
     """
 
@@ -143,10 +138,9 @@ def compare(
     cut: bool = False,
     cut_entry: bool = False,
 ) -> Comparison:
-    """Compare a document's entries with the memory. number: of the check. now: dates far after it are ignored.
-
-    A key that occurs twice counts once, at its first place. cut: the document ends early; cut_entry: within its last
-    entry, which is ignored until the same document comes again. Raises ValueError for a memory of another version.
+    """Compare a document's entries with the memory; a repeated key counts at its first place. number: of the check.
+    now: dates far after it are ignored. cut: the document ends early; cut_entry: within its last entry, which is
+    ignored until the same document comes again. Raises ValueError for a memory of another version.
     """
     stored, records = _unpack(memory)
     digest = _key("".join(f"{entry.key} {entry.fingerprint}" for entry in entries)) if cut else b""
@@ -245,9 +239,8 @@ class _Document:
 
 
 class _Matcher:
-    """Matches unknown entries with known ones. matches: the known key, by the position of the unknown entry.
-
-    Only entries that have left the document are candidates, each once; the most reliable rule goes first.
+    """Matches unknown entries, by position, with the keys of known ones that have left the document, each once; the
+    most reliable rule goes first.
     """
 
     def __init__(self, known: Mapping[bytes, _KnownEntry], document: _Document, newest: Millis | None) -> None:

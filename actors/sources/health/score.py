@@ -64,11 +64,7 @@ def yield_of(chance: float) -> float:
 def after_success(
     health: Health, silences: SilenceState, remark: str | None = "", why: str = ""
 ) -> tuple[Health, SilenceState]:
-    """Return the health and its memory after a successful check.
-
-    remark: a fact about the page that costs nothing, "" for none; None keeps the previous one. why: the answer was
-    unreadable.
-    """
+    """Return the health and its memory. remark: a fact that costs nothing; None: as before. why: it was unreadable."""
     if silences.confirmed:
         silences = replace(silences, confirmed=0)
     penalties = [silent(silences), defective(silences, why)]
@@ -84,7 +80,6 @@ def after_success(
 def after_failure(  # noqa: PLR0917  # what, how, when and why
     health: Health, silences: SilenceState, blame: Blame, failures: int, now: Millis, reason_text: str
 ) -> tuple[Health, SilenceState]:
-    """Return the health and its memory after the `failures`-th failed check in a row, this one for `reason_text`."""
     if blame is Blame.LOCAL:
         return health, silences
     if blame is Blame.THROTTLED:

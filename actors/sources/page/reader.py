@@ -56,10 +56,7 @@ class PageReader:
         self._shared_blocks, self._deadline = SharedBlocks(), deadline
 
     async def read(self, jail: Jail, check: BodyCheck) -> BodyReading:
-        """Return one draft with its diff when the content changed. Raises CheckFailed for walls and error pages.
-
-        If the source follows, the page is a list: one draft for each new item.
-        """
+        """Return a draft with its diff if the content changed; of a list, one for each new item. Raises CheckFailed."""
         return await (self._read_page if check.source.follow == "none" else self._read_list)(jail, check)
 
     async def _read_page(self, jail: Jail, check: BodyCheck) -> BodyReading:

@@ -267,9 +267,8 @@ class PolledSource:
     async def _classify(
         self, claim: TurnRequest, resolved: ResolvedSource, renewal: Renewal
     ) -> tuple[FetchedResponse, Millis, BodyReading]:
-        """Classify a source that has never answered, and read the same body for the baseline.
-
-        A crash after that leaves a classified source without a check: its next check is the first.
+        """Classify a source that has never answered, and read the same body for the baseline. After a crash in between,
+        the classified source's next check is the first.
         """
         ports, live = self._ports, self._live
         borrowing = replace(live.source, headers=resolved.source.headers)
@@ -305,10 +304,7 @@ class PolledSource:
             metrics.look_delay.observe((row.last_at - due) / 1000)
 
     async def _postpone(self, host: HostOpen) -> None:
-        """Reschedule until the host has rested, spread over its sources. No check was made, so none counts.
-
-        But the health must show that a source with an unreachable host is unreachable, too.
-        """
+        """Reschedule until the host has rested. No check counts, but the health shows an unreachable host."""
         hot, now = self._live.hot, self._ports.world.now()
         wait = (host.retry_after or 0.0) + self._limits.floor * self._chance.random()
         after = replace(hot, next_look_at=Millis(now + round(1000 * wait)), last_error=host.reason)
@@ -346,9 +342,8 @@ class PolledSource:
     async def _read(
         self, source: Source, fetched: FetchedResponse, at: Millis, steps: CheckSteps, *, lent: bool
     ) -> tuple[BodyReading | None, tuple[Draft, ...]]:
-        """Read a body; None if it equals the last one byte for byte. The base is ready to store.
-
-        Also return the drafts to report at once: if the source follows, new items wait for their pages.
+        """Return a body's reading, its base ready to store (None: byte for byte as the last one), and the drafts to
+        report at once: if the source follows, new items wait for their pages.
         """
         live, known = self._live, self._live.hot.validators.body_hash
         same, moved = live.hot.lent is lent, live.hot.part != part_mark(source)
@@ -489,7 +484,6 @@ def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
 
 
 async def _log_became_private(ports: Ports, source: Source, hot: SourceRuntime) -> None:
-    """Log once which publications and alerts a source leaves, as it has become private."""
     removed: dict[str, list[str]] = {}
     with suppress(StorageError):  # then the line names none
         alerts = await ports.storage.alerts.all()

@@ -53,10 +53,7 @@ class StoredReading(Struct, frozen=True):
 def stored_of(
     source: Source, memory: StoredMemory, reading: BodyReading, at: Millis, *, first: bool = False
 ) -> StoredReading:
-    """Return a reading in stored form: if the source follows, new items wait for their pages.
-
-    first: the first check, whose backfill uses the feed's entries as they are.
-    """
+    """Return a reading in stored form: if the source follows, items wait for their pages, save a first backfill."""
     queue = items.decode(memory.waiting)
     result = items.enqueue(queue, source, () if first else reading.drafts, at, reading.files)
     drafts = reading.drafts if first else result.drafts

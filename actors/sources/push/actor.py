@@ -59,7 +59,6 @@ STOPPED: Final = 86_400.0
 
 
 def _with_header_reason(resolved: ResolvedSource, error: CheckFailed) -> CheckFailed:
-    """Return a failed handshake with its reason; for rejected headers the reason says only that."""
     if resolved.source.headers is None or error.status != HTTPStatus.UNAUTHORIZED:
         return error
     owner = f"; they are those of {resolved.lender}" if resolved.lender else ""

@@ -28,10 +28,7 @@ AGAIN: Final = 1.0
 
 
 class Committer:
-    """Sends to the recorder for one push source.
-
-    uncertain: the last harvest may or may not be committed. sending: the recorder has a harvest.
-    """
+    """Sends to the recorder for one push source."""
 
     def __init__(self, ports: Ports, live: LiveSource, pipeline: FramePipeline, failure_timer: FailureTimer) -> None:
         self._ports = ports
@@ -47,9 +44,8 @@ class Committer:
         await self.send(replace(after, health=health), notices)
 
     async def send(self, after: SourceRuntime, notices: tuple[Draft, ...]) -> None:
-        """Keep a state and commit its notices; without an answer, read from storage whether they were.
-
-        Until then no other task may save the state, or a crash would lose the notice.
+        """Keep a state and commit its notices; without an answer, read from storage whether they were. Until then no
+        other task may save the state, or a crash would lose the notice.
         """
         if not notices:
             self._live.hot, self._live.unsaved = after, True

@@ -101,9 +101,8 @@ def after_failure(  # noqa: PLR0917  # as progress.failed
 
 
 def delay(hot: SourceRuntime, streak: int, blame: Blame | None, now: Millis, draw: float) -> float:
-    """Return the seconds before the next attempt: full jitter from 1 s to 5 min, by consecutive failures.
-
-    The server's wish is respected, and for permanent failures the breaker's longer wait.
+    """Return the seconds before the next attempt: full jitter from 1 s to 5 min, by consecutive failures, or the
+    server's longer wish, or for permanent failures the breaker's longer wait.
     """
     ceiling = min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(streak + 1, _MOST_DOUBLINGS))
     wait = FIRST_DELAY + draw * (ceiling - FIRST_DELAY)

@@ -102,11 +102,9 @@ class FramePipeline:
         self.size = sum(len(draft.content) for _, _, draft in self.pending)
 
     async def take(self, texts: Sequence[str], skipped: int, why: str = "", *, within: float = math.inf) -> None:
-        """Read frames, and keep the admitted ones. `skipped`: this connection's frames that were no text so far,
-        `why`: the reason for the last.
-
-        If cancelled, some frames may be unprocessed. within: seconds after which the last known filter decides, when
-        storage does not yield the current one.
+        """Read frames, and keep the admitted ones; if cancelled, some may be unprocessed. `skipped`: this connection's
+        frames that were no text so far, `why`: the reason for the last. within: seconds after which the last known
+        filter decides.
         """
         with trio.move_on_after(within):
             await self._refresh()

@@ -120,9 +120,7 @@ RETRY_AFTER: Final = 10
 
 
 class RequestLimit:
-    """Active requests of one kind, at most `bound`. Those about one host take at most `MOST_OF_HOST` places; more of
-    them wait for these, up to `bound`.
-    """
+    """Active requests of one kind, at most `bound`; as many more wait for their host's `MOST_OF_HOST` places."""
 
     def __init__(self, name: str, bound: int) -> None:
         self._name, self._bound = name, bound
@@ -195,9 +193,8 @@ class Registry:
         await self._sweep(last=True)
 
     async def _load(self, child: Child) -> None:
-        """Load and start all sources. While storage fails, retry: the rest of the service can wait.
-
-        A crash would recur after every restart, and in the end stop the history from being served as well.
+        """Load and start all sources. While storage fails, retry: a crash would recur after every restart, and in the
+        end stop the history from being served as well.
         """
         while True:
             try:
@@ -261,7 +258,6 @@ class Registry:
                 await self._serve(message)
 
     async def _serve(self, message: RegistryMessage) -> None:
-        """Answer one request; the caller gets any error, and no other request suffers."""
         reply: Reply[Any] = message.reply
         with reply:
             try:
@@ -320,7 +316,6 @@ class Registry:
                 assert_never(message)
 
     async def _price_for_ever(self) -> None:
-        """Adjust the shared price of a check so that all sources together stay within the budget."""
         market, budget = self._ports.pricing, self._ports.settings.looks_per_second
         while True:
             await trio.sleep(REPRICE)
@@ -352,10 +347,7 @@ class Registry:
             self._ports.world.log(f"budget.{what}", level="warning", a_second=round(spent.rate, 2), budget=spent.budget)
 
     async def _report_stall(self, live: LiveSource) -> None:
-        """Report the stall as an event, under the source that has waited longest.
-
-        If the recorder itself is stuck, the log line and /readyz must do.
-        """
+        """Report the stall under the source that has waited longest; if the recorder is stuck, /readyz must do."""
         text = f"Sources are not being checked: {self.overdue_monitor.fault()}. This one has waited longest."
         now, source = self._ports.world.now(), live.source
         title = "The watching has stalled"
@@ -372,10 +364,7 @@ class Registry:
             await self._sweep()
 
     async def _sweep(self, *, last: bool = False) -> None:
-        """Save the changes of checks without a harvest, in id order, so that neighbouring rows share a page.
-
-        last: no check follows.
-        """
+        """Save unsaved changes in id order, so that neighbouring rows share a page. last: no check follows."""
         sweep = TallySweep(self._ports, last=last)
         unsaved = await self.table.unsaved()
         for start in range(0, len(unsaved), SWEEP_SLICE):

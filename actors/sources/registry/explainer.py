@@ -64,9 +64,8 @@ class Explainer:
         return SourceExplanation(view, sentences.best_first(reasons), state)
 
     async def reported_page(self, source: SourceId, *, values: bool = False) -> ReportedPage | None:
-        """Return a page as last reported; None for other tiers or an unread page. Raises NotFound.
-
-        values: include its current values. Raises Overloaded if no worker could read these.
+        """Return a page as last reported; None for other tiers or an unread page. values: include its current values.
+        Raises NotFound; Overloaded if no worker could read the values.
         """
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)

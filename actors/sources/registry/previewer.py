@@ -39,9 +39,7 @@ class UrlAccess(NamedTuple):
     is_lent: bool = False
 
     def judge_cookies(self, classification: Classification) -> None:
-        """Judge the cookies by the classification. A password field rejects only lent ones: it may be on the page that
-        the user wants to watch.
-        """
+        """Judge the cookies. A password field rejects only lent ones: the user may want to watch its page."""
         if not classification.detection.asks_password:
             self.renewal.confirm(at_once=self.is_lent)
         elif self.is_lent:
@@ -51,11 +49,9 @@ class UrlAccess(NamedTuple):
 async def access_for(
     ports: Ports, url: Url, headers: str | None, *, may_read: bool, is_adding: bool = False
 ) -> UrlAccess:
-    """Return the access for a URL: its own headers, else those that a source lends.
-
-    They are lent only to callers that may read sources (`may_read`), since the answer shows the page behind them; for a
-    mere preview (not `is_adding`), only at the lender's own origin. Adding a previewed URL continues with its renewed
-    cookies.
+    """Return the access for a URL: its own headers, else those that a source lends, only to callers that may read
+    sources (`may_read`), since the answer shows the page behind them; for a mere preview (not `is_adding`), only at the
+    lender's own origin. Adding a previewed URL continues with its renewed cookies.
     """
     if headers is not None:
         return UrlAccess(headers, Renewal(ports, headers, ports.preview_cookies.get(cookie_key(url, headers))))

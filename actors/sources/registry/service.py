@@ -226,9 +226,8 @@ class SourceService:
         return self._table.describe(source)
 
     async def _replace(self, live: LiveSource, after: Source) -> LiveSource:
-        """Store an edited source, prepare a new baseline if another part is watched, and return it.
-
-        A waiting harvest of its stopped actor is then refused, because it is based on the former state.
+        """Store an edited source, with a new baseline if another part is watched. A waiting harvest of its stopped
+        actor is then refused, because it is based on the former state.
         """
         before, storage, version = live.source, self._ports.storage, new_version(self._ports.world)
         now, hot = self._ports.world.now(), None
@@ -274,10 +273,7 @@ class SourceService:
             return TeachResult(view, len(keys) - known if message.noise else known)
 
     async def delete(self, source: SourceId, expected: Expected = None) -> None:
-        """Stop watching, and keep the source for restoring; a running check ends first, so that no event follows.
-
-        Practice sources are deleted at once.
-        """
+        """Stop watching after a running check; keep the source for restoring, unless it is for practice."""
         async with self.locks.hold(self._table.get(source).source.url):
             storage = self._ports.storage
             while True:
@@ -366,9 +362,8 @@ class SourceService:
         return live
 
     async def begin(self, live: LiveSource, classification: Classification, known: int | None = None) -> None:
-        """Save a new source with its baseline and what a backfill asks for, in one transaction.
-
-        Raises StorageError, Unanswered: it may exist then, and a repeated request finds it by its URL.
+        """Save a new source with its baseline and backfill in one transaction. Raises StorageError, Unanswered: it may
+        exist then, and a repeated request finds it by its URL.
         """
         storage, source, now = self._ports.storage, live.source, self._ports.world.now()
         state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None

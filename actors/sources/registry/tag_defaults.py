@@ -26,9 +26,8 @@ class TagDefaultsService:
         self._reading = trio.Lock()
 
     async def set(self, message: SetTagDefaults) -> TagDefaults | None:
-        """Store a tag's defaults and apply them to its sources. Raises as SetTagDefaults does, StorageError.
-
-        Retrying after a failure applies them again, even if there is nothing left to store.
+        """Store a tag's defaults and apply them, even if there is nothing left to store: a retry may need that. Raises
+        as SetTagDefaults does, StorageError.
         """
         settings, store = message.settings, self._ports.storage.tag_defaults
         if settings is not None:

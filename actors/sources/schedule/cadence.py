@@ -110,9 +110,8 @@ class Rhythm(Struct, frozen=True):
 
 
 class PredictedRate(Struct, frozen=True):
-    """The predicted rate from `since` on: a base by the hour, and two decaying bursts, in changes a second.
-
-    `base` holds the rates at the middles of the hours, starting with the one before `since`; it is linear in between.
+    """The rate from `since` on: two decaying bursts in changes a second, and a base: the rates at the middles of the
+    hours, starting with the one before `since`, linear in between.
     """
 
     since: float
@@ -264,9 +263,7 @@ LULL: Final = 0.01
 
 
 class Limits(Struct, frozen=True):
-    """Seconds. `schedule` is a fixed interval that the user chose; it replaces the adaptive one. Unrequested checks
-    are only made within `hours`.
-    """
+    """Seconds. `schedule`: the user's fixed interval. Checks outside of `hours` are only those that a user requests."""
 
     floor: float = 60.0
     ceiling: float = 2700.0
@@ -382,10 +379,9 @@ def encode(pace: Pace) -> bytes:
 
 
 def learn(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Millis], changed: bool) -> Rhythm:
-    """Return the rhythm after a check at `now`; the previous one was at `before`, None without one.
-
-    `times` are the source's own dates of its changes, used if they are between the two checks. A change without one is
-    placed in the middle. At the first check they are the history.
+    """Return the rhythm after a check at `now`; the previous one was at `before`, None without one. `times`: the
+    source's own dates of its changes, used between the two checks; a change without one is placed in the middle. At the
+    first check they are the history.
     """
     moment = now / 1000
     if before is None:

@@ -23,9 +23,8 @@ PATIENCE = 600.0
 @dataclass(frozen=True, slots=True)
 class OverdueRound:
     """One round's figures. sources, overdue: watched and late sources. worst: the one that has been late longest.
-
-    tiers, breakers: watched sources by tier and by breaker state. looks: total of ended checks of pages and feeds.
-    waiting: how many of those sources are late.
+    tiers, breakers: watched sources by tier and by breaker state. looks: ended checks of pages and feeds. waiting: late
+    ones.
     """
 
     sources: int = 0

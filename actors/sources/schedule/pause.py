@@ -44,9 +44,8 @@ class PauseSwitch:
             self._opened = trio.Event()
 
     async def wait_open(self, draw: float, interval: float = SPREAD) -> float:
-        """Wait while it is closed; return the seconds until a check may begin: 0 if it was open.
-
-        A few sources are checked at once, many at `CATCH_UP_RATE`, and each within its own interval.
+        """Wait while it is closed; return the seconds until a check may begin: 0 if it was open. A few sources are
+        checked at once, many at `CATCH_UP_RATE`, and each within its own interval.
         """
         window = 0.0
         while self.is_closed:

@@ -46,12 +46,10 @@ _NUMBERS: Final = struct.Struct("<BBBBId6f")
 
 
 class SilenceState(Struct, frozen=True):
-    """Spans are seconds of being watched. `gaps` are the newest `KEPT`, and `peaks` the newest that were long when
-    they ended, both oldest first; of `seen` gaps `above` were long.
-
-    `defects` has a bit for each of the newest `WINDOW` checks that reached the source, 1 if it was unreadable.
-    `confirmed` checks in a row since `stuck_since` failed for a permanent reason. `waiting` is a flag that one check
-    has asked for and the next must confirm.
+    """Spans are seconds of being watched. `gaps` are the newest `KEPT`, and `peaks` the newest that were long when they
+    ended, both oldest first; of `seen` gaps `above` were long. `defects` has a bit for each of the newest `WINDOW`
+    checks that reached the source, 1 if it was unreadable. `confirmed` checks in a row since `stuck_since` failed for a
+    permanent reason. `waiting` is a flag that one check has asked for and the next must confirm.
     """
 
     gaps: tuple[int, ...] = ()
@@ -69,7 +67,6 @@ class SilenceState(Struct, frozen=True):
 
     @property
     def partial(self) -> float:
-        """The share of unreadable answers in the newest `WINDOW` checks that reached the source."""
         return self.defects.bit_count() / WINDOW
 
     def __repr__(self) -> str:
