@@ -48,8 +48,7 @@ class Unprocessable(DomainError):
 
     def __init__(self, detail: str, location: str = "body", value: object = None) -> None:
         super().__init__(detail)
-        self.location = location
-        self.value = value
+        self.location, self.value = location, value
 
 
 class NotFound(DomainError):

@@ -61,8 +61,7 @@ class Pruner:
     """The actor that applies retention. `found`: the newest position when storage was opened."""
 
     def __init__(self, world: World, settings: Settings, storage: Storage, newest: Seq = START) -> None:
-        self._world = world
-        self._storage = storage
+        self._world, self._storage = world, storage
         age = Millis(round(settings.retention_days * _DAY_MS))
         self._coverage_days = settings.coverage_days
         self._picture_age = Millis(round(settings.screenshot_days * _DAY_MS))

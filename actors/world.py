@@ -26,8 +26,7 @@ class ResolveFailed(Exception):
 
     def __init__(self, reason: str, *, local: bool) -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.local = local
+        self.reason, self.local = reason, local
 
 
 class Resolver(Protocol):
@@ -110,10 +109,7 @@ class RenderFailed(Exception):
 
     def __init__(self, reason: str, *, blame: str, status: int | None = None, set_cookies: Sequence[str] = ()) -> None:
         super().__init__(reason)
-        self.reason = reason
-        self.blame = blame
-        self.status = status
-        self.set_cookies = set_cookies
+        self.reason, self.blame, self.status, self.set_cookies = reason, blame, status, set_cookies
 
 
 Judge = Callable[[str, Sequence[str]], None]

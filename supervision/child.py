@@ -70,35 +70,13 @@ class Child:
     """A child for its own code (`path`, `ready()`, `stopping`, `note()`), and its supervisor's record of it."""
 
     __slots__ = (
-        "_ready",
-        "_restart_requested",
-        "_scope",
-        "_settled",
-        "_stopping",
-        "_task_ended",
-        "alive",
-        "began",
-        "crash",
-        "note_text",
-        "on_hold",
-        "owner",
-        "path",
-        "probation",
-        "recent",
-        "restarts",
-        "since",
-        "spec",
-        "state",
-        "stop_requested",
-        "streak",
-        "subtree",
-        "task",
-    )
+        "_ready", "_restart_requested", "_scope", "_settled", "_stopping", "_task_ended", "alive", "began", "crash",
+        "note_text", "on_hold", "owner", "path", "probation", "recent", "restarts", "since", "spec", "state",
+        "stop_requested", "streak", "subtree", "task",
+    )  # fmt: skip
 
     def __init__(self, spec: ChildSpec, path: str, owner: Tree) -> None:
-        self.spec = spec
-        self.path = path
-        self.owner = owner
+        self.spec, self.path, self.owner = spec, path, owner
         self.state = State.STARTING
         self.since = self.began = trio.current_time()
         self.restarts = self.streak = 0

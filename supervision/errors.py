@@ -37,9 +37,7 @@ class Escalate(Exception):
 
     def __init__(self, path: str, child: str, reason: str) -> None:
         super().__init__(path, child, reason)
-        self.path = path
-        self.child = child
-        self.reason = reason
+        self.path, self.child, self.reason = path, child, reason
 
     def __str__(self) -> str:
         return f"{self.path}/{self.child}: {self.reason}"

@@ -123,8 +123,7 @@ class _Question:
     __slots__ = ("message", "reply")
 
     def __init__(self, message: Any, reply: Reply[Any]) -> None:
-        self.message = message
-        self.reply = reply
+        self.message, self.reply = message, reply
 
 
 class Mailbox(Generic[T]):
@@ -133,23 +132,13 @@ class Mailbox(Generic[T]):
     """
 
     __slots__ = (
-        "_first",
-        "_full",
-        "_has_no_reader",
-        "_questions",
-        "_receive",
-        "_received",
-        "_send",
-        "_sent",
-        "bound",
-        "name",
-    )
+        "_first", "_full", "_has_no_reader", "_questions", "_receive", "_received", "_send", "_sent", "bound", "name",
+    )  # fmt: skip
 
     def __init__(self, name: str, bound: int) -> None:
         if type(bound) is not int or bound < 1:
             raise ValueError(f"mailbox {name}: the bound is a whole number of at least 1, not {bound!r}")
-        self.name = name
-        self.bound = bound
+        self.name, self.bound = name, bound
         self._send: trio.MemorySendChannel[T | _Question] | None = None
         self._receive: trio.MemoryReceiveChannel[T | _Question] | None = None
         self._first: trio.Event | None = None

@@ -63,8 +63,7 @@ class Tree:
     ) -> None:
         self.name = self.path = name
         self.listener = ChangeListener(on_change)
-        self.steps = steps
-        self._chance = chance
+        self.steps, self._chance = steps, chance
         self._nursery: trio.Nursery | None = None
         self._stop_requested = False
 

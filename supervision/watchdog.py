@@ -53,10 +53,7 @@ class Watchdog(trio.abc.Instrument):
     ) -> None:
         if not 0 < interval <= limit:
             raise ValueError(f"a watchdog checks more often than its limit: interval {interval:g} s, limit {limit:g} s")
-        self._clock = clock
-        self._report = report
-        self._limit = limit
-        self._interval = interval
+        self._clock, self._report, self._limit, self._interval = clock, report, limit, interval
         self._slow_from = slow
         self._step: tuple[str, float] | None = None  # replaced as a whole: the other thread never sees half of it
         self._last: dict[str, float] = {}

@@ -73,13 +73,8 @@ class DestinationActor:
         sample: Callable[[], Awaitable[tuple[str, bytes]]],
         enqueue_notice: Callable[[str], None],
     ) -> None:
-        self._id = destination
-        self._world = world
-        self._storage = storage
-        self._sender = sender
-        self._mailbox = mailbox
-        self._limiter = limiter
-        self._sample = sample
+        self._id, self._world, self._storage, self._sender = destination, world, storage, sender
+        self._mailbox, self._limiter, self._sample = mailbox, limiter, sample
         self._enqueue_notice = enqueue_notice
         self._chance = world.chance(f"delivery/{destination}")
         self._claims = Claims(destination, world, storage)

@@ -43,8 +43,7 @@ class DeliveryRegistry:
         record: Callable[[Record], None],
         base_url: str = "",
     ) -> None:
-        self._world = world
-        self._storage = storage
+        self._world, self._storage = world, storage
         self._ownership = storage.ownership
         self._base_url = base_url
         self.sender = Sender(kinds, egress, world, storage.alerts)

@@ -56,10 +56,7 @@ class Recorder:
         mailbox: Mailbox[RecorderMessage],
         chance: random.Random,
     ) -> None:
-        self._world = world
-        self._storage = storage
-        self._mailbox = mailbox
-        self._signing = signing
+        self._world, self._storage, self._mailbox, self._signing = world, storage, mailbox, signing
         self._base_url = base_url
         self._stories = SameStories()
         self._mint = Identifiers(world.now, chance.getrandbits)

@@ -60,8 +60,7 @@ class Identifiers:
     """Mints positions and ids, in the engine's transaction and so in the order of commits. `bits(n)`: n random bits."""
 
     def __init__(self, now: Callable[[], Millis], bits: Callable[[int], int]) -> None:
-        self._now = now
-        self._bits = bits
+        self._now, self._bits = now, bits
         self._last: Seq = START
 
     def raise_floor(self, floor: Seq) -> None:

@@ -34,8 +34,7 @@ class DedupWindow:
 
     def __init__(self, marks: Iterable[bytes] = (), last_id: str = "", notes: bytes = b"", place: str = "") -> None:
         self._marks = dict.fromkeys(marks)
-        self._notes = notes
-        self.last_id = last_id
+        self._notes, self.last_id = notes, last_id
         self.position = place
         """The event id after which a stream over HTTP resumes: the last one read, admitted or not."""
         self.is_saved = self.is_position_saved = True

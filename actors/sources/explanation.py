@@ -158,18 +158,8 @@ MOST_RULES = 3
 SHOWN_CHECKS = 5
 _WORDS = {"told": "reported", "churn": "nothing to report", "held": "held", "failed": "failed"}
 _BEST_FIRST = (
-    "told",
-    "withheld",
-    "due",
-    "failed",
-    "known",
-    "furniture",
-    "outside",
-    "there",
-    "absent",
-    "unasked",
-    "look",
-)
+    "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look",
+)  # fmt: skip
 
 
 def best_first(reasons: Sequence[Reason]) -> list[Reason]:

@@ -173,8 +173,7 @@ class Session:
     """One session, used by `submit`. `stream`: the current one, plain or TLS. secure: wraps a stream in TLS."""
 
     def __init__(self, stream: trio.abc.Stream, secure: Secure) -> None:
-        self.stream = stream
-        self._secure = secure
+        self.stream, self._secure = stream, secure
         from smtpproto.protocol import SMTPClientProtocol, SMTPException  # noqa: PLC0415  as above
 
         self._protocol, self._failure = SMTPClientProtocol(), SMTPException

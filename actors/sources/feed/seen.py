@@ -244,8 +244,7 @@ class _Matcher:
     """
 
     def __init__(self, known: Mapping[bytes, _KnownEntry], document: _Document, newest: Millis | None) -> None:
-        self._known = known
-        self._document = document
+        self._known, self._document = known, document
         self._unmatched = dict.fromkeys(key for key in known if key not in document.present)
         self._newest = newest or 0
         self.matches: dict[int, bytes] = {}

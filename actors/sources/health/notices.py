@@ -99,8 +99,7 @@ class FailureTimer:
     __slots__ = ("_checked_at", "_live", "_ports")
 
     def __init__(self, ports: Ports, live: LiveSource) -> None:
-        self._ports = ports
-        self._live = live
+        self._ports, self._live = ports, live
         self._checked_at = trio.current_time()
 
     def on_check(self, *, local: bool = False) -> None:

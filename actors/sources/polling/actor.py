@@ -59,20 +59,11 @@ class PolledSource:
     """The actor of one feed or page."""
 
     __slots__ = (
-        "_chance",
-        "_failure_timer",
-        "_item_pages",
-        "_limits",
-        "_live",
-        "_planned_source",
-        "_ports",
-        "_readers",
-    )
+        "_chance", "_failure_timer", "_item_pages", "_limits", "_live", "_planned_source", "_ports", "_readers",
+    )  # fmt: skip
 
     def __init__(self, ports: Ports, live: LiveSource, readers: Mapping[SourceType, BodyReader]) -> None:
-        self._ports = ports
-        self._live = live
-        self._readers = readers
+        self._ports, self._live, self._readers = ports, live, readers
         self._limits = limits_of(live.effective, ports.settings)
         self._planned_source: Source | None = None
         """The settings that the next check was planned with; None: planned by an earlier process."""

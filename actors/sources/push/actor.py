@@ -70,8 +70,7 @@ class PushSource:
     """The actor of one WebSocket, or one stream over HTTP."""
 
     def __init__(self, ports: Ports, live: LiveSource) -> None:
-        self._ports = ports
-        self._live = live
+        self._ports, self._live = ports, live
         self._pipeline = FramePipeline(ports, live)
         self._failure_timer = FailureTimer(ports, live)
         self._committer = Committer(ports, live, self._pipeline, self._failure_timer)

@@ -31,9 +31,7 @@ class Committer:
     """Sends to the recorder for one push source."""
 
     def __init__(self, ports: Ports, live: LiveSource, pipeline: FramePipeline, failure_timer: FailureTimer) -> None:
-        self._ports = ports
-        self._live = live
-        self._pipeline = pipeline
+        self._ports, self._live, self._pipeline = ports, live, pipeline
         self._failure_timer = failure_timer
         self._is_uncertain = self._is_sending = False
         self._sent_frames: Sequence[tuple[bytes, str, Draft]] = ()

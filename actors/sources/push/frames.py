@@ -45,8 +45,7 @@ class FramePipeline:
     """Received frames that are not yet committed. `admitted` counts since `begin`."""
 
     def __init__(self, ports: Ports, live: LiveSource) -> None:
-        self._ports = ports
-        self._live = live
+        self._ports, self._live = ports, live
         self._version = -1
         self._filter = ports.admission.filter_for(live.source)
         self._skipped = self._frames = self._unreadable = self.admitted = 0

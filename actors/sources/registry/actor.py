@@ -165,8 +165,7 @@ class Registry:
     """The set of sources. `sources` is the dynamic supervisor of their actors."""
 
     def __init__(self, ports: Ports, sources: DynamicSupervisor, mailbox: Mailbox[RegistryMessage]) -> None:
-        self._ports = ports
-        self._mailbox = mailbox
+        self._ports, self._mailbox = ports, mailbox
         self.table = SourceIndex(ports, sources)
         self.overdue_monitor = OverdueMonitor()
         self._service = SourceService(ports, self.table)

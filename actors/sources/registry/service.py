@@ -57,8 +57,7 @@ class SourceService:
     """Handles the messages. Two about one URL are handled in sequence, from any caller."""
 
     def __init__(self, ports: Ports, table: SourceIndex) -> None:
-        self._ports = ports
-        self._table = table
+        self._ports, self._table = ports, table
         self._chance = ports.world.chance("registry/ids")
         self.locks = KeyedLocks()
         self._adding = 0
