@@ -113,8 +113,7 @@ def _days(text: str) -> tuple[Weekday, ...]:
         if part in _SETS:
             days |= {*_SETS[part]}
         elif first in _DAYS and (not dash or last in _DAYS):
-            begin = _DAYS[first]
-            end = _DAYS[last] if dash else begin
+            begin, end = _DAYS[first], _DAYS[last if dash else first]
             days |= {WEEKDAYS[(begin + day) % 7] for day in range((end - begin) % 7 + 1)}
         else:
             raise ValueError(f"{part!r} is no day: mon, tue, wed, thu, fri, sat, sun, weekdays or weekends")
@@ -127,9 +126,7 @@ def open_from(hours: QuietHours | None, at: Millis) -> Millis:
         return at
     zone, moment = zone_of(hours.timezone), at
     for _ in range(5):  # a week has at least one span, and each step covers the two days ahead
-        candidates = spans(hours, local_time(moment, zone).date())
-        ahead = [max(span.start, at) for span in candidates if span.end > at]
-        if ahead:
+        if ahead := [max(span.start, at) for span in spans(hours, local_time(moment, zone).date()) if span.end > at]:
             return min(ahead)
         moment = Millis(moment + 2 * 86_400_000)
     return at

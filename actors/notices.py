@@ -18,17 +18,9 @@ from storage.records.secrecy import without_secrets
 from storage.records.tiers import Kind, SourceType
 
 AlertType = Literal[
-    "source_quiet",
-    "source_recovered",
-    "source_failing",
-    "source_reset",
-    "source_moved",
-    "destination_failing",
-    "destination_disabled",
-    "watching_stalled",
-    "storage_damaged",
-    "heartbeat",
-]
+    "source_quiet", "source_recovered", "source_failing", "source_reset", "source_moved", "destination_failing",
+    "destination_disabled", "watching_stalled", "storage_damaged", "heartbeat",
+]  # fmt: skip
 ALERT_TYPES: tuple[AlertType, ...] = get_args(AlertType)
 EVERYBODY: Final = 1 << 31
 """More seconds than any alert may wait (`notice_after`)."""
@@ -40,6 +32,8 @@ NOTICE = "kind:notice"
 """The tag of every notice."""
 _FAILING = "Deliveries to {host} have failed since {since}, without one success. {last}{end}"
 _DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {last}{end}"
+_END_FAILING = "After 120 hours of nothing but failures it is disabled."
+_END_DISABLED = "Resume it to go on; its record says from where to replay."
 _GONE = "Nothing more is delivered to {host}: it answered 410, which asks for that. {last}{end}"
 
 
@@ -86,21 +80,15 @@ def destination_notice(destination: Destination, last: Attempt | None, base_url:
     failing = destination.owes == "destination_failing"
     is_gone = last is not None and last.status == 410
     since = destination.failing_since
+    ending, verb = (_END_FAILING, "is failing") if failing else (_END_DISABLED, "has been disabled")
     text = (_FAILING if failing else _GONE if is_gone else _DISABLED).format(
         host=urlsplit(destination.url).hostname,
         since="a while" if since is None else spoken(since),
         last=_last_attempt(last),
-        end=(
-            "After 120 hours of nothing but failures it is disabled."
-            if failing
-            else "Resume it to go on; its record says from where to replay."
-        ),
+        end=ending,
     )
-    verb = "is failing" if failing else "has been disabled"
-    url, tags = (
-        f"{base_url}/v1/destinations/{destination.id}",
-        (_DESTINATION + destination.id, _ALERT + destination.alert_id),
-    )
+    url = f"{base_url}/v1/destinations/{destination.id}"
+    tags = (_DESTINATION + destination.id, _ALERT + destination.alert_id)
     return notice_draft(destination.owes, url, f"A destination {verb}: {destination.label}", text, at, tags=tags)
 
 

@@ -101,8 +101,7 @@ def page_change(step: int) -> str:
 
 
 def _price(index: int, step: int) -> str:
-    moves = (step + 2) // 3
-    own = (moves + len(_FARES) - 1 - index) // len(_FARES)
+    own = ((step + 2) // 3 + len(_FARES) - 1 - index) // len(_FARES)
     cents = _FARES[index][1] + own * _STRIDE % _SPREAD * 10
     return f"{cents // 100}.{cents % 100:02d}"
 

@@ -181,9 +181,5 @@ def diagram() -> str:
 
 def _open(state: Breaker, rule: BreakerRule, now: float, draw: float, input: BreakerInput) -> Breaker:
     openings = state.openings + 1
-    return Breaker(
-        phase=TABLE[state.phase, input],
-        openings=openings,
-        until=now + wait_of(rule, openings, draw),
-        held=state.held,
-    )
+    until = now + wait_of(rule, openings, draw)
+    return Breaker(phase=TABLE[state.phase, input], openings=openings, until=until, held=state.held)

@@ -19,7 +19,8 @@ from supervision.child import Child, ChildSpec, run_child
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
 from supervision.policy import Alarm, Exit, GiveUp, Limit, Quarantine, Restart, decide, is_alarming
 from supervision.states import ChangeListener, State, StateChange
-from supervision.status import StepClock, Tree
+from supervision.status import Tree
+from supervision.watchdog import Watchdog
 
 SLICE = 10_000
 STOP_SLICE = 500
@@ -61,7 +62,7 @@ class DynamicSupervisor(Tree):
         stop_budget: float = 3.0,
         alarm: Callable[[Alarm], None] | None = None,
         on_change: Callable[[StateChange], None] | None = None,
-        steps: StepClock | None = None,
+        steps: Watchdog | None = None,
     ) -> None:
         if not 0 <= stop_budget < math.inf:
             raise InvalidSpec(f"{name}: stop_budget must be finite and not negative, not {stop_budget!r} s")
@@ -204,10 +205,9 @@ class DynamicSupervisor(Tree):
     def after(self, child: Child, exit: Exit) -> float | None:
         if self._stop_requested:
             return None
-        spec = child.spec
         decision = decide(
             exit,
-            backoff=spec.backoff,
+            backoff=child.spec.backoff,
             limit=self._limit,
             streak=child.streak,
             recent=child.recent,

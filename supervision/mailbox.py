@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import trio
 
@@ -117,13 +117,11 @@ class Reply(Generic[R]):
         return self._value  # type: ignore[return-value]  # settled without an error: the value was given, maybe None
 
 
-class _Question:
+class _Question(NamedTuple):
     """A message with its reply slot, so that the mailbox knows which answers are owed."""
 
-    __slots__ = ("message", "reply")
-
-    def __init__(self, message: Any, reply: Reply[Any]) -> None:
-        self.message, self.reply = message, reply
+    message: Any
+    reply: Reply[Any]
 
 
 class Mailbox(Generic[T]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import trio
 
@@ -18,6 +18,7 @@ from supervision.states import ChangeListener, State, StateChange
 
 if TYPE_CHECKING:
     from supervision.child import Child
+    from supervision.watchdog import Watchdog
 
 
 class StepFigures(NamedTuple):
@@ -25,13 +26,6 @@ class StepFigures(NamedTuple):
 
     idle: float
     slowest: float
-
-
-class StepClock(Protocol):
-    """The watchdog, which measures the steps of tasks."""
-
-    def of(self, path: str) -> StepFigures | None:
-        """Return the figures of a task, None if it has made no step yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,7 @@ class Tree:
         name: str,
         chance: random.Random,
         on_change: Callable[[StateChange], None] | None,
-        steps: StepClock | None,
+        steps: Watchdog | None,
     ) -> None:
         self.name = self.path = name
         self.listener = ChangeListener(on_change)

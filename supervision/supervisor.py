@@ -22,7 +22,8 @@ from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, run_chi
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Exit, GiveUp, Limit, Quarantine, Restart, decide
 from supervision.states import State, StateChange
-from supervision.status import StepClock, Tree
+from supervision.status import Tree
+from supervision.watchdog import Watchdog
 
 
 class Supervisor(Tree):
@@ -43,7 +44,7 @@ class Supervisor(Tree):
         period: float = 30.0,
         chance: random.Random,
         on_change: Callable[[StateChange], None] | None = None,
-        steps: StepClock | None = None,
+        steps: Watchdog | None = None,
         on_stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
         ids = [spec.id for spec in children]
@@ -141,14 +142,9 @@ class Supervisor(Tree):
     def after(self, child: Child, exit: Exit) -> float | None:
         if self._stop_requested:
             return None
-        spec = child.spec
+        spec, draw = child.spec, self._chance.random()
         decision = decide(
-            exit,
-            backoff=spec.backoff,
-            limit=self._limit,
-            streak=child.streak,
-            recent=self._recent,
-            draw=self._chance.random(),
+            exit, backoff=spec.backoff, limit=self._limit, streak=child.streak, recent=self._recent, draw=draw
         )
         match decision:
             case GiveUp(reason):

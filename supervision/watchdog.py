@@ -130,8 +130,7 @@ class Watchdog(trio.abc.Instrument):
             seconds = self._clock() - step[1]
             if seconds < self._limit:
                 continue
-            frame = sys._current_frames().get(self._loop_thread)
-            stack = _stack(frame)
+            stack = _stack(sys._current_frames().get(self._loop_thread))
             if self._step is step:  # otherwise the step ended during the read, and the stack belongs to another
                 reported = step
                 self._report(Stall(step[0], seconds, stack))

@@ -105,8 +105,8 @@ def heartbeat_children(
 ) -> Sequence[ChildSpec]:
     if not (every := settings.heartbeat_event):
         return ()
-    base_url = settings.public_url()
-    writer = HeartbeatWriter(world, storage, recorder, readiness, sources, every=every, base_url=base_url)
+    url = settings.public_url()
+    writer = HeartbeatWriter(world, storage, recorder, readiness, sources, every=every, base_url=url)
     return (ChildSpec("heartbeats", storage.ownership.while_owned(HEARTBEAT_KEY, writer.run)),)
 
 
@@ -179,8 +179,7 @@ class HeartbeatWriter:
             failing=failing,
             paused=paused,
         )
-        draft = draft_of(beat, skipped, self._base_url, now)
-        harvest = Harvest(SERVICE, (draft,), None, follows=last.seq)
+        harvest = Harvest(SERVICE, (draft_of(beat, skipped, self._base_url, now),), None, follows=last.seq)
         with trio.fail_after(ANSWERS_WITHIN):
             events: Sequence[Stored] = await self._recorder.ask(lambda reply: Record(harvest, reply))
         if not events:

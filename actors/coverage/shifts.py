@@ -109,7 +109,7 @@ class Shifts:
 
     def begin_sweep(self, *, last: bool = False) -> Sweep:
         """Return the argument for `end_sweep`, once all checks until now are stored."""
-        now = self.check()
+        now = self.check()  # which may begin a shift
         return Sweep(self._dropped + len(self._shifts), now, last)
 
     def end_sweep(self, sweep: Sweep) -> None:

@@ -42,8 +42,7 @@ async def admit(text: str, world: World, storage: Storage, settings: Settings) -
     if bins.is_own(url):
         raise _loop(url)
     networks = settings.deliver_networks()
-    on_refused = partial(log_refusal, world)
-    guard = Guard(world.resolver, world.connector, networks, on_refused=on_refused)
+    guard = Guard(world.resolver, world.connector, networks, on_refused=partial(log_refusal, world))
     addresses = await _addresses(url, guard)
     if url.port == settings.port:
         for address in addresses:

@@ -148,7 +148,6 @@ class _LoopbackPoster:
             (name, value if name in _OWN_HEADERS or name.startswith("webhook-") else HIDDEN) for name, value in pairs
         )
         path, _, query = path.partition("?")
-        size = len(body)
-        target = (method, path, query)
+        target, size = (method, path, query), len(body)
         found = await self._bins.capture(bin, target, shown, body[:BODY], size=size, whole=size <= BODY)
         return 200 if found else 404

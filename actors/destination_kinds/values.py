@@ -142,12 +142,8 @@ def of_destination(destination: Destination, kind: DestinationKind) -> SealedVal
     """
     exempt = {ADDRESS, kind.consent.name if kind.consent else ADDRESS}
     path_values = (f"{name}={destination.options.get(name, '')}" for name in kind.in_path)
-    return SealedValues(
-        frozenset(destination.private.keys() - exempt),
-        frozenset((destination.address, *path_values)),
-        "body.options",
-        destination.url,
-    )
+    names, places = frozenset(destination.private.keys() - exempt), frozenset((destination.address, *path_values))
+    return SealedValues(names, places, "body.options", destination.url)
 
 
 def check_named(before: SealedValues, after: SealedValues, named: Collection[str]) -> None:

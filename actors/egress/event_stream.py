@@ -15,14 +15,14 @@ from http import HTTPStatus
 import h11
 import trio
 
-from actors.egress.cookies import CookieCallback, set_by
+from actors.egress.cookies import CookieCallback
 from actors.egress.failures import Blame, CheckFailed, failure, is_redirect
 from actors.egress.guard import Guard
-from actors.egress.headers import collect, retry_after, sendable, sent_at, user_agent
+from actors.egress.headers import retry_after, sendable, sent_at, user_agent
 from actors.egress.http import RedirectElsewhere, Sign, redirect
 from actors.egress.stream_lines import KIND_NAMES, StreamLines, kind_of
 from actors.egress.url import Url
-from actors.egress.websocket import BROKEN, FramesStatistics, HeaderPairs, SessionEnded, broken, drop
+from actors.egress.websocket import BROKEN, FramesStatistics, HeaderPairs, SessionEnded, broken, drop, pass_cookies
 from actors.settings import Settings
 from actors.world import World
 
@@ -175,17 +175,14 @@ async def _request(stream: trio.abc.Stream, connection: h11.Connection, request:
 
 def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | None, world: World) -> str:
     """Return the Content-Type of a streaming response. Raises CheckFailed, Elsewhere."""
-    raw, status, wall = list(response.headers.raw_items()), response.status_code, world.wall()
-    headers = collect(raw)
-    sets = set_by(raw, sent_at(headers, wall), wall)
-    if on_cookies is not None and sets.lines:
-        on_cookies(sets, status)
+    status = response.status_code
+    headers = pass_cookies(response.headers.raw_items(), status, on_cookies, world)
     if is_redirect(status) and "location" in headers:
         raise RedirectElsewhere(redirect(url, headers["location"]), (url.text,))
     if status == HTTPStatus.NO_CONTENT:
         raise CheckFailed(Blame.REMOTE_PERMANENT, "answered 204: the server asks for no more requests", status=status)
     if status != HTTPStatus.OK:
-        raise failure(status, retry_after(headers.get("retry-after"), sent_at(headers, wall)))
+        raise failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     content_type, coding = headers.get("content-type", ""), headers.get("content-encoding", "identity")
     if kind_of(content_type) is None:
         media = content_type.partition(";")[0].strip()[:100] or "no Content-Type"

@@ -427,9 +427,9 @@ async def open_websocket(
     `subprotocols` are offered in this order. user_headers: a user's headers. on_cookies: called with the cookies of the
     handshake's response, even a refusal. Leaving the block closes the session politely, within 2 seconds.
     """
-    frames = await _open(
-        url, guard, settings, world, subprotocols=subprotocols, user_headers=user_headers, on_cookies=on_cookies
-    )
+    agent = (b"User-Agent", user_agent(settings.contact).encode())
+    asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers])
+    frames = await _open(url, guard, settings, world, asked=asked, on_cookies=on_cookies)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(frames.run)
@@ -444,14 +444,7 @@ async def open_websocket(
 
 
 async def _open(
-    url: Url,
-    guard: Guard,
-    settings: Settings,
-    world: World,
-    *,
-    subprotocols: Sequence[str],
-    user_headers: HeaderPairs,
-    on_cookies: CookieCallback | None,
+    url: Url, guard: Guard, settings: Settings, world: World, *, asked: Request, on_cookies: CookieCallback | None
 ) -> Frames:
     """Connect and shake hands within a check's time limit. Raises CheckFailed."""
     stream: trio.abc.Stream | None = None
@@ -459,14 +452,11 @@ async def _open(
         with trio.fail_after(settings.look_timeout):
             stream = await guard.open(url)
             connection = WSConnection(ConnectionType.CLIENT)
-            agent = (b"User-Agent", user_agent(settings.contact).encode())
-            asked = Request(
-                url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers]
-            )
             answer = await _shake(stream, connection, asked)
-            _tell(answer, on_cookies, world)
+            raw = answer.headers if isinstance(answer, RejectConnection) else answer.extra_headers
+            headers = pass_cookies(raw, getattr(answer, "status_code", 101), on_cookies, world)
             if isinstance(answer, RejectConnection):
-                raise _refused(answer, world)
+                raise _refused(headers, answer.status_code, world)
     except trio.TooSlowError:
         await drop(stream)
         raise CheckFailed(Blame.REMOTE_TRANSIENT, f"no handshake within {settings.look_timeout:g} s") from None
@@ -499,15 +489,13 @@ async def _shake(
         raise CheckFailed(Blame.REMOTE_TRANSIENT, f"the server violates the protocol: {in_words(error)}") from None
 
 
-def _tell(answer: AcceptConnection | RejectConnection, on_cookies: CookieCallback | None, world: World) -> None:
-    """Pass on a response's cookies, if any."""
-    raw, status = (
-        (answer.extra_headers, 101) if isinstance(answer, AcceptConnection) else (answer.headers, answer.status_code)
-    )
-    wall = world.wall()
-    sets = set_by(raw, sent_at(collect(raw), wall), wall)
+def pass_cookies(raw: HeaderPairs, status: int, on_cookies: CookieCallback | None, world: World) -> Mapping[str, str]:
+    """Pass on a response's cookies, if any; return its headers by name."""
+    headers, wall = collect(raw), world.wall()
+    sets = set_by(raw, sent_at(headers, wall), wall)
     if on_cookies is not None and sets.lines:
         on_cookies(sets, status)
+    return headers
 
 
 async def drop(stream: trio.abc.Stream | None) -> None:
@@ -517,9 +505,7 @@ async def drop(stream: trio.abc.Stream | None) -> None:
             await trio.aclose_forcefully(stream)
 
 
-def _refused(answer: RejectConnection, world: World) -> CheckFailed:
-    """Return the failure for a response other than 101."""
-    headers, status = collect(answer.headers), answer.status_code
+def _refused(headers: Mapping[str, str], status: int, world: World) -> CheckFailed:
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):
         moved = Blame.REMOTE_PERMANENT if status in (301, 308) else Blame.REMOTE_TRANSIENT

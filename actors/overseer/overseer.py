@@ -80,8 +80,7 @@ class Overseer:
         return self.rows(paths[start : start + limit]), len(paths)
 
     def rows(self, paths: Sequence[str]) -> list[Row]:
-        found = (self._find(path) for path in paths)
-        return [row for row in found if row is not None]
+        return [row for row in map(self._find, paths) if row is not None]
 
     def details(self, path: str) -> PartDetails:
         """Return everything known about a part. Raises NotFound."""
@@ -143,15 +142,14 @@ class Overseer:
         self._orders.forget()
 
     def on_state_change(self, change: StateChange) -> None:
-        is_crash = change.new in (State.BACKOFF, State.QUARANTINED)
+        is_crash, old, new = change.new in (State.BACKOFF, State.QUARANTINED), str(change.old), str(change.new)
         if is_crash:
-            crash = str(change.crash)
-            self._world.log("actor.crashed", level="warning", actor=change.path, now=str(change.new), why=crash)
+            self._world.log("actor.crashed", level="warning", actor=change.path, now=new, why=str(change.crash))
         else:
-            self._world.log("actor.state", level="debug", actor=change.path, was=str(change.old), now=str(change.new))
+            self._world.log("actor.state", level="debug", actor=change.path, was=old, now=new)
         error = first_line(str(change.crash)) if is_crash and change.crash is not None else ""
         path = change.path.partition("/")[2]
-        self.journal.changes.add(StateTransition(self.moment(change.at), path, str(change.old), str(change.new), error))
+        self.journal.changes.add(StateTransition(self.moment(change.at), path, old, new, error))
 
     def source_of(self, path: str) -> Source:
         """Return the source at a path. Raises NotFound, or Conflict if it is no source."""

@@ -150,16 +150,15 @@ class Recorder:
         except Exception as error:
             # A draft that cannot be encoded must not take the other sources' harvests with it.
             if len(records) == 1:
-                source = records[0].harvest.source
-                self._world.log("recorder.harvest_refused", source_id=source, error=repr(error)[:300])
-                records[0].reply.fail(error)
+                only = records[0]
+                self._world.log("recorder.harvest_refused", source_id=only.harvest.source, error=repr(error)[:300])
+                only.reply.fail(error)
             else:
                 for record in records:
                     await self._append([record])
             return
         self._world.reach("recorder/after commit")
-        events = events_of(answers)
-        self._count(len(records), trio.current_time() - began, events)
+        self._count(len(records), trio.current_time() - began, events_of(answers))
         self._world.observer.committed(records, answers, began)
         acknowledge(records, answers)
 

@@ -87,10 +87,9 @@ def next_check_reason(view: SourceView, limits: Limits, hints: Hints, gap: float
         )
     if view.overdue:
         return message("A check was due on %(at)s and is late.", at=hot.next_look_at)
-    if hot.breaker.failures or (hot.not_before or 0) > hot.last_look_at:
-        failures = hot.breaker.failures
-        if (hot.not_before or 0) > hot.last_look_at:
-            return message("Its server asked for fewer requests: no check before %(at)s.", at=hot.not_before or 0)
+    if (hot.not_before or 0) > hot.last_look_at:
+        return message("Its server asked for fewer requests: no check before %(at)s.", at=hot.not_before or 0)
+    if failures := hot.breaker.failures:
         if hot.breaker.state == "open":
             if failures == 1:
                 return message(
@@ -117,12 +116,10 @@ def next_check_reason(view: SourceView, limits: Limits, hints: Hints, gap: float
 
 def _connection(view: SourceView) -> Message:
     if view.push is not None and view.push.connected_since is not None:
-        since = view.push.connected_since
-        return message("Connected since %(at)s: frames arrive by themselves.", at=since)
+        return message("Connected since %(at)s: frames arrive by themselves.", at=view.push.connected_since)
     if view.hot.next_look_at is None:
         return message("Connecting.")
-    text = "It reconnects on %(at)s, later with each failure in a row."
-    return message(text, at=view.hot.next_look_at)
+    return message("It reconnects on %(at)s, later with each failure in a row.", at=view.hot.next_look_at)
 
 
 def _learned_reason(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float | None) -> Message:

@@ -88,11 +88,7 @@ def other_hosts_text(fetched: Sequence[str], skipped: Sequence[str]) -> str:
 def _listed(hosts: Sequence[str]) -> str:
     names = list(dict.fromkeys(hosts))
     more = f" and {len(names) - _NAMED_HOSTS} more" if len(names) > _NAMED_HOSTS else ""
-    return (
-        f"another host ({', '.join(names[:_NAMED_HOSTS])}{more})"
-        if len(names) == 1
-        else (f"other hosts ({', '.join(names[:_NAMED_HOSTS])}{more})")
-    )
+    return f"{'another host' if len(names) == 1 else 'other hosts'} ({', '.join(names[:_NAMED_HOSTS])}{more})"
 
 
 def _is_same_site(one: str, other: str) -> bool:
@@ -181,10 +177,8 @@ def enqueue(
     reported: list[Draft] = []
     other_hosts: list[str] = []
     skipped_hosts: list[str] = []
-    waiting, bytes_left = (
-        list(queue.waiting),
-        MOST_BYTES - sum(_size(one.draft) for one in queue.waiting if one.draft),
-    )
+    waiting = list(queue.waiting)
+    bytes_left = MOST_BYTES - sum(_size(one.draft) for one in waiting if one.draft)
     for draft in drafts:
         index = _index_of_edited(waiting, draft)
         if index is not None:
@@ -215,8 +209,7 @@ def due_at(queue: FollowQueue, per_hour: int) -> Millis | None:
 
 
 def next_item(queue: FollowQueue, now: Millis) -> WaitingItem | None:
-    ready = [one for one in queue.waiting if one.due <= now]
-    return min(ready, key=lambda one: (not one.file, one.due), default=None)
+    return min((one for one in queue.waiting if one.due <= now), key=lambda one: (not one.file, one.due), default=None)
 
 
 def count_fetch(queue: FollowQueue, now: Millis) -> FollowQueue:
@@ -311,12 +304,8 @@ def note_of(result: ListLook, at: Millis, since: Millis | None) -> Note:
         return Note(at, outcome, result.reason, parts=(), counts={"entries": result.count})
     parts = [Part(item.title or item.url, NEW_RULE, item.url, told=True) for item in result.new]
     parts += [Part(item.title or item.url, HELD_RULE, item.url) for item in result.held]
-    counts = {
-        "entries": result.count,
-        "new": len(result.new),
-        "told": len(result.new),
-        "held": len(result.held) + result.bulk,
-    }
+    new = len(result.new)
+    counts = {"entries": result.count, "new": new, "told": new, "held": len(result.held) + result.bulk}
     return Note(at, outcome, result.reason, since, parts=tuple(parts[:MOST_PARTS]), counts=counts)
 
 

@@ -88,8 +88,7 @@ class Importer:
                 if row.status == "waiting":
                     rows[number] = replace(row, status="failed", says=STOPPED)
             running.progress = replace(running.progress, ended_at=self._world.now())
-            counts = running.snapshot().counts()
-            self._world.log("import.ended", lines=len(rows), **counts)
+            self._world.log("import.ended", lines=len(rows), **running.snapshot().counts())
 
     async def _work(self, running: _Running, waiting: Iterator[int]) -> None:
         for number in waiting:
@@ -112,12 +111,9 @@ class Importer:
                 except Busy as busy:  # other requests come first
                     await trio.sleep(busy.retry_after)
         except (DomainError, StorageError, Unanswered, Stopping) as error:
-            full = isinstance(error, LibraryFull)
-            return replace(row, status="failed", says=reason_of(error), full=full)
-        source = added.view.source
-        return replace(
-            row, status="new" if added.created else "there", source=source.id, says=source.detection.evidence
-        )
+            return replace(row, status="failed", says=reason_of(error), full=isinstance(error, LibraryFull))
+        source, status = added.view.source, "new" if added.created else "there"
+        return replace(row, status=status, source=source.id, says=source.detection.evidence)
 
 
 def reason_of(error: Exception) -> str:

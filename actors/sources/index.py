@@ -56,6 +56,7 @@ UNWATCHED = 600.0
 over.
 """
 DAY = 86_400_000
+_SIGNED_OUT = (HTTPStatus.OK, *SIGNED_OUT_STATUSES)
 OWN_FLOOR = 1000
 """Milliseconds between two requested checks of a host of the user's own."""
 LATE = 60_000
@@ -175,10 +176,7 @@ class SourceIndex:
         """Check the signed-out borrowers again: a lender's new headers may open them. Loops over all."""
         for part in self.slices():
             for live in part:
-                is_signed_out = live.hot.last_error is not None and live.hot.last_status in (
-                    HTTPStatus.OK,
-                    *SIGNED_OUT_STATUSES,
-                )
+                is_signed_out = live.hot.last_error is not None and live.hot.last_status in _SIGNED_OUT
                 if is_signed_out and self.is_running(live) and self._ports.lenders.of(live.source) is lender:
                     self.request_check(live)
             await trio.lowlevel.checkpoint()
@@ -225,8 +223,7 @@ class SourceIndex:
     def describe(self, source: SourceId) -> SourceView:
         """Return a source's current view. Raises NotFound."""
         live = self.get(source)
-        place = self._ports.egress.hosts.position(host_of(live.source.watch_url), source)
-        return self._view(live, place)
+        return self._view(live, self._ports.egress.hosts.position(host_of(live.source.watch_url), source))
 
     def examine(self, source: SourceId) -> SourceExamination:
         """Return the composition of a source's score and the reason for its next check's time. Raises NotFound."""
@@ -264,11 +261,12 @@ class SourceIndex:
             ids, cursor = self._ranking.page(after, limit)
             return SourcePage([self._view(self._live[source]) for source in ids], cursor, self.states())
         views: list[SourceView] = []
-        place, ended = after, False
-        while len(views) < limit and not ended:
+        place = after
+        while len(views) < limit:
             part, place = await self._filtered_page(place, limit - len(views), where)
             views += part
-            ended = place is None
+            if place is None:
+                break
         ahead, cursor = place, place
         while ahead is not None:  # check for a further match, so that no next page is empty
             part, ahead = await self._filtered_page(ahead, 1, where)
@@ -346,10 +344,8 @@ class SourceIndex:
         return self.private_since(source) if known else None
 
     def _since(self, private: LiveSource | WatchedSource) -> Millis:
-        hot = private.hot
-        return (
-            max(hot.private_since or Millis(0), private.source.created_at) if hot.private else self._ports.world.now()
-        )
+        hot, now = private.hot, self._ports.world.now()
+        return max(hot.private_since or Millis(0), private.source.created_at) if hot.private else now
 
     def flag_counts(self) -> Mapping[Flag, int]:
         return self._ranking.flag_counts()
@@ -376,10 +372,8 @@ class SourceIndex:
                     worst = late if worst is None else min(worst, late)
             await trio.lowlevel.checkpoint()
         self._overdue = otherwise_well
-        is_current = worst is not None and worst[1] in self._live  # it may have been dropped
-        return OverdueRound(
-            sources, overdue, waiting, worst[1] if worst and is_current else None, looks, tiers, breakers
-        )
+        longest = worst[1] if worst is not None and worst[1] in self._live else None  # it may have been dropped
+        return OverdueRound(sources, overdue, waiting, longest, looks, tiers, breakers)
 
     async def unsaved(self) -> Sequence[LiveSource]:
         """Return the sources with unsaved state, or with finished days to store. Loops over all sources."""
@@ -506,11 +500,7 @@ def from_storage(live: LiveSource | None, stored: WatchedSource) -> LiveSource:
 def with_record(live: LiveSource, source: Source) -> LiveSource:
     after = LiveSource(source, live.hot, live.version)
     after.unsaved, after.push, after.window = live.unsaved, live.push, live.window
-    after.requested_at, after.uncertain_frames, after.saved_tally = (
-        live.requested_at,
-        live.uncertain_frames,
-        live.saved_tally,
-    )
-    after.unconfirmed = live.unconfirmed or not live.source.enabled
+    after.requested_at, after.uncertain_frames = live.requested_at, live.uncertain_frames
+    after.saved_tally, after.unconfirmed = live.saved_tally, live.unconfirmed or not live.source.enabled
     after.cookies, after.compared_as = live.cookies, live.compared_as
     return after

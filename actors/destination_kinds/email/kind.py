@@ -136,8 +136,7 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
 
     async def admit(text: str, world: World, storage: Storage, settings: Settings) -> AdmittedAddress:
         if mail.server is None:
-            error = "no mail server is set: see mail_server and mail_from in docs/mail.md"
-            raise UrlRefused("url-mail", error)
+            raise UrlRefused("url-mail", "no mail server is set: see mail_server and mail_from in docs/mail.md")
         recipient = recipient_of(text)
         return AdmittedAddress(MAILTO + recipient, recipient)
 
@@ -147,11 +146,8 @@ def email_kind(mail: Mail, languages: MessageLanguages = ENGLISH_ONLY) -> Destin
         server = _required_server(mail)
         language = language_of(destination)
         notification = await render_delivery(world, LIMITS, destination.values, payload, language)
-        thread = (
-            f"{notification.items[0].source}.{destination.id}"
-            if notification.items and not notification.is_digest
-            else ""
-        )
+        is_event = notification.items and not notification.is_digest
+        thread = f"{notification.items[0].source}.{destination.id}" if is_event else ""
         envelope = _envelope(mail, server, destination, world)._replace(thread=thread)
         # Two destinations may have one address: each gets its own mail.
         message = mail_message_of(notification._replace(id=f"{payload.id}.{destination.id}"), envelope, language)
@@ -201,19 +197,14 @@ def _envelope(mail: Mail, server: MailServer, destination: Destination, world: W
 async def _submit(
     mail: Mail, server: MailServer, transport: DeliveryTransport, message: EmailMessage, envelope: Envelope
 ) -> Answer:
-    login, start = await mail.login(), trio.current_time()
+    login, start, name = await mail.login(), trio.current_time(), _ehlo_name(mail.public)
     dialer = transport.dial_plain if server.security == "none" else transport.dial
     with trio.move_on_after(SESSION_TIMEOUT):
         stream = await dialer.connect(server.host, server.port)
         session = Session(stream, lambda stream: dialer.secure(stream, server.host, ()))
         try:
             reply = await session.submit(
-                message,
-                envelope.sender,
-                envelope.recipient,
-                security=server.security,
-                login=login,
-                name=_ehlo_name(mail.public),
+                message, envelope.sender, envelope.recipient, security=server.security, login=login, name=name
             )
         finally:
             await trio.aclose_forcefully(session.stream)

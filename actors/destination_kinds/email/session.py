@@ -130,11 +130,8 @@ def answer_of(reply: Reply, latency_ms: int) -> Answer:
     text = f"{reply.code} {excerpt}".rstrip()
     is_local = reply.stage in _LOCAL_STAGES
     verdict = _verdict(reply)
-    explanation = (
-        _EXPLANATIONS.get(reply.stage, "")
-        if verdict in ("revoked", "refused") or (is_local and reply.code >= 500)
-        else ""
-    )
+    is_final = verdict in ("revoked", "refused") or (is_local and reply.code >= 500)
+    explanation = _EXPLANATIONS.get(reply.stage, "") if is_final else ""
     error = f"{explanation}: {text}" if explanation else text
     return Answer(None if is_local else reply.code, latency_ms, error, ours=is_local, excerpt=excerpt, verdict=verdict)
 

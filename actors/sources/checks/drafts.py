@@ -1,11 +1,12 @@
-"""The draft of an event from a feed's entry or a frame."""
+"""The draft of an event from a feed's entry or a frame, and its preview."""
 
 from __future__ import annotations
 
 from actors.content.bodies.frames import Frame
 from actors.content.messages.readings import Entry
 from actors.content.values.kinds import values_of_entry
-from storage.records.event import Draft
+from actors.messages.previews import EXCERPT, DraftEvent
+from storage.records.event import NEW, Draft
 from storage.records.identity import Millis
 from storage.records.source import Source
 
@@ -27,3 +28,8 @@ def draft_of(source: Source, piece: Entry | Frame, change: str, at: Millis) -> D
         practice=source.practice is not None,
         changes=values_of_entry(piece.title, piece.content),
     )
+
+
+def draft_event(piece: Entry | Frame, url: str, identity: str, told: bool = True) -> DraftEvent:
+    content, tags, at = piece.content[:EXCERPT], (NEW, *piece.tags), piece.published_at
+    return DraftEvent(piece.title, piece.url or url, piece.author, content, at, tags, identity, told)

@@ -44,27 +44,18 @@ async def open_session(  # noqa: PLR0917  # where, how, and whose turn
     host; the open connection holds none. Raises CheckFailed.
     """
     url, services = request_access.url, (ports.egress.guard, ports.settings, ports.world)
+    on_cookies, sign = request_access.on_set_cookies, ports.egress.http.sign
     for _ in range(MOST_REDIRECTS + 1):
         try:
             async with at_host(ports, claim, url, asked=claim.interactive), ports.check_slots:
                 given = request_access.begin().headers_to(url, ports.world.now())
                 if url.scheme in SOCKETS:
                     session = open_websocket(
-                        url,
-                        *services,
-                        subprotocols=subprotocols,
-                        user_headers=given,
-                        on_cookies=request_access.on_set_cookies,
+                        url, *services, subprotocols=subprotocols, user_headers=given, on_cookies=on_cookies
                     )
                     return await stack.enter_async_context(session)
-                sign = ports.egress.http.sign
                 stream = open_stream(
-                    url,
-                    *services,
-                    last_id=last_id,
-                    user_headers=given,
-                    on_cookies=request_access.on_set_cookies,
-                    sign=sign,
+                    url, *services, last_id=last_id, user_headers=given, on_cookies=on_cookies, sign=sign
                 )
                 return await stack.enter_async_context(stream)
         except RedirectElsewhere as redirect:

@@ -11,10 +11,11 @@ from actors.content.messages.readings import Entry
 from actors.content.wording.words import folded, holds
 from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
-from actors.messages.previews import EXCERPT, DraftEvent, FeedPreview, Preview
+from actors.messages.previews import FeedPreview, Preview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
+from actors.sources.checks.drafts import draft_event
 from actors.sources.checks.source_fetch import pace_preview
 from actors.sources.detection.classify import Classification, domain_error
 from actors.sources.feed.reader import FeedReader, fingerprint_of, hints_of, oldest_first, times_of, without_reports
@@ -30,9 +31,7 @@ MOST_BACKFILL: Final = 50
 
 async def preview(ports: Ports, classification: Classification, request: DetectRequest) -> Preview:
     """Return the preview of a classified feed. Raises Unprocessable, Overloaded."""
-    assert classification.fetched is not None and classification.feed is not None, (
-        "a feed was read when it was found out"
-    )
+    assert classification.fetched is not None and classification.feed is not None, "it was read at detection"
     try:
         feed = without_reports(classification.feed, classification.fetched)
     except CheckFailed as failure:
@@ -47,18 +46,7 @@ async def preview(ports: Ports, classification: Classification, request: DetectR
         entries=len(feed.entries),
         undated=sum(entry.published_at is None for entry in feed.entries),
         identities=dict(Counter(entry.identity for entry in feed.entries)),
-        newest=tuple(
-            DraftEvent(
-                title=entry.title,
-                url=entry.url or classification.watch_url,
-                author=entry.author,
-                content=entry.content[:EXCERPT],
-                published_at=entry.published_at,
-                tags=(NEW, *entry.tags),
-                identity=entry.identity,
-            )
-            for entry in newest[:NEWEST]
-        ),
+        newest=tuple(draft_event(entry, classification.watch_url, entry.identity) for entry in newest[:NEWEST]),
         backfill=min(MOST_BACKFILL, len(newest)),
         damaged=feed.damaged,
         hubs=feed.hubs,

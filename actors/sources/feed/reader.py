@@ -73,14 +73,8 @@ def check_note(
     counts = _counts(feed.entries, new=new, told=reported, edited=len(edited), held=held)
     counts |= {"quiet": len(quiet)} if quiet else {}
     outcome: Came = "told" if reported else "held" if held else "churn"
-    return Note(
-        check.at,
-        outcome,
-        _reason(counts) + _omissions(feed),
-        check.since,
-        parts=tuple(rows[:MOST_PARTS]),
-        counts=counts,
-    )
+    reason, parts = _reason(counts) + _omissions(feed), tuple(rows[:MOST_PARTS])
+    return Note(check.at, outcome, reason, check.since, parts=parts, counts=counts)
 
 
 def _reason(counts: dict[str, int]) -> str:
@@ -152,9 +146,7 @@ def error_report(feed: FeedReading) -> str | None:
     titles = [entry.title.strip() for entry in feed.entries]
     if 1 <= len(titles) <= _MOST_REPORTS and all(_BRIDGE.match(title) for title in titles):
         return titles[0][:200]
-    if len(titles) == 1 and _PLAIN.fullmatch(titles[0]):
-        return titles[0]
-    return None
+    return titles[0] if len(titles) == 1 and _PLAIN.fullmatch(titles[0]) else None
 
 
 def is_newer(entry: Entry, newest: Millis | None) -> bool:
@@ -252,15 +244,9 @@ async def _better_failure(jail: Jail, fetched: FetchedResponse, failure: CheckFa
 
 
 def fingerprint_of(entry: Entry) -> EntryFingerprint:
-    return EntryFingerprint(
-        entry.key,
-        entry.fingerprint,
-        link_form(entry.url),
-        entry.aliases,
-        entry.prints,
-        entry.published_at,
-        entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " "),
-    )
+    has_id = entry.identity.startswith("guid") and not entry.key.startswith(entry.url or " ")
+    link, date = link_form(entry.url), entry.published_at
+    return EntryFingerprint(entry.key, entry.fingerprint, link, entry.aliases, entry.prints, date, has_id)
 
 
 def times_of(entries: Sequence[Entry]) -> tuple[Millis, ...]:

@@ -51,9 +51,8 @@ def due_notices(
         if after.told is None:
             return after, ()
         tags = recovery_tags(None if after.told.quiet else after.told.failing, after.told.at)
-        return replace(after, told=None), (
-            _notice(source, "source_recovered", f"Before that: {before.reason}", at, tags),
-        )
+        notice = _notice(source, "source_recovered", f"Before that: {before.reason}", at, tags)
+        return replace(after, told=None), (notice,)
     drafts: list[Draft] = []
     if before.flag == "ok" and after.flag != "ok" and after.cause == "yield":
         drafts.append(_notice(source, "source_quiet", after.reason, at))
@@ -63,8 +62,7 @@ def due_notices(
     if delay is not None:
         text = after.reason
         if (since := after.down_since) is not None:
-            duration = span((at - since) / 1000)
-            text = f"No check has succeeded since {spoken(since)}, for {duration}. {text}"
+            text = f"No check has succeeded since {spoken(since)}, for {span((at - since) / 1000)}. {text}"
         drafts.append(_notice(source, "source_failing", text, at, failure_tags(notified, delay)))
         after = replace(after, told=replace(after.told or OpenNotices(at), at=at, failing=delay))
     return after, tuple(drafts)
@@ -130,26 +128,19 @@ class FailureTimer:
 
     def _next_due(self) -> float:
         health, source = self._live.hot.health, self._live.source
-        if (
-            health.down_since is None
-            or source.practice is not None
-            or source.detection.pending
-            or self._is_unconfirmed()
-        ):
+        since, notified = health.down_since, None if health.told is None else health.told.failing
+        if since is None or source.practice is not None or source.detection.pending or self._is_unconfirmed():
             return math.inf
-        notified = None if health.told is None else health.told.failing
         delay = self._ports.failure_delays.next_delay(source, notified)
         if delay is None:
             return math.inf
         # Add a millisecond, so that rounding never wakes it too early.
-        return trio.current_time() + max(0.0, (health.down_since + 1 - self._ports.world.now()) / 1000 + delay)
+        return trio.current_time() + max(0.0, (since + 1 - self._ports.world.now()) / 1000 + delay)
 
     def _due_delay(self, notified: int | None, seconds: float) -> int | None:
-        return (
-            None
-            if self._is_unconfirmed()
-            else self._ports.failure_delays.due_delay(self._live.source, notified, seconds)
-        )
+        if self._is_unconfirmed():
+            return None
+        return self._ports.failure_delays.due_delay(self._live.source, notified, seconds)
 
     def _is_unconfirmed(self) -> bool:
         line, gate = self._ports.egress.uplink, self._ports.pause_switch

@@ -85,8 +85,7 @@ def after_failure(  # noqa: PLR0917  # what, how, when and why
     if blame is Blame.THROTTLED:
         if health.cause == "none":
             text = "The server asked for fewer requests, which does not lower the score: %(reason)s"
-            reason = message(text, reason=reason_text)
-            health = health.explained(reason)
+            health = health.explained(message(text, reason=reason_text))
         return health, silences
     silences = _with_confirmation(silences, now) if blame in _PERMANENT else replace(silences, confirmed=0)
     down_since = now if health.down_since is None else min(now, health.down_since)
@@ -94,9 +93,8 @@ def after_failure(  # noqa: PLR0917  # what, how, when and why
     penalties = [silent(silences), defective(silences, reason_text), stuck(silences, now, reason_text)]
     if blame is not Blame.CONTENT and failures >= FAILURES:
         penalties.append(HealthPart("reach", reach(down), in_a_row(failures, down, reason_text)))
-    return _combined(
-        health, silences, penalties, message("The last check failed: %(reason)s", reason=reason_text), down_since
-    )
+    reason = message("The last check failed: %(reason)s", reason=reason_text)
+    return _combined(health, silences, penalties, reason, down_since)
 
 
 def in_a_row(failures: int, seconds: float, why: str) -> Message:
@@ -126,8 +124,7 @@ def _combined(
     partial = min(penalty.left for penalty in penalties if penalty.cause == "partial")
     score = round(other * partial, 4)
     cause, reason = (worst.cause, worst.says) if score < 1.0 else ("none", otherwise)
-    new_flag = flag_of(score, health.flag)
-    flag, waiting = _debounced(health.flag, new_flag, silences.waiting)
+    flag, waiting = _debounced(health.flag, flag_of(score, health.flag), silences.waiting)
     if waiting != silences.waiting:
         silences = replace(silences, waiting=waiting)
     return Health(score, flag, "", down_since, cause, health.told).explained(reason), silences

@@ -267,13 +267,11 @@ class SharedBlocks:
         if before is None and len(known.pages) >= MOST_OF_A_HOST:
             return
         if before is None or before[0] != checksum:
-            keys = stored_keys(memory)
-            known.pages[source] = checksum, bytes.fromhex("".join(keys))
+            known.pages[source] = checksum, bytes.fromhex("".join(stored_keys(memory)))
             known.answers.clear()
             self._pages += before is None
             while self._pages > MOST_PAGES:
-                oldest = next(iter(self._hosts))
-                self._pages -= len(self._hosts.pop(oldest).pages)
+                self._pages -= len(self._hosts.pop(next(iter(self._hosts))).pages)
 
     def shared(self, host: str, source: SourceId) -> tuple[str, ...]:
         known = self._hosts.get(host)

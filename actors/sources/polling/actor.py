@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
+from operator import attrgetter
 
 import trio
 from msgspec.structs import replace
@@ -48,7 +49,7 @@ from storage.records.trail import Row, Verdict, look, noted
 from supervision import Child, MailboxFull, Unanswered
 
 _DAY = 86_400_000
-_PAGE_FIELDS = ("type", "watch_url", "headers", "headers_for", "follow", "render", "wait_for")
+_page_of = attrgetter("type", "watch_url", "headers", "headers_for", "follow", "render", "wait_for")
 
 
 class NotPolled(Exception):
@@ -95,8 +96,7 @@ class PolledSource:
                 self._live.hot, self._live.unconfirmed = replace(self._live.hot, next_look_at=self._retry_time()), True
 
     def _retry_time(self) -> Millis:
-        wait = self._limits.floor * (0.5 + self._chance.random())
-        return Millis(self._ports.world.now() + round(1000 * wait))
+        return Millis(self._ports.world.now() + round(1000 * (self._limits.floor * (0.5 + self._chance.random()))))
 
     def _plan(self) -> None:
         live, planned = self._live, self._planned_source
@@ -314,8 +314,7 @@ class PolledSource:
         checked: bool = True,
         picture: Picture | None = None,
     ) -> None:
-        source = self._live.source
-        if source.detection.pending:
+        if self._live.source.detection.pending:
             after = pending.with_pending_health(after, at)
         health, notices = self._failure_timer.due_notices(self._live.hot.health, after.health, at)
         after, drafts = replace(after, health=health), (*notices, *drafts)
@@ -347,19 +346,13 @@ class PolledSource:
         jail = steps.jail(self._ports.world.jail)
         reader, since, number = self._readers[source.type], live.hot.last_success_at, live.hot.looks + 1
         with steps.step("judge"):
-            last = None
+            last, check = None, BodyCheck(source, memory.tier, fetched, at, since, number)
             if moved:  # two parts are different pages, and the old one may have changed before the edit
-                if (
-                    memory.tier
-                    and live.compared_as is not None
-                    and all(getattr(live.compared_as, name) == getattr(source, name) for name in _PAGE_FIELDS)
-                ):
+                if check.base and live.compared_as is not None and _page_of(live.compared_as) == _page_of(source):
                     with suppress(CheckFailed):  # the old part may be gone: only the new one counts
-                        last = await reader.read(
-                            jail, BodyCheck(live.compared_as, memory.tier, fetched, at, since, number)
-                        )
-                memory = memory._replace(tier=b"")
-            reading = await reader.read(jail, BodyCheck(source, memory.tier, fetched, at, since, number))
+                        last = await reader.read(jail, check._replace(source=live.compared_as))
+                memory, check = memory._replace(tier=b""), check._replace(base=b"")
+            reading = await reader.read(jail, check)
             if last is not None and last.drafts:
                 reading = replace(reading, drafts=last.drafts, changed=True, note=last.note)
         after = stored_of(source, memory, reading, at)
@@ -413,9 +406,7 @@ def body_hash(fetched: FetchedResponse) -> str:
 
 
 def _body_mark(fetched: FetchedResponse, result: CheckResult) -> bytes:
-    if fetched.status == 304:
-        return b""
-    return bytes.fromhex((result.validators.body_hash or body_hash(fetched))[:8])
+    return b"" if fetched.status == 304 else bytes.fromhex((result.validators.body_hash or body_hash(fetched))[:8])
 
 
 def _with_row(hot: SourceRuntime, row: Row) -> SourceRuntime:
@@ -426,24 +417,22 @@ def _check_result(
     before: SourceRuntime, fetched: FetchedResponse, reading: BodyReading | None, at: Millis
 ) -> CheckResult:
     if reading is None:
-        known = before.validators
-        validators = (
-            revalidated(known, fetched) if fetched.status == 304 else validators_of(fetched, unreliable=known.lies)
-        )
-        rendered = before.rendered if fetched.status == 304 else fetched.rendered is not None
+        known, rendered = before.validators, fetched.rendered is not None
+        validators = validators_of(fetched, unreliable=known.lies)
+        if fetched.status == 304:
+            validators, rendered = revalidated(known, fetched), before.rendered
         return CheckResult(at, fetched.status, validators, changed=False, remark=None, rendered=rendered)
     after, known = validators_of(fetched), before.validators
-    same = (
-        after.etag == known.etag and after.last_modified == known.last_modified and (known.etag or known.last_modified)
-    )
+    named = known.etag, known.last_modified
+    same = any(named) and (after.etag, after.last_modified) == named
     unreliable = known.lies or bool(same and reading.changed)
+    validators = validators_of(fetched, unreliable=unreliable)
+    if reading.again_soon or reading.unsettled:  # read the page again to settle a doubt, even if it stays the same
+        validators = Validators(lies=unreliable)
     return CheckResult(
         at=at,
         status=fetched.status,
-        # Read the page again to settle a doubt, even if it stays the same.
-        validators=Validators(lies=unreliable)
-        if reading.again_soon or reading.unsettled
-        else validators_of(fetched, unreliable=unreliable),
+        validators=validators,
         changed=reading.changed,
         events=sum(1 for draft in reading.drafts if draft.alert_type is None),
         hints=reading.hints,
@@ -469,9 +458,8 @@ def revalidated(validators: Validators, fetched: FetchedResponse) -> Validators:
 
 
 def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:
-    hosts = ports.egress.hosts
-    is_inside = any(hosts.is_internal(parse_url(url).host) for url in (source.watch_url, fetched.url))
-    return is_inside or source.headers is not None
+    urls, is_internal = (source.watch_url, fetched.url), ports.egress.hosts.is_internal
+    return source.headers is not None or any(is_internal(parse_url(url).host) for url in urls)
 
 
 async def _log_became_private(ports: Ports, source: Source, hot: SourceRuntime) -> None:

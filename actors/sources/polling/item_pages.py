@@ -71,8 +71,7 @@ class ItemPages:
 
     def __init__(self, ports: Ports, live: LiveSource, draw: float, commit: Commit) -> None:
         self._ports, self._live, self._commit = ports, live, commit
-        follows = live.source.follow != "none"
-        self.at = self._in(_START * draw) if follows else None
+        self.at = self._in(_START * draw) if live.source.follow != "none" else None
 
     def is_due(self, now: Millis) -> bool:
         hot = self._live.hot

@@ -50,8 +50,7 @@ class Committer:
         elif await self._send(notices, 0, after) or await self._is_committed(after):
             self._live.hot = after
         else:
-            before = self._live.hot.health
-            health = replace(before, down_since=after.health.down_since)
+            health = replace(self._live.hot.health, down_since=after.health.down_since)
             self._live.hot, self._live.unsaved = replace(after, health=health), True
 
     async def take_over(self) -> None:

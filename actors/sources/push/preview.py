@@ -10,17 +10,17 @@ from actors.content.messages.requests import FrameRequest
 from actors.egress.failures import CheckFailed
 from actors.egress.http import FetchedResponse
 from actors.egress.stream_lines import name_of
-from actors.messages.previews import EXCERPT, DraftEvent, Preview, PushPreview
+from actors.messages.previews import DraftEvent, Preview, PushPreview
 from actors.messages.requests import DetectRequest
 from actors.messages.sources import ExplainSource
 from actors.messages.views import Reason, SourceView
 from actors.sources.checks.body_reader import in_jail
+from actors.sources.checks.drafts import draft_event
 from actors.sources.detection.classify import Classification
 from actors.sources.detection.handshake import MOST_FRAMES
 from actors.sources.explanation import counts_of
 from actors.sources.ports import Ports
 from storage.records import trail
-from storage.records.event import NEW
 from storage.records.identity import SourceId
 from storage.records.message import joined, message
 from storage.records.source import Source
@@ -34,16 +34,8 @@ _NOBODY: Final = SourceId("")
 async def preview(ports: Ports, classification: Classification, detect_request: DetectRequest) -> Preview:
     greeting, url = classification.greeting, classification.watch_url
     assert greeting is not None, "its first frames were waited for"
-    source = Source(
-        _NOBODY,
-        url,
-        url,
-        "push",
-        classification.detection,
-        classification.at,
-        classification.at,
-        filter=detect_request.filter,
-    )
+    at, detection = classification.at, classification.detection
+    source = Source(_NOBODY, url, url, "push", detection, at, at, filter=detect_request.filter)
     await ports.admission.refresh()
     filter = ports.admission.filter_for(source)
     events: list[DraftEvent] = []
@@ -54,15 +46,9 @@ async def preview(ports: Ports, classification: Classification, detect_request: 
         except CheckFailed:
             continue  # an unreadable frame becomes no event either
         for frame in frames[: MOST_FRAMES - len(events)]:
-            events.append(_draft_event(frame, url, filter.admits(frame.title, frame.content, frame.tags)))
+            events.append(draft_event(frame, url, "id", filter.admits(frame.title, frame.content, frame.tags)))
     push = PushPreview(greeting.subprotocol, greeting.waited, len(greeting.frames), tuple(events), greeting.ended)
     return Preview(classification.at, push=push)
-
-
-def _draft_event(frame: Frame, url: str, is_admitted: bool) -> DraftEvent:
-    content = frame.content[:EXCERPT]
-    tags = (NEW, *frame.tags)
-    return DraftEvent(frame.title, frame.url or url, frame.author, content, frame.published_at, tags, "id", is_admitted)
 
 
 async def search(

@@ -27,7 +27,7 @@ from actors.sources.tiers import BEHAVIOURS
 from storage.records import trail
 from storage.records.event import NEW, Event, Filter
 from storage.records.identity import Millis, SourceId, millis_of, seq_at
-from storage.records.message import Message, message
+from storage.records.message import message
 from storage.records.tiers import ORDINARY, WITH_DIFF, Kind
 
 PATIENCE = 8.0
@@ -116,22 +116,16 @@ class Explainer:
             with trio.fail_after(PATIENCE):
                 return (await fetch_for_user(self._ports, live, INTERACTIVE, reader, begin)).fetched, []
         except _NotNow as error:
-            return None, [Reason("failed", error.reason)]
+            return None, [Reason("failed", error.args[0])]
         except trio.TooSlowError:
-            reason = message("It could not be checked now: its host has a queue, or is slow.")
-            return None, [Reason("failed", reason)]
+            return None, [Reason("failed", message("It could not be checked now: its host has a queue, or is slow."))]
         except (CheckFailed, UrlRefused) as error:
-            failure = as_failure(error)
-            reason = message("Checked now, it failed: %(reason)s.", reason=failure.reason)
+            reason = message("Checked now, it failed: %(reason)s.", reason=as_failure(error).reason)
             return None, [Reason("failed", reason, now)]
 
 
 class _NotNow(Exception):
-    """Politeness forbids a check, or the source is paused."""
-
-    def __init__(self, reason: Message) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Politeness forbids a check, or the source is paused: a Message."""
 
 
 def _reports(event: Event, wanted_text: str) -> bool:

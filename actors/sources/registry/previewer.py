@@ -93,15 +93,8 @@ class Previewer:
         return self._table.get(source).source
 
     def as_watched(self, classification: Classification, request: DetectRequest) -> Source:
-        source = Source(
-            SourceId(""),
-            request.url,
-            classification.watch_url,
-            classification.type,
-            classification.detection,
-            classification.at,
-            classification.at,
-        )
+        url, at = classification.watch_url, classification.at
+        source = Source(SourceId(""), request.url, url, classification.type, classification.detection, at, at)
         settings = {name: getattr(request, name) for name in ("tags", "selector", "ignore", "own_only")}
         return self.ports.tag_table.of(replace(source, **settings))
 

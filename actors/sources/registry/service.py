@@ -317,8 +317,7 @@ class SourceService:
                 raise Conflict(f"source {source} is no longer deleted") from None
             if await storage.sources.get(source) is None:
                 raise NotFound(f"source {source} has been deleted")
-            live = LiveSource(restored, deleted.hot, version)
-            self._table.put(live)
+            self._table.put(LiveSource(restored, deleted.hot, version))
             return self._table.describe(source)
 
     def check(self, source: SourceId) -> Millis:
@@ -337,12 +336,8 @@ class SourceService:
     ) -> LiveSource:
         """Return a source that is not stored yet. mark, by: as in AddSource."""
         now, settings = self._ports.world.now(), settings_from(new)
-        settings |= {
-            "url": url,
-            "type": classification.type,
-            "tags": tuple(dict.fromkeys((*new.tags, *mark))),
-            "updated_by": by,
-        }
+        tags = tuple(dict.fromkeys((*new.tags, *mark)))
+        settings |= {"url": url, "type": classification.type, "tags": tags, "updated_by": by}
         source = Source(
             id=SourceId(id_of(seq_at(now), self._chance.getrandbits(59))),
             watch_url=classification.watch_url,
@@ -367,12 +362,11 @@ class SourceService:
         storage, source, now = self._ports.storage, live.source, self._ports.world.now()
         state, drafts, picture = SourceState(source.id, live.hot, b""), tuple[Draft, ...](), None
         if classification.fetched is not None:
-            reader, check = (
-                self._table.readers[source.type],
-                BodyCheck(live.effective, b"", classification.fetched, now),
-            )
+            check = BodyCheck(live.effective, b"", classification.fetched, now)
             try:
-                reading = await reader.first(self._ports.world.jail, check, classification.feed)
+                reading = await self._table.readers[source.type].first(
+                    self._ports.world.jail, check, classification.feed
+                )
             except CheckFailed as failure:
                 raise domain_error(failure, source.url) from None
             live.source = source = with_title(source, reading.title)

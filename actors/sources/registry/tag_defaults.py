@@ -35,8 +35,7 @@ class TagDefaultsService:
             await check_selectors(self._ports, PagePart(settings.selector, settings.ignore))
             if len(await store.all()) >= MOST_TAGGED and await store.get(message.tag) is None:
                 raise Conflict(f"{MOST_TAGGED} tags have defaults, the most possible: delete those of another tag")
-        now = self._ports.world.now()
-        defaults = await store.edit(message.tag, lambda old: changed(old, message, now))
+        defaults = await store.edit(message.tag, lambda old: changed(old, message, self._ports.world.now()))
         await self.read()
         return defaults
 
@@ -62,8 +61,7 @@ class TagDefaultsService:
 
 def changed(old: TagDefaults | None, message: SetTagDefaults, now: Millis) -> TagDefaults | None:
     """Return a tag's new defaults; without a difference the old ones, with their time. Raises Stale, NotFound."""
-    is_expected_version = message.expected in (None, NOTHING) if old is None else is_expected(old, message.expected)
-    if not is_expected_version:
+    if not (message.expected in (None, NOTHING) if old is None else is_expected(old, message.expected)):
         raise Stale
     if message.settings is None:
         if old is None:

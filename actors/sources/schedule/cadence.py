@@ -187,26 +187,16 @@ def _with_changes(rhythm: Rhythm, now: float, times: Sequence[float]) -> Rhythm:
         quick += math.exp(-age / QUICK)
         slow += math.exp(-age / SLOW)
         last = at
+    events, seconds = rhythm.events + len(times), rhythm.seconds
     return Rhythm(
-        rhythm.events + len(times),
-        rhythm.seconds,
-        tuple(hours),
-        tuple(days),
-        quick,
-        slow,
-        followed,
-        trials,
-        last,
-        tuple(counts),
-        expected,
+        events, seconds, tuple(hours), tuple(days), quick, slow, followed, trials, last, tuple(counts), expected
     )
 
 
 def predict(rhythm: Rhythm, now: float) -> PredictedRate:
     branching = branching_of(rhythm)
     total = sum(rhythm.days)
-    even = EVEN_HOUR + total / 24
-    base = rhythm.rate * (1 - branching) * _weekday_factor(rhythm, now, total) / even
+    base = rhythm.rate * (1 - branching) * _weekday_factor(rhythm, now, total) / (EVEN_HOUR + total / 24)
     hours = rhythm.hours
     first = int((now - HOUR / 2) // HOUR) % 24
     # Half of the evidence for an hour comes from its neighbours.
@@ -398,8 +388,7 @@ def learn(rhythm: Rhythm, now: Millis, before: Millis | None, times: Sequence[Mi
 
 
 def fresh_rhythm(interval: float) -> Rhythm:
-    rate = 2 * COURTESY / (interval * interval)
-    return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / rate)
+    return Rhythm(seconds=PRIOR_EVENTS * (1 - BELIEF) / (2 * COURTESY / (interval * interval)))
 
 
 CATCH_UP_RATE: Final = 10.0

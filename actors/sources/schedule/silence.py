@@ -79,20 +79,9 @@ def decode(memory: bytes) -> SilenceState:
         return SilenceState()
     _, confirmed, flag, count, defects, stuck, seen, above, age, watched, longest, before = _NUMBERS.unpack_from(memory)
     codes = struct.unpack_from(f"<{(len(memory) - _NUMBERS.size) // 2}H", memory, _NUMBERS.size)
-    return SilenceState(
-        codes[:count],
-        codes[count:],
-        seen,
-        above,
-        age,
-        watched,
-        longest,
-        before,
-        defects,
-        confirmed,
-        Millis(int(stuck)),
-        None if flag == 0 else _FLAGS[(flag - 1) % len(_FLAGS)],
-    )
+    waiting, since = None if flag == 0 else _FLAGS[(flag - 1) % len(_FLAGS)], Millis(int(stuck))
+    gaps, peaks = codes[:count], codes[count:]
+    return SilenceState(gaps, peaks, seen, above, age, watched, longest, before, defects, confirmed, since, waiting)
 
 
 def encode(state: SilenceState) -> bytes:
