@@ -205,6 +205,5 @@ class Reader(NamedTuple, Generic[N]):
             line = data[: error.start].count(b"\n") + 1
             raise BadFile([Flaw(path.name, line, "not UTF-8: save the file as UTF-8")]) from None
         if len(data) > LARGEST:
-            reason = f"larger than {LARGEST >> 10} KiB: a {self.noun} is a page of text"
-            raise BadFile([Flaw(path.name, 0, reason)])
+            raise BadFile([Flaw(path.name, 0, f"larger than {LARGEST >> 10} KiB: a {self.noun} is a page of text")])
         return text

@@ -108,9 +108,8 @@ def wants_notice(alert: Alert, alert_type: str, event: Stored) -> bool:
     recipients = _recipients(event.body)
     if not (recipients.shortest <= alert.notice_after <= recipients.longest and alert.created_at <= recipients.told_at):
         return False
-    return alert.scope.has(event.source, recipients.tags) or (
-        event.source == SERVICE and _ALERT + alert.id in recipients.tags
-    )
+    is_ours = event.source == SERVICE and _ALERT + alert.id in recipients.tags
+    return is_ours or alert.scope.has(event.source, recipients.tags)
 
 
 def failure_tags(notified: int | None, due: int) -> tuple[str, ...]:

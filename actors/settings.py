@@ -118,9 +118,7 @@ def host_and_port(bind: str) -> tuple[str, int]:
 
 @cache
 def declared_in(record: type[Any]) -> Mapping[str, Setting]:
-    return {
-        item.name: Setting(item.name, record, item.default, **item.metadata) for item in fields(record) if item.metadata
-    }
+    return {one.name: Setting(one.name, record, one.default, **one.metadata) for one in fields(record) if one.metadata}
 
 
 def _validate(record: Any) -> None:

@@ -136,8 +136,7 @@ def compared(before: Sequence[Paragraph], after: Sequence[Paragraph]) -> list[Di
     old = {paragraph.thread: paragraph for paragraph in before}
     new = {paragraph.thread for paragraph in after}
     added = Counter(paragraph.text for paragraph in after if paragraph.thread not in old)
-    removed = Counter(paragraph.text for paragraph in before if paragraph.thread not in new)
-    moved = added & removed
+    moved = added & Counter(paragraph.text for paragraph in before if paragraph.thread not in new)
     hidden = Counter(moved)
     steps: list[DiffParagraph] = []
     left = 0

@@ -222,8 +222,7 @@ class DestinationActor:
         self._quiet = self._quiet_at(self._world.now())
 
     def _quiet_at(self, at: Millis) -> Millis | None:
-        hours = None if self._record is None or self._is_digest() else self._record.quiet_hours
-        return quiet_until(hours, at)
+        return quiet_until(None if self._record is None or self._is_digest() else self._record.quiet_hours, at)
 
     async def _report_failing(self) -> None:
         """Report a lasting run of failures, which no single answer triggers."""

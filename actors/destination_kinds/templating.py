@@ -32,9 +32,8 @@ async def render(jail: Jail, limits: TextLimits, values: Mapping[str, str], noti
     """Return a notification with the title and text from a destination's templates. Raises TemplateFailed."""
     if not (values.get(MESSAGE) or values.get(MESSAGE_TITLE)):
         return notification
-    rendered = msgspec.msgpack.decode(
-        await _run_task(jail, "write_message", limits, values, notification), type=RenderedMessage
-    )
+    answer = await _run_task(jail, "write_message", limits, values, notification)
+    rendered = msgspec.msgpack.decode(answer, type=RenderedMessage)
     return notification._replace(title=rendered.title or notification.title, written=rendered.text)
 
 

@@ -96,8 +96,7 @@ class Figures:
         tail, now = self._storage.tail, self._world.now()
         lag = self._lag()
         age = (now - millis_of(tail.head)) / 1000 if tail.head > START else 0.0
-        opened = self._world.metrics.streams.value
-        behind = max(0.0, opened - tail.statistics().waiting)
+        behind = max(0.0, self._world.metrics.streams.value - tail.statistics().waiting)
         sizes: Values = {(name,): size for name, size in self._storage.sizes().items()}
         return [
             Figure("log_age_seconds", "How old the newest event is; 0 without one.", (), {(): max(0.0, age)}),

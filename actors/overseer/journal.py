@@ -58,9 +58,7 @@ class Journal:
 
     def lines_of(self, actor: str, after: int, limit: int) -> list[tuple[int, Line]]:
         """Return the newest `limit` lines after a number, of an actor and those below it; "" means all."""
-        found = [
-            (number, line)
-            for number, line in self.lines.after(after)
-            if not actor or f"{line.get('actor', '')}/".startswith(f"{actor}/")
-        ]
+        found = self.lines.after(after)
+        if actor:
+            found = [one for one in found if f"{one[1].get('actor', '')}/".startswith(f"{actor}/")]
         return found[-limit:]

@@ -142,9 +142,8 @@ class Recorder:
     async def _append(self, records: Sequence[Record]) -> None:
         stamp, began = partial(self._stamp, await self._signing.signer()), trio.current_time()
         try:
-            answers = await self._storage.log.append(
-                [record.harvest for record in records], self._storage.lease, self._mint, stamp, self._stories
-            )
+            harvests, lease = [record.harvest for record in records], self._storage.lease
+            answers = await self._storage.log.append(harvests, lease, self._mint, stamp, self._stories)
         except StorageError:
             raise
         except Exception as error:

@@ -73,9 +73,8 @@ class SigningKeys:
     def signer_of_checks(self, world: World, agent: str) -> Sign:
         async def sign(method: str, url: Url) -> Sequence[tuple[str, str]]:
             await self._refresh()
-            return self._messages[0].sign_request(
-                method, url.authority, url.target.partition("?")[0], agent, int(world.wall())
-            )
+            path = url.target.partition("?")[0]
+            return self._messages[0].sign_request(method, url.authority, path, agent, int(world.wall()))
 
         return sign
 

@@ -146,18 +146,15 @@ class Admission:
     def filter_for(self, source: Source) -> FrameFilter:
         own = [] if source.filter is None else [_parsed(source.filter, "simple")]
         tags = (NEW, *source.tags)  # every event of the source has these
-        queries: Sequence[Query | None] = [
-            *own,
-            *(query for scope, query in self._scoped_queries if scope.has(source.id, tags)),
-        ]
+        scoped = (query for scope, query in self._scoped_queries if scope.has(source.id, tags))
+        queries: Sequence[Query | None] = [*own, *scoped]
         by_tag = [
             (named, query)
             for scope, query in self._scoped_queries
             if not scope.has(source.id, tags) and (named := [tag for tag in scope.tags if tag.startswith(OF_FRAMES)])
         ]
-        return FrameFilter(
-            {query.text + "\0" + query.language: query for query in queries if query is not None}.values(), by_tag
-        )
+        different = {query.text + "\0" + query.language: query for query in queries if query is not None}
+        return FrameFilter(different.values(), by_tag)
 
 
 def _parsed(text: str, language: str) -> Query | None:

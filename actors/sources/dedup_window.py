@@ -67,9 +67,8 @@ class DedupWindow:
         self.is_saved = most >= len(self._marks)
         self.is_position_saved = True
         marks = b"".join(list(self._marks)[-most:])
-        return sealed(
-            StoredMemory(msgspec.msgpack.encode(_StoredWindow(marks, self.last_id, self.position)), self._notes)
-        )
+        window = msgspec.msgpack.encode(_StoredWindow(marks, self.last_id, self.position))
+        return sealed(StoredMemory(window, self._notes))
 
 
 def decode(saved: bytes) -> DedupWindow:

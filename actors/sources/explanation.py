@@ -47,10 +47,8 @@ def examine(view: SourceView, limits: Limits, now: Millis) -> SourceExamination:
 
 def health_parts(hot: SourceRuntime) -> tuple[HealthPart, ...]:
     at, silences, why = Millis(hot.last_look_at or 0), silence.decode(hot.pulse), hot.last_error or ""
-    by_cause = {
-        one.cause: one
-        for one in (silent(silences), defective(silences, why), stuck(silences, at, why), _reach(hot, at, why))
-    }
+    parts = (silent(silences), defective(silences, why), stuck(silences, at, why), _reach(hot, at, why))
+    by_cause = {part.cause: part for part in parts}
     return tuple(_or_well(by_cause[cause], silences) for cause in _ORDER)
 
 

@@ -196,9 +196,8 @@ def enqueue(
             waiting.append(WaitingItem(draft, now, now))
     known_files = {one.file for one in waiting}
     waiting += [WaitingItem(None, now, now, file=file) for file in files if file not in known_files]
-    return FollowResult(
-        tuple(reported), replace(queue, waiting=tuple(waiting)), tuple(other_hosts), tuple(skipped_hosts)
-    )
+    queue = replace(queue, waiting=tuple(waiting))
+    return FollowResult(tuple(reported), queue, tuple(other_hosts), tuple(skipped_hosts))
 
 
 def due_at(queue: FollowQueue, per_hour: int) -> Millis | None:

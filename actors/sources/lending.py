@@ -123,9 +123,8 @@ class Lenders:
         if lender is None:
             return ResolvedSource(source, live.cookies)
         # The page seen before may have been the one without sign-in.
-        borrowing = replace(
-            source, headers=lender.source.headers, detection=replace(source.detection, asks_password=False)
-        )
+        detection = replace(source.detection, asks_password=False)
+        borrowing = replace(source, headers=lender.source.headers, detection=detection)
         return ResolvedSource(borrowing, cookies_at(lender, parse_url(source.url)), lender.source.called)
 
 
@@ -147,11 +146,5 @@ def is_lendable(headers: str | None) -> bool:
 def _precision(lender: Source, url: Url) -> int:
     if is_own(lender, url):
         return _OWN
-    return max(
-        (
-            len(place) + (0 if place.startswith(WILDCARD) else _OWN // 2)
-            for place in lender.headers_for
-            if is_at(place, url)
-        ),
-        default=0,
-    )
+    named = (place for place in lender.headers_for if is_at(place, url))
+    return max((len(place) + (0 if place.startswith(WILDCARD) else _OWN // 2) for place in named), default=0)

@@ -51,8 +51,7 @@ def request_of(
 ) -> MessengerRequest:
     template = messenger.request
     known = _values(messenger, values, notification) | _signed(template.sign, values.get("secret", ""), now)
-    many = {field.name for field in messenger.fields if field.many}
-    body = _fill(template.body, known, many)
+    body = _fill(template.body, known, {field.name for field in messenger.fields if field.many})
     headers = {
         n: one_line(_text(value, known)).encode("ascii", "replace").decode()
         for n, value in template.headers.items()
@@ -97,8 +96,7 @@ def _signed(scheme: Scheme, secret: str, now: Millis) -> dict[str, str]:
     timestamp = str(now if scheme == "dingtalk" else now // 1000)
     text = f"{timestamp}\n{secret}".encode()
     key, message = (secret.encode(), text) if scheme == "dingtalk" else (text, b"")
-    token = base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()
-    return {"timestamp": timestamp, "sign": token}
+    return {"timestamp": timestamp, "sign": base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()}
 
 
 def quoted(text: str) -> str:

@@ -126,8 +126,7 @@ async def lost_type(
     """Return the failure of a body that is no feed or page any more; None if undecided. Raises CheckFailed."""
     if not fetched.body.strip():
         return None
-    request = BodyRequest(fetched.body, fetched.content_type, fetched.url)
-    finding = await in_jail(jail, "detect", request, Finding)
+    finding = await in_jail(jail, "detect", BodyRequest(fetched.body, fetched.content_type, fetched.url), Finding)
     expected = "feed" if original == "feed" else FORMATS.get(format, "page")
     if finding.trouble is not None:
         if original == "html" and format not in FORMATS:

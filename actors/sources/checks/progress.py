@@ -15,7 +15,6 @@ from actors.egress.failures import MOST_HOLD, PLAIN_HOLD, Blame, CheckFailed, No
 from actors.hours import LONGEST_SHUT, open_from
 from actors.sources.health import score
 from actors.sources.schedule import cadence, silence
-from actors.sources.schedule import cadence as pace
 from actors.sources.schedule.budgets import Price, cost_of
 from actors.sources.schedule.cadence import Hints, Limits, Pace
 from storage.records.identity import Millis, day_of
@@ -61,9 +60,9 @@ def succeeded(
     draw: float,
     price: Price = Price(),  # noqa: B008  # frozen
 ) -> SourceRuntime:
-    known = pace.decode(hot.pace, hot.interval)
+    known = cadence.decode(hot.pace, hot.interval)
     hints = result.hints if result.hints is not None else known.hints
-    rhythm = pace.learn(known.rhythm, result.at, hot.last_look_at, result.times, result.changed)
+    rhythm = cadence.learn(known.rhythm, result.at, hot.last_look_at, result.times, result.changed)
     interval = cadence.interval_of(rhythm, result.at / 1000, price, limits, cost_of(rendered=result.rendered))
     due = cadence.due_after(result.at, interval, hints, limits, draw)
     silences = silence.after_watching(silence.decode(hot.pulse), _watched_seconds(hot, result.at), defect=False)
@@ -89,7 +88,7 @@ def succeeded(
         not_before=None,
         last_status=result.status,
         last_error=None,
-        pace=pace.encode(Pace(rhythm, hints)),
+        pace=cadence.encode(Pace(rhythm, hints)),
         pulse=silence.encode(silences),
         rendered=result.rendered,
         lent=result.lent,
@@ -107,9 +106,7 @@ def private_since(hot: SourceRuntime, at: Millis) -> Millis:
 
 def failed(hot: SourceRuntime, failure: CheckFailed, now: Millis, limits: Limits, draw: float) -> SourceRuntime:
     hot = cap_waits(hot, now, limits)
-    state = breaker_of(hot.breaker)
-    failures = state.failures
-    not_before = hot.not_before
+    state, not_before = breaker_of(hot.breaker), hot.not_before
     match failure.blame:
         case Blame.REMOTE_TRANSIENT | Blame.CONTENT:
             state = breaker.failed(state, RULE, now / 1000, draw)
@@ -179,10 +176,8 @@ def cap_waits(hot: SourceRuntime, now: Millis, limits: Limits) -> SourceRuntime:
     """Return the memory with capped waits, the next check within its hours, and no trouble that starts in the future:
     the clock may have been ahead when a time was recorded.
     """
-    longest_closed = LONGEST_SHUT if limits.hours is not None else 0.0
-    longest = now + round(
-        1000 * max(limits.ceiling, MOST_HOLD, _LONGEST_OPEN, (limits.schedule or 0) * 1.2, longest_closed)
-    )
+    shut = LONGEST_SHUT if limits.hours is not None else 0.0
+    longest = now + round(1000 * max(limits.ceiling, MOST_HOLD, _LONGEST_OPEN, (limits.schedule or 0) * 1.2, shut))
     if (hot.next_look_at or 0) > longest:
         hot = replace(hot, next_look_at=now, not_before=None)
     due = Millis(max(hot.next_look_at or 0, now))

@@ -272,10 +272,8 @@ class _Detector:
                     if finding.type == "feed":
                         seen = f"the page advertises a feed at {link.url}: {_evidence_of(finding, fetched)}"
                         evidence = without_secrets("; ".join((seen, *failures)))
-                        detection = Detection(
-                            "feed", finding.confidence, evidence, page.url, fetched.content_type, link.url
-                        )
-                        detection = replace(detection, format=finding.format)
+                        found = (finding.confidence, evidence, page.url, fetched.content_type, link.url)
+                        detection = replace(Detection("feed", *found), format=finding.format)
                         return Classification("feed", detection, link.url, fetched, at, feed=finding.feed), ""
                     reason = f"it is no feed ({finding.evidence})"
             failures.append(f"{link.url} does not work: {reason}")

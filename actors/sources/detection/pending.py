@@ -57,9 +57,8 @@ def first_state(ports: Ports, source: Source, error: DomainError) -> SourceRunti
     if not isinstance(failure, CheckFailed):
         failure = CheckFailed(Blame.REMOTE_TRANSIENT, error.detail)
     draw = ports.world.chance(f"source/{source.id}/first").random()
-    after = progress.failed(
-        SourceRuntime(interval=START_INTERVAL), failure, now, limits_of(source, ports.settings), draw
-    )
+    limits = limits_of(source, ports.settings)
+    after = progress.failed(SourceRuntime(interval=START_INTERVAL), failure, now, limits, draw)
     row = look(now, Verdict[failure.blame.name], failure.status)
     return with_pending_health(replace(after, trail=noted(after.trail, row)), now)
 

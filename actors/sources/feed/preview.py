@@ -76,10 +76,8 @@ async def search(
     for position, entry in enumerate(feed.entries):
         await trio.lowlevel.checkpoint()
         if holds(entry.title, text) or text in folded(entry.content):
-            state: Known = (
-                "new" if position in comparison.new else "edited" if position in comparison.updated else "seen"
-            )
-            return [feed_reason(entry, state)]
+            is_new, is_edited = position in comparison.new, position in comparison.updated
+            return [feed_reason(entry, "new" if is_new else "edited" if is_edited else "seen")]
     return [feed_reason(None, "seen")]
 
 

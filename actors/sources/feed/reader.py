@@ -201,10 +201,8 @@ def without_reports(feed: FeedReading, fetched: FetchedResponse) -> FeedReading:
 
 
 def read_document(check: BodyCheck, feed: FeedReading) -> BodyReading:
-    fingerprints = [fingerprint_of(entry) for entry in feed.entries]
-    comparison = compare(
-        check.base, fingerprints, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry
-    )
+    prints = [fingerprint_of(entry) for entry in feed.entries]
+    comparison = compare(check.base, prints, number=check.number, now=check.at, cut=feed.cut, cut_entry=feed.cut_entry)
     reading = _reading(check, feed, comparison)
     left_out = f"The feed has more entries than are read: {feed.left_out:,} were left out." if feed.left_out else ""
     unsettled = comparison.unsettled or feed.cut  # the same cut document counts as whole the next time

@@ -280,16 +280,14 @@ class _Matcher:
             if (key := self._first(undated)) is not None:
                 return key
         placed = self._unmatched_with(("place", now.place)) if now.place != _NONE else ()
-        return next(
-            (key for key in placed if row.has_same_text(self._known[key]) and not self._is_later(row, key)), None
-        )
+        return next((key for key in placed if self._is_unchanged(row, key)), None)
 
     def _by_name(self, row: _Row) -> bytes | None:
         """Find an entry by another of its names, or by a link that only it has."""
         is_sole = self._document.is_sole(row.now.link)
         for alias in map(_key, row.mark.aliases):
             if alias in self._unmatched:
-                if row.has_same_text(self._known[alias]) and not self._is_later(row, alias):
+                if self._is_unchanged(row, alias):
                     return alias
                 if is_sole and self._known[alias].link == row.now.link:
                     return alias
@@ -298,9 +296,7 @@ class _Matcher:
         linked = self._unmatched_with(("link", row.now.link))
         if self._document.has_distinct_links and len(linked) == 1:
             return linked[0]
-        return next(
-            (key for key in linked if row.has_same_text(self._known[key]) and not self._is_later(row, key)), None
-        )
+        return next((key for key in linked if self._is_unchanged(row, key)), None)
 
     def _likely(self, row: _Row) -> bytes | None:
         """Find an edited entry: by date and title, date and text, or place and title."""
@@ -316,10 +312,10 @@ class _Matcher:
     def _is_rare(self, name: tuple[object, ...]) -> bool:
         return self._counts[name] <= 1 and self._present_counts[name] <= 1
 
-    def _is_later(self, row: _Row, key: bytes) -> bool:
+    def _is_unchanged(self, row: _Row, key: bytes) -> bool:
         known = self._known[key]
         later = known.date not in (0, _OLD) and row.now.date > known.date + 1
-        return later and row.now.date * _MINUTE > self._newest
+        return row.has_same_text(known) and not (later and row.now.date * _MINUTE > self._newest)
 
     def _first(self, name: tuple[object, ...]) -> bytes | None:
         return next(iter(self._unmatched_with(name)), None)
@@ -386,9 +382,8 @@ def _unpack(memory: bytes) -> tuple[_Memory, dict[bytes, _KnownEntry]]:
     manner_of(memory)
     if memory[0] & ~_EMPTY in _OLD_MANNERS:
         old = _OLD_RECORD.iter_unpack(memory[1:])
-        return _Memory(is_old=True), {
-            key: _KnownEntry(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old
-        }
+        known = {key: _KnownEntry(link, _NONE, whole[:4], whole[4:], _OLD) for key, link, whole in old}
+        return _Memory(is_old=True), known
     stored = msgspec.msgpack.decode(memory[1:], type=_Memory)
     return stored, {key: _KnownEntry(*rest) for key, *rest in _RECORD.iter_unpack(stored.records)}
 

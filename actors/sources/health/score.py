@@ -121,8 +121,7 @@ def _combined(
     """Combine the penalties. The most severe one gives the reason."""
     worst = min(penalties, key=lambda penalty: penalty.left)
     other = min(penalty.left for penalty in penalties if penalty.cause != "partial")
-    partial = min(penalty.left for penalty in penalties if penalty.cause == "partial")
-    score = round(other * partial, 4)
+    score = round(other * min(penalty.left for penalty in penalties if penalty.cause == "partial"), 4)
     cause, reason = (worst.cause, worst.says) if score < 1.0 else ("none", otherwise)
     flag, waiting = _debounced(health.flag, flag_of(score, health.flag), silences.waiting)
     if waiting != silences.waiting:
@@ -142,10 +141,8 @@ def silent(silences: SilenceState) -> HealthPart:
     chance = silence_chance(silences)
     left = LEAST_WITH_REACH + (1 - LEAST_WITH_REACH) * yield_of(chance)
     odds = f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "less than 1 in a billion"
-    reason = message(
-        "Silent for %(span)s; the chance of that at its usual pace is %(odds)s.", span=span(silences.age), odds=odds
-    )
-    return HealthPart("yield", left, reason)
+    text = "Silent for %(span)s; the chance of that at its usual pace is %(odds)s."
+    return HealthPart("yield", left, message(text, span=span(silences.age), odds=odds))
 
 
 def defective(silences: SilenceState, why: str) -> HealthPart:

@@ -98,13 +98,11 @@ def _location(part: PagePart) -> str:
 
 async def preview(ports: Ports, classification: Classification, request: DetectRequest) -> Preview:
     """Return the preview of a classified page. Raises Unprocessable, Overloaded."""
-    assert classification.fetched is not None, "a page was fetched"
-    page = await preview_page(ports, classification.fetched, PagePart(request.selector, request.ignore))
-    rendered = classification.fetched.rendered is not None
-    pace = pace_preview(ports, classification.at, hints_of_response(classification.fetched), (), rendered=rendered)
-    return Preview(
-        classification.at, page=page, pace=pace, robots=classification.robots, rendering=classification.rendering
-    )
+    fetched, at = classification.fetched, classification.at
+    assert fetched is not None, "a page was fetched"
+    page = await preview_page(ports, fetched, PagePart(request.selector, request.ignore))
+    pace = pace_preview(ports, at, hints_of_response(fetched), (), rendered=fetched.rendered is not None)
+    return Preview(at, page=page, pace=pace, robots=classification.robots, rendering=classification.rendering)
 
 
 _OF_A_LIST = message(
@@ -120,16 +118,13 @@ async def search(
 ) -> list[Reason]:
     """Return reasons that explain a text on a page. Raises CheckFailed."""
     source = view.effective
-    is_list = source.follow != "none"  # lists store only URLs
+    known = None if source.follow != "none" else memory.tier or None  # lists store only URLs
     body, content_type = (None, "") if fetched is None else (fetched.body, fetched.content_type)
-    request = FindRequest(
-        question.text, None if is_list else memory.tier or None, body, content_type, source.selector, source.ignore
-    )
+    request = FindRequest(question.text, known, body, content_type, source.selector, source.ignore)
     deadline = page_deadline(ports.settings.parse_deadline, body or b"")
     findings = await in_jail(ports.world.jail, "find_text", request, Findings, deadline=deadline)
-    first_check = max(
-        (one.at for one in trail.read_notes(memory.notes) if one.came == "baseline"), default=source.created_at
-    )
+    baselines = (note.at for note in trail.read_notes(memory.notes) if note.came == "baseline")
+    first_check = max(baselines, default=source.created_at)
     is_whole = (await ports.storage.log.bounds()).floor < seq_at(first_check)
     return list(page_reasons(view, findings, EventHistory(first_check, is_whole), is_checked=fetched is not None))
 
@@ -143,9 +138,8 @@ class EventHistory(NamedTuple):
 
 def page_reasons(view: SourceView, findings: Findings, history: EventHistory, *, is_checked: bool) -> Iterator[Reason]:
     if findings.trouble is not None:
-        yield Reason(
-            "failed", message("Checked now, it was not the expected page: %(reason)s.", reason=str(findings.trouble))
-        )
+        trouble = str(findings.trouble)
+        yield Reason("failed", message("Checked now, it was not the expected page: %(reason)s.", reason=trouble))
     if findings.now is not None:
         yield from _current_reasons(findings.now, is_reported=findings.told is not None)
     elif findings.elsewhere is not None:

@@ -174,8 +174,7 @@ def _threshold(source: Source) -> float:
 
 def _note(source: Source, result: PageLook, at: Millis, since: Millis | None) -> Note:
     reported = [Part(part.text, "news", part.key, part.came, part.score, told=True) for part in result.weighed[:_TOLD]]
-    withheld = [Part(part.text, part.rule, part.key, part.came, part.score) for part in result.withheld]
-    parts = tuple(reported + withheld)
+    parts = tuple(reported + [Part(part.text, part.rule, part.key, part.came, part.score) for part in result.withheld])
     is_reported = result.kind in {"changed", "moved"}
     outcome: Came = "told" if is_reported else result.kind  # type: ignore[assignment]  # all but "unchanged"
     if outcome == "baseline":

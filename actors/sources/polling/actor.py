@@ -194,11 +194,9 @@ class PolledSource:
                 drafts = reading.drafts
                 before, source = live.hot, live.effective
             else:
-                validators = before.validators if same and not self._skips_validators(before) else NO_VALIDATORS
+                known = before.validators if same and not self._skips_validators(before) else NO_VALIDATORS
                 rendered = before.rendered and same
-                fetched = await fetch_source(
-                    ports, claim, resolved, tier, renewal, validators=validators, rendered=rendered
-                )
+                fetched = await fetch_source(ports, claim, resolved, tier, renewal, validators=known, rendered=rendered)
                 at = ports.world.now()
                 with renewal.rejecting_unreadable():
                     reading, drafts = await self._read(source, fetched, at, steps, lent=bool(resolved.lender))
@@ -220,10 +218,8 @@ class PolledSource:
         after = progress.succeeded(before, result, self._limits, self._chance.random(), ports.pricing.price)
         reported, base = (drafts, None) if reading is None else (drafts, reading.base)
         if series.has_prices(reported):
-            watched_since = reading.watched_since if reading is not None else 0
-            reported = await series.with_records(
-                ports.storage.log, live.source.id, live.source.created_at, reported, watched_since
-            )
+            own, since = live.source, reading.watched_since if reading is not None else 0
+            reported = await series.with_records(ports.storage.log, own.id, own.created_at, reported, since)
         after = replace(after, part=part_mark(source))
         drafted = Verdict.CHANGED if reading and reading.drafts else Verdict.NOTHING_TO_TELL
         verdict = Verdict.UNCHANGED if reading is None else drafted
@@ -263,26 +259,21 @@ class PolledSource:
         """
         ports, live = self._ports, self._live
         borrowing = replace(live.source, headers=resolved.source.headers)
-        classification = await pending.classify_pending(ports, borrowing, claim, renewal)
-        if classification.fetched is None:
-            await pending.store_classification(ports, live, classification)
+        found = await pending.classify_pending(ports, borrowing, claim, renewal)
+        if found.fetched is None:
+            await pending.store_classification(ports, live, found)
             raise NotPolled
-        classified = replace(
-            live.source,
-            type=classification.type,
-            watch_url=classification.watch_url,
-            detection=classification.detection,
-        )
+        classified = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
         source = live.tags.of(classified)
-        reader = self._readers[classification.type]
-        check = BodyCheck(source, b"", classification.fetched, classification.at)
-        reading = await reader.first(ports.world.jail, check, classification.feed)
+        reader = self._readers[found.type]
+        check = BodyCheck(source, b"", found.fetched, found.at)
+        reading = await reader.first(ports.world.jail, check, found.feed)
         stored = await ports.storage.sources.get(source.id)
         memory = trail.opened(stored.base if stored is not None else b"")._replace(tier=b"")
-        await pending.store_classification(ports, live, classification)
-        base = stored_of(source, memory, reading, classification.at, first=True).base
+        await pending.store_classification(ports, live, found)
+        base = stored_of(source, memory, reading, found.at, first=True).base
         reading = replace(reading, base=base, changed=False)
-        return classification.fetched, classification.at, reading
+        return found.fetched, found.at, reading
 
     def _count(self, row: Row, *, rendered: bool) -> None:
         if self._live.source.practice is not None:
@@ -450,11 +441,8 @@ def validators_of(fetched: FetchedResponse, *, unreliable: bool = False) -> Vali
 
 def revalidated(validators: Validators, fetched: FetchedResponse) -> Validators:
     """Return the validators after a 304, whose headers are newer than the body's (RFC 9111, 4.3.4)."""
-    return replace(
-        validators,
-        etag=fetched.etag or validators.etag,
-        last_modified=fetched.last_modified or validators.last_modified,
-    )
+    etag, last_modified = fetched.etag or validators.etag, fetched.last_modified or validators.last_modified
+    return replace(validators, etag=etag, last_modified=last_modified)
 
 
 def _is_private(ports: Ports, source: Source, fetched: FetchedResponse) -> bool:

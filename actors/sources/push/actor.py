@@ -185,9 +185,8 @@ class PushSource:
                 detection = stream_detection(url.text, frames.says)
             else:
                 detection = websocket_detection(url.text, source.subprotocols, frames.subprotocol)
-            await pending.store_classification(
-                ports, self._live, Classification("push", detection, url.text, None, now)
-            )
+            found = Classification("push", detection, url.text, None, now)
+            await pending.store_classification(ports, self._live, found)
         self._live.count(now, Verdict.UNCHANGED)
         private = resolved.source.headers is not None or ports.egress.hosts.is_internal(url.host)
         self._live.hot = connection.after_connect(self._live.hot, now, ms, self._status, private=private)
@@ -299,9 +298,8 @@ class PushSource:
         if isinstance(self._frames, EventStream) and self._frames.lines.retry is not None:
             self._retry = min(self._frames.lines.retry, connection.LONGEST_DELAY)
         pause = STOPPED if failure.status == HTTPStatus.NO_CONTENT else 0.0
-        return max(
-            pause, self._retry, connection.delay(self._live.hot, self._streak, fault, now, self._chance.random())
-        )
+        delay = connection.delay(self._live.hot, self._streak, fault, now, self._chance.random())
+        return max(pause, self._retry, delay)
 
     def _session_counts(self) -> Session:
         seconds = trio.current_time() - self._began_at

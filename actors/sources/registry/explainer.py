@@ -70,8 +70,7 @@ class Explainer:
         live = self._table.get(source)
         stored = await self._ports.storage.sources.get(source)
         base = trail.opened(stored.base).tier if stored is not None and stored.base else b""
-        is_page = live.source.tier.has_diff and live.source.follow == "none"
-        page = reported_page(base) if base and is_page else None
+        page = reported_page(base) if base and live.source.tier.has_diff and live.source.follow == "none" else None
         if page is None or not values:
             return page
         return page._replace(standing=await standing_values(self._ports.world.jail, live.source, base))

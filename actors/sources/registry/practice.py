@@ -98,12 +98,10 @@ class PracticeService:
         except CheckFailed as failure:
             raise domain_error(failure, url) from None
         type: SourceType = "feed" if finding.type == "feed" else "html"
-        classification = Classification(
-            type, detection_of(type, None, finding, fetched), url, fetched, now, feed=finding.feed
-        )
-        live = self._service.make(
-            url, NewSource(url, tags=(f"practice:{kind_of_url(url)}",), schedule="7d"), classification
-        )
+        detection = detection_of(type, None, finding, fetched)
+        classification = Classification(type, detection, url, fetched, now, feed=finding.feed)
+        new = NewSource(url, tags=(f"practice:{kind_of_url(url)}",), schedule="7d")
+        live = self._service.make(url, new, classification)
         live.source = replace(live.source, practice=0)
         await self._service.begin(live, classification)
         self._table.put(live)

@@ -85,12 +85,10 @@ def check_hours(text: str | None) -> None:
 
 
 def check_headers(text: str | None, *, socket: bool) -> None:
-    mistakes = (
-        wrong_headers(text or "", HANDSHAKES_OWN, "the handshake")
-        if socket
-        else wrong_request(text or "", LOOKS_OWN, "the look")
+    find, own, of = (
+        (wrong_headers, HANDSHAKES_OWN, "the handshake") if socket else (wrong_request, LOOKS_OWN, "the look")
     )
-    for mistake in mistakes:
+    for mistake in find(text or "", own, of):
         raise Unprocessable(f"headers: {mistake}", "body.headers")
 
 

@@ -207,10 +207,8 @@ def predict(rhythm: Rhythm, now: float) -> PredictedRate:
         base * (EVEN_HOUR + three / 2 + (two + after) / 4),
     )
     quick, slow = _burst(rhythm, branching)
-    age_factors = tuple(
-        (EVEN_AGE + count) / (EVEN_AGE + expected)
-        for count, expected in zip(rhythm.counts, rhythm.expected, strict=True)
-    )
+    ages = zip(rhythm.counts, rhythm.expected, strict=True)
+    age_factors = tuple((EVEN_AGE + count) / (EVEN_AGE + expected) for count, expected in ages)
     return PredictedRate(now, levels, quick, slow, now - rhythm.last, age_factors)
 
 
@@ -402,5 +400,4 @@ def startup_wait(late: int, interval: float, draw: float, *, page: bool) -> floa
     >>> [round(startup_wait(late, 900.0, 0.5, page=page)) for late, page in ((9999, False), (9999, True), (2, False))]
     [450, 783, 0]
     """
-    window = min(late / CATCH_UP_RATE, interval)
-    return draw * window * (2 / MARGIN if page else 1.0)
+    return draw * min(late / CATCH_UP_RATE, interval) * (2 / MARGIN if page else 1.0)

@@ -73,9 +73,7 @@ class FailureDelays:
 
     def due_delay(self, source: Source, notified: int | None, seconds: float) -> int | None:
         """Return the longest of a source's delays that has passed after `seconds` and is not notified yet."""
-        passed = [
-            times[place - 1] for times in self._times(source, notified) if (place := bisect_right(times, seconds))
-        ]
+        passed = [each[place - 1] for each in self._times(source, notified) if (place := bisect_right(each, seconds))]
         longest = max(passed, default=None)
         return longest if longest is not None and (notified is None or longest > notified) else None
 
