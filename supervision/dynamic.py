@@ -19,8 +19,7 @@ from supervision.child import Child, ChildSpec, run_child
 from supervision.errors import AlreadyStarted, InvalidSpec, NoSuchChild
 from supervision.policy import Alarm, Exit, GiveUp, Limit, Quarantine, Restart, decide, is_alarming
 from supervision.states import ChangeListener, State, StateChange
-from supervision.status import Tree
-from supervision.watchdog import Watchdog
+from supervision.status import StepClock, Tree
 
 SLICE = 10_000
 STOP_SLICE = 500
@@ -62,7 +61,7 @@ class DynamicSupervisor(Tree):
         stop_budget: float = 3.0,
         alarm: Callable[[Alarm], None] | None = None,
         on_change: Callable[[StateChange], None] | None = None,
-        steps: Watchdog | None = None,
+        steps: StepClock | None = None,
     ) -> None:
         if not 0 <= stop_budget < math.inf:
             raise InvalidSpec(f"{name}: stop_budget must be finite and not negative, not {stop_budget!r} s")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import trio
 
@@ -18,7 +18,6 @@ from supervision.states import ChangeListener, State, StateChange
 
 if TYPE_CHECKING:
     from supervision.child import Child
-    from supervision.watchdog import Watchdog
 
 
 class StepFigures(NamedTuple):
@@ -26,6 +25,12 @@ class StepFigures(NamedTuple):
 
     idle: float
     slowest: float
+
+
+class StepClock(Protocol):
+    """The watchdog, which measures the steps of tasks."""
+
+    def of(self, path: str) -> StepFigures | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Tree:
         name: str,
         chance: random.Random,
         on_change: Callable[[StateChange], None] | None,
-        steps: Watchdog | None,
+        steps: StepClock | None,
     ) -> None:
         self.name = self.path = name
         self.listener = ChangeListener(on_change)

@@ -22,8 +22,7 @@ from supervision.child import CLEANUP_GRACE, Child, ChildSpec, Strategy, run_chi
 from supervision.errors import Escalate, InvalidSpec, NoSuchChild
 from supervision.policy import Exit, GiveUp, Limit, Quarantine, Restart, decide
 from supervision.states import State, StateChange
-from supervision.status import Tree
-from supervision.watchdog import Watchdog
+from supervision.status import StepClock, Tree
 
 
 class Supervisor(Tree):
@@ -44,7 +43,7 @@ class Supervisor(Tree):
         period: float = 30.0,
         chance: random.Random,
         on_change: Callable[[StateChange], None] | None = None,
-        steps: Watchdog | None = None,
+        steps: StepClock | None = None,
         on_stuck: Callable[[Escalate], None] | None = None,
     ) -> None:
         ids = [spec.id for spec in children]
