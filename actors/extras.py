@@ -38,7 +38,6 @@ class Extra:
     """
 
     commands: Callable[[], Sequence[Command]] = tuple
-    """Commands of the program."""
     routes: Callable[[], Mapping[str, Sequence[Route]]] = dict
     """Routes of the API by their noun."""
     endpoints: Callable[[Application], Sequence[Endpoint]] = lambda application: ()
@@ -46,7 +45,6 @@ class Extra:
     children: Callable[[Any], Sequence[ChildSpec]] = lambda context: ()
     """Actors that start after the web, from the AppContext."""
     screens: Callable[[], Sequence[Screen]] = tuple
-    """Screens of the dashboard."""
     panels: Callable[[], Mapping[str, Panel]] = dict
     """Parts of the product's screens by the path of the screen."""
     templates: str = ""
@@ -54,7 +52,6 @@ class Extra:
     kinds: Callable[[Any, Any], Sequence[Any]] = lambda languages, service: ()
     """Each DestinationKind, from a Speech and the Service or None. No room below the kinds may name their types."""
     observer: Callable[[World, Settings], Observer] | None = None
-    """Makes an observer of the core's work."""
     documents: Callable[[], Callable[[bytes], Any]] | None = None
     """A reader of files: it returns their `Document`, or None if it can't read them."""
     tasks: Callable[[], Mapping[str, Callable[[bytes], bytes]]] = dict

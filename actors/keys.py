@@ -24,7 +24,6 @@ SCOPES = {
     "publications:write": "delete publications; with stream:read, also publish and change them (they show events)",
     "admin": "see the figures and the parts of the running service, and act on them",
 }
-"""Each scope with its description."""
 CHANNEL_SCOPE = "stream:read:"
 _CHANNEL = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RATE = 600

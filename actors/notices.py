@@ -29,7 +29,6 @@ _DESTINATION, _ALERT = "destination:", "alert:"
 _WAITS, _TOLD = "notice_after:", "told:"
 _OURS = (_DESTINATION, _ALERT, _WAITS, _TOLD)
 NOTICE = "kind:notice"
-"""The tag of every notice."""
 _FAILING = "Deliveries to {host} have failed since {since}, without one success. {last}{end}"
 _DISABLED = "Nothing more is delivered to {host}: it has failed since {since}. {last}{end}"
 _END_FAILING = "After 120 hours of nothing but failures it is disabled."

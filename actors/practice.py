@@ -71,7 +71,6 @@ _STRIDE, _SPREAD = 37, 101
 """Steps of 3.70 modulo 10.10: a hundred and one different prices before one repeats."""
 _PAGE_SHOWN: Final = 5
 _ON_PAGE: Final = 3
-"""Initial notices."""
 
 
 def page_at(step: int) -> bytes:

@@ -162,7 +162,6 @@ def record_since(points: Sequence[Point], value: Value, now: int, *, lowest: boo
 
 
 MOST_EVENTS = 1_000
-"""Events of a source that are read back."""
 _PAGE = 500
 _LAST = Seq(2**63 - 1)
 

@@ -34,7 +34,6 @@ PATH = "/bins/"
 BODY = 256 << 10
 """Stored bytes of a body."""
 MOST_CAPTURES = 100
-"""Stored captures of a bin."""
 MOST_BYTES = 64 << 20
 """Bytes of all captures, unless the newest capture of each bin adds up to more."""
 LIFETIME = Millis(7 * 86_400_000)

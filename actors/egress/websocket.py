@@ -267,7 +267,6 @@ BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 HeaderPairs = Sequence[tuple[bytes, bytes]]
-"""Header names and values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ from supervision import Child, Mailbox, MailboxFull
 
 _OURS = {Kind.NOTICE: "notice", Kind.HEARTBEAT: "heartbeat"}
 MOST_MESSAGES = 512
-"""Maximum messages in one group commit."""
 PARKED = 2.0
 """Seconds between attempts while storage accepts no writes."""
 REFUSAL_FOR = 120.0

@@ -145,7 +145,6 @@ def _learned_reason(hot: SourceRuntime, limits: Limits, hints: Hints, gap: float
 
 
 IN_BASELINE = "it was there at the first check"
-"""The rule for text of the baseline."""
 BASELINE_RULES = (IN_BASELINE, "it was there at the first look")
 """The rule as notes of today and of earlier versions have it."""
 MOST_RULES = 3

@@ -41,7 +41,6 @@ MOST_OF_HOST: Final = 20
 MOST_ELSEWHERE: Final = 50
 """Waiting pages of all other hosts together."""
 _NAMED_HOSTS: Final = 3
-"""Hosts that a sentence names."""
 
 
 def parse_hosts(texts: Sequence[str]) -> tuple[str, ...]:
@@ -282,7 +281,6 @@ def _size(draft: Draft) -> int:
 NEW_RULE = "new: its address had not been on the list"
 HELD_RULE = "held, and named in the notice `source_reset`: all of the list was new at once, as after a move"
 _NAMED = 20
-"""Items that a notice names."""
 _OUTCOMES: dict[str, Came] = {"baseline": "baseline", "unchanged": "churn", "news": "told", "reset": "held"}
 
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import trio
 from msgspec import Struct
@@ -32,6 +32,7 @@ from actors.egress.stream_lines import KIND_NAMES, kind_of
 from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable, UrlRefused
 from actors.messages.previews import FilledBy, Rendering, RobotsVerdict
+from actors.messages.requests import DetectRequest, NewSource
 from actors.sources.checks.access import (
     SIGNED_OUT_STATUSES,
     Access,
@@ -120,6 +121,15 @@ class ClassifyRequest(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"ClassifyRequest({self.type})"
+
+
+def classify_request(
+    asked: NewSource | DetectRequest | Source, type: SourceType | None, headers: str | None, **more: Any
+) -> ClassifyRequest:
+    narrowed, screenshots = asked.selector is not None or bool(asked.ignore), getattr(asked, "screenshots", False)
+    return ClassifyRequest(
+        type, narrowed, headers=headers, render=asked.render, wait_for=asked.wait_for, screenshots=screenshots, **more
+    )
 
 
 class Classification(Struct, frozen=True):

@@ -16,7 +16,7 @@ from actors.egress.url import Url, parse_url
 from actors.errors import DomainError, Overloaded, Unprocessable
 from actors.sources.checks import progress
 from actors.sources.checks.access import Renewal
-from actors.sources.detection.classify import Classification, ClassifyRequest, detect
+from actors.sources.detection.classify import Classification, classify_request, detect
 from actors.sources.health.score import flag_of
 from actors.sources.ports import LiveSource, Ports, limits_of, new_version
 from actors.sources.schedule.cadence import START_INTERVAL
@@ -80,25 +80,16 @@ async def classify_pending(ports: Ports, source: Source, claim: TurnRequest, ren
     """
     detection = source.detection
     requested = source.type if detection.forced or source.type != detection.type else None
-    request = ClassifyRequest(
-        requested,
-        narrowed=source.selector is not None or bool(source.ignore),
-        headers=source.headers,
-        render=source.render,
-        wait_for=source.wait_for,
-        screenshots=source.screenshots,
-    )
+    request = classify_request(source, requested, source.headers)
     try:
         return await detect(ports, parse_url(source.url), request, claim, renewal)
     except (Unprocessable, Overloaded) as error:
         raise CheckFailed(Blame.REMOTE_PERMANENT, f"it can't be watched: {error.detail}") from None
 
 
-async def store_classification(ports: Ports, live: LiveSource, classification: Classification) -> None:
+async def store_classification(ports: Ports, live: LiveSource, found: Classification) -> None:
     """Store the classification in the source's record. Raises StorageError."""
-    after = replace(
-        live.source, type=classification.type, watch_url=classification.watch_url, detection=classification.detection
-    )
+    after = replace(live.source, type=found.type, watch_url=found.watch_url, detection=found.detection)
     version = new_version(ports.world)
     await ports.storage.sources.update(after, ports.storage.lease, version, before=live.source)
     live.source, live.hot, live.version = after, replace(live.hot, health=Health()), version

@@ -63,7 +63,6 @@ class Manner(IntEnum):
 
 
 _OLD_MANNERS = {4: Manner.PLAIN, 5: Manner.HELD, 6: Manner.TURNS_OVER}
-"""The manners in memories of `_OLD_RECORD`."""
 
 
 class EntryFingerprint(NamedTuple):

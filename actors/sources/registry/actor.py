@@ -213,11 +213,10 @@ class Registry:
                 reply: Reply[Any] = message.reply
                 if reply.abandoned:
                     continue
-                limit = self._limit_of(message)
+                limit, host = self._limit_of(message)
                 if limit is None:
                     await self._serve(message)
                     continue
-                host = self._host_of(message) if limit is self.network_limit else ""
                 try:
                     limit.admit(host)
                 except Busy as busy:
@@ -225,31 +224,26 @@ class Registry:
                 else:
                     nursery.start_soon(self._answer, message, limit, host)
 
-    def _limit_of(self, message: RegistryMessage) -> RequestLimit | None:
-        """Return the limit of a request; None if memory can answer it."""
+    def _limit_of(self, message: RegistryMessage) -> tuple[RequestLimit | None, str]:
+        """Return the limit of a request, None if memory can answer it; and the host that it needs, if any."""
         match message:
             case CheckNow() if not self._watches(message.source):
-                return self.storage_limit  # storage passes the request on
+                return self.storage_limit, ""  # storage passes the request on
             case CheckNow() | CountTags() | DescribeSource() | ExamineSource() | ListSources():
-                return None
-            case AddSource() | DetectUrl() | PreviewSource() | PageQuestion() | ExplainSource(check_now=True):
-                return self.network_limit
+                return None, ""
+            case AddSource(new=asked) | DetectUrl(request=asked) | UrlQuestion(request=asked):
+                return self.network_limit, host_of(asked.url)
+            case PreviewSource() | SourceQuestion() | ExplainSource(check_now=True):
+                live = self.table.look_up(message.source)
+                return self.network_limit, "" if live is None else host_of(live.source.watch_url)
+            case PageQuestion():
+                return self.network_limit, ""
             case _:
-                return self.storage_limit
+                return self.storage_limit, ""
 
     def _watches(self, source: SourceId) -> bool:
         live = self.table.look_up(source)
         return live is None or self._ports.storage.ownership.watches(live.source)
-
-    def _host_of(self, message: RegistryMessage) -> str:
-        match message:
-            case AddSource(new=asked) | DetectUrl(request=asked) | UrlQuestion(request=asked):
-                return host_of(asked.url)
-            case PreviewSource() | SourceQuestion() | ExplainSource():
-                live = self.table.look_up(message.source)
-                return "" if live is None else host_of(live.source.watch_url)
-            case _:
-                return ""
 
     async def _answer(self, message: RegistryMessage, limit: RequestLimit, host: str) -> None:
         with message.reply.while_awaited() if limit is self.network_limit else nullcontext():

@@ -18,7 +18,7 @@ from actors.messages.sources import DetectUrl, PreviewSource
 from actors.ordering import KeyedLocks
 from actors.sources.checks.access import Renewal, cache_key
 from actors.sources.checks.source_fetch import body_cache_key, fetch_for_user
-from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error
+from actors.sources.detection.classify import Classification, classify, classify_request, domain_error
 from actors.sources.index import SourceIndex
 from actors.sources.lending import cookies_at, is_own
 from actors.sources.page.preview import PagePart, check_selectors, preview_page
@@ -100,22 +100,13 @@ class Previewer:
 
     async def classify_url(self, request: DetectRequest, *, reads: bool) -> Classification:
         url = parse_url(request.url)
-        part = PagePart(request.selector, request.ignore)
         check_filter(request.filter)
-        await check_selectors(self.ports, part)
+        await check_selectors(self.ports, PagePart(request.selector, request.ignore))
         check_headers(request.headers, socket=url.scheme in SOCKETS)
         await check_rendering(self.ports, request)
         access = await access_for(self.ports, url, request.headers, may_read=reads)
-        classify_request = ClassifyRequest(
-            request.type,
-            narrowed=bool(part),
-            recent=True,
-            listen=LISTEN,
-            headers=access.headers,
-            render=request.render,
-            wait_for=request.wait_for,
-        )
-        classification = await classify(self.ports, url, classify_request, access.renewal)
+        asked = classify_request(request, request.type, access.headers, recent=True, listen=LISTEN)
+        classification = await classify(self.ports, url, asked, access.renewal)
         access.judge_cookies(classification)
         return classification
 

@@ -24,7 +24,7 @@ from actors.sources.checks.body_reader import BodyCheck, in_jail
 from actors.sources.checks.fetch import host_of
 from actors.sources.checks.rendering import screenshot_to_store
 from actors.sources.detection import pending
-from actors.sources.detection.classify import Classification, ClassifyRequest, classify, domain_error, with_title
+from actors.sources.detection.classify import Classification, classify, classify_request, domain_error, with_title
 from actors.sources.index import SourceIndex, from_storage, with_record
 from actors.sources.page.preview import PagePart, check_selectors, no_match_text, preview_page
 from actors.sources.polling.actor import first_state
@@ -73,12 +73,11 @@ class SourceService:
     async def _add(self, message: AddSource) -> AddedSource:
         new = message.new
         url = parse_url(new.url)
-        part = PagePart(new.selector, new.ignore)
         check_settings(new, polled=new.type in (None, *POLLED) and url.scheme not in SOCKETS)
         check_hours(new.hours)
         settings_from(new)
         await check_rendering(self._ports, new)
-        await check_selectors(self._ports, part)
+        await check_selectors(self._ports, PagePart(new.selector, new.ignore))
         async with self.locks.hold(url.text):
             existing = await self._ports.storage.sources.by_url(url.text)
             if existing is not None:
@@ -87,20 +86,8 @@ class SourceService:
             self._check_limit()
             access = await access_for(self._ports, url, new.headers, may_read=message.reads, is_adding=True)
             try:
-                classification = await classify(
-                    self._ports,
-                    url,
-                    ClassifyRequest(
-                        new.type,
-                        narrowed=bool(part),
-                        subprotocols=new.subprotocols,
-                        headers=access.headers,
-                        render=new.render,
-                        wait_for=new.wait_for,
-                        screenshots=new.screenshots,
-                    ),
-                    access.renewal,
-                )
+                request = classify_request(new, new.type, access.headers, subprotocols=new.subprotocols)
+                classification = await classify(self._ports, url, request, access.renewal)
             except (Unprocessable, Overloaded) as error:
                 if not (new.verify == "later" and error.may_pass):
                     raise
