@@ -85,10 +85,7 @@ def member(module: str, name: str) -> Callable[[], Any]:
 
 
 def calling(module: str, name: str) -> Callable[..., Any]:
-    def call(*given: Any) -> Any:
-        return getattr(import_module(module), name)(*given)
-
-    return call
+    return lambda *given: getattr(import_module(module), name)(*given)  # noqa: PLW0108  # it imports late
 
 
 @dataclass(frozen=True, slots=True)

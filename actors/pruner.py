@@ -76,13 +76,11 @@ class Pruner:
         while True:
             try:
                 child.note("pruning")
-                deleted = await self.prune()
-                if deleted:
+                if deleted := await self.prune():
                     self._world.log("log.pruned", events=deleted)
                 await self.sweep()
                 child.note("giving room back")
-                returned = await self.give_back()
-                if returned:
+                if returned := await self.give_back():
                     self._world.log("log.gave_back", bytes=returned)
             except STANDSTILL as error:
                 # The pruner comes before the front end in the tree: a crash would restart that too, and fix nothing.
@@ -96,18 +94,15 @@ class Pruner:
         """
         if self._doubts_clock():
             return 0
-        stored, now = self._storage, self._world.now()
-        floor, matched = (await stored.log.bounds()).floor, await self._deletion_limit(LAST)
+        stored, log, now = self._storage, self._storage.log, self._world.now()
+        floor, matched = (await log.bounds()).floor, await self._deletion_limit(LAST)
         day, aged = now // _DAY_MS - self._coverage_days, Millis(now - self._picture_age)
         sweeps: Mapping[str, tuple[int, Callable[[int], Awaitable[int]]]] = {
             "bins": (BINS_AT_ONCE, lambda most: stored.bins.sweep(now, most)),
             "sessions": (SESSIONS_AT_ONCE, lambda most: stored.people.sweep(now, most)),
             "activity": (ACTIVITY_AT_ONCE, lambda most: stored.accounts.sweep(now, most)),
             "days": (DAYS_AT_ONCE, lambda most: stored.coverage.forget(day, most)),
-            "heartbeats": (
-                SLICE,
-                lambda most: stored.log.forget_heartbeats(matched, MOST_HEARTBEATS, most, stored.lease),
-            ),
+            "heartbeats": (SLICE, lambda most: log.forget_heartbeats(matched, MOST_HEARTBEATS, most, stored.lease)),
             "pictures": (PICTURES_AT_ONCE, lambda most: stored.pictures.prune(aged, floor, self._picture_room, most)),
             "sources": (SOURCES_AT_ONCE, lambda most: stored.sources.forget_deleted(Millis(now - RESTS), most)),
             "retractions": (RETRACTIONS_AT_ONCE, lambda most: stored.publications.forget_retractions(floor, most)),
@@ -177,11 +172,8 @@ class Pruner:
         self._is_returning = self._is_returning or too_roomy(room)
         while self._is_returning and returned < MOST_BACK:
             step = next_return(room)
-            if not step:
-                self._is_returning = False
-                break
             try:
-                released = await log.give_back(step, self._storage.lease)
+                released = await log.give_back(step, self._storage.lease) if step else 0
             except STANDSTILL as error:
                 self._world.log("log.give_back_failed", error=str(error))
                 return returned

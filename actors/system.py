@@ -84,7 +84,7 @@ class System(Parts):
         """Return the tree in start order, without the front end."""
         world, settings, only_here = self.world, self.settings, self.storage.ownership.while_owned
         importer = Importer(world, self.registry_box, self.importer_box)
-        node = self.storage.ownership.me or settings.public_url()
+        node, sources = self.storage.ownership.me or settings.public_url(), self.overseer.sources_at_work
         return [
             ChildSpec("storage", self.storage_watch.run),
             ChildSpec("log", self.recorder.run, ready_within=10, mailbox=self.recorder_box),
@@ -102,12 +102,7 @@ class System(Parts):
             ChildSpec("clock", ClockWatch(world, self.deliveries.on_clock_step).run),
             *monitor_children(world, settings, self.egress, self.readiness),
             *heartbeat_children(
-                world,
-                settings,
-                self.storage,
-                self.recorder_box,
-                readiness=self.readiness,
-                sources=self.overseer.sources_at_work,
+                world, settings, self.storage, self.recorder_box, readiness=self.readiness, sources=sources
             ),
         ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import UnsetType
@@ -19,6 +20,7 @@ from actors.content.wording.spans import spans_of
 from storage.records.event import Context, Delta, Op, Spans
 
 _NOWHERE = Context()
+_para = attrgetter("para")
 
 
 @dataclass(slots=True, eq=False)
@@ -62,10 +64,6 @@ def undo_ops(after: Sequence[Paragraph], ops: Sequence[Op]) -> list[Paragraph] |
         before.append(Paragraph(str(op.text), context=op.context or _NOWHERE))
         done += stretch
     return before + remaining[done:]
-
-
-def _para(op: Op) -> int:
-    return op.para
 
 
 class DiffParagraph(NamedTuple):

@@ -122,9 +122,7 @@ class PushSource:
                 await self._wait(await gate.wait_open(self._chance.random()))
             if line.down:
                 child.note("on hold: our own connection is down", on_hold=True)
-                wait = await line.clearance(host_of(self._live.source.watch_url), self._chance.random())
-                if wait:
-                    await self._wait(wait)
+                await self._wait(await line.clearance(host_of(self._live.source.watch_url), self._chance.random()))
             child.note("connecting")
             try:
                 await self._run_session(child)
