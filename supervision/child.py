@@ -214,11 +214,15 @@ class Child:
         self.began = trio.current_time()
         self._restart_requested = False
         within = self.spec.ready_within
-        self._ready = within is None
-        self._scope = trio.CancelScope(shield=True, deadline=math.inf if within is None else self.began + within)
-        self.become(State.RUNNING if self._ready else State.STARTING, self.began)
-        if self._ready:
+        if within is None:
+            self._ready = True
+            self._scope = trio.CancelScope(shield=True, deadline=math.inf)
+            self.become(State.RUNNING, self.began)
             self._settle()
+        else:
+            self._ready = False
+            self._scope = trio.CancelScope(shield=True, deadline=self.began + within)
+            self.become(State.STARTING, self.began)
         return self._scope
 
     def _end_run(self, crash: Crash | None) -> float | None:
