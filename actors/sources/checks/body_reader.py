@@ -55,7 +55,7 @@ class BodyReading(Struct, frozen=True):
 
 
 class BodyCheck(NamedTuple):
-    """A body to read against the memory `base` (b"" at first) of the last success, `since`. number: of all checks."""
+    """A body to read against the memory `base` (b"" at first) of the last success, `since`. number: counts checks."""
 
     source: Source
     base: bytes
@@ -123,7 +123,7 @@ def may_be_no_page(body: bytes) -> bool:
 async def lost_type(
     jail: Jail, fetched: FetchedResponse, original: Literal["feed", "html"], format: str = "html"
 ) -> CheckFailed | None:
-    """Return the failure of a body that is no feed or page any more; None if undecided. Raises CheckFailed."""
+    """Return the failure of a body that is surely no feed, or no page of `format`, any more. Raises CheckFailed."""
     if not fetched.body.strip():
         return None
     finding = await in_jail(jail, "detect", BodyRequest(fetched.body, fetched.content_type, fetched.url), Finding)
