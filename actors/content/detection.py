@@ -139,7 +139,6 @@ def _page(text: str, url: str, served: str) -> Finding:
 
 
 def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequence[FeedLink]) -> str:
-    """Name the wall or error in the page's place, and suggest a way out."""
     kind, _, words = trouble.says.partition(":")
     if feeds:
         advice = f"Its feed may work: {feeds[0].url}."
@@ -158,7 +157,6 @@ def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequenc
 
 
 def _onward(root: markup.Element, url: str) -> str:
-    """Return the target of a page without text: its refresh, or its first frame."""
     for meta in root.iter("meta"):
         if (meta.get("http-equiv") or "").lower() == "refresh" and (
             found := _REFRESH.search(meta.get("content") or "")

@@ -82,7 +82,6 @@ def _preview_page(asked: PageRequest) -> PagePreviewAnswer:
 
 
 def _values_on(asked: PageRequest) -> tuple[FoundValue, ...]:
-    """Return the first values of a page, as a source that watches it would list them."""
     try:
         look = look_page(asked)
     except ContentError:
@@ -118,10 +117,7 @@ def _standing_values(asked: StandingRequest) -> StandingValues:
 
 
 def look_page(asked: PageRequest) -> PageLook:
-    """Read a page and judge it against its memory, with no more work than needed.
-
-    Unchanged pages need no blocks; the main text is extracted only if an event may carry it.
-    """
+    """Read a page and judge it against its memory. The main text is extracted only if an event may carry it."""
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore, asked.was)
     if asked.memory and not asked.was and format_of(opened.root) == FILE:
         raise ContentError("The page has become a file without text.")

@@ -70,10 +70,7 @@ class DecodedText(Struct, frozen=True):
 
 
 def decode(body: bytes, content_type: str) -> DecodedText:
-    """Decode a body without ever failing: BOM, header, XML declaration, meta, UTF-8, a guess, windows-1252.
-
-    "iso-8859-1" and "ascii" mean windows-1252, as in browsers.
-    """
+    """Decode a body without ever failing. "iso-8859-1" and "ascii" mean windows-1252, as in browsers."""
     for bom, name in _BOMS:
         if body.startswith(bom):
             return _tolerant(body[len(bom) :], name, "byte order mark")
@@ -105,7 +102,7 @@ def decode(body: bytes, content_type: str) -> DecodedText:
 
 
 def _not_western(body: bytes) -> str | None:
-    """Guess the charset; None if the bytes read as a Western language, where few letters of a word carry marks."""
+    """Guess the charset; None if it reads as a Western language, where few letters of a word carry marks."""
     if body.isascii() or _is_multibyte_utf8(body):
         return None
     words = [word for word in _WORD.findall(body[:_SAMPLE].decode(_LATIN, "replace")) if not word.isascii()]
@@ -126,7 +123,6 @@ def _tolerant(body: bytes, name: str, how: str, *, damaged: bool = False) -> Dec
 
 
 def _declared(body: bytes, content_type: str) -> Iterator[tuple[str, str]]:
-    """Yield the charsets that the header and the document declare, as Python names, best first."""
     if (found := _HEADER.search(content_type)) and (name := _charset(found[1])):
         # UTF-16 without a BOM contains zero bytes; if there are none, the header is wrong.
         yield ("utf-8" if name.startswith(("utf-16", "utf-32")) and b"\x00" not in body[:_HEAD] else name), "header"
@@ -224,10 +220,7 @@ _GZIP_WINDOW = 31
 
 
 def unpacked(body: bytes) -> bytes:
-    """Unpack a gzip body; return it unchanged if it is no gzip, damaged or larger than `MOST_UNPACKED`.
-
-    A truncated stream yields its readable part, as in browsers.
-    """
+    """Unpack a gzip body, or the readable part of one; return others, damaged and larger ones unchanged."""
     if not body.startswith(_GZIP):
         return body
     unpacker = zlib.decompressobj(_GZIP_WINDOW)

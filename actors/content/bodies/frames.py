@@ -54,10 +54,8 @@ Layers = Sequence[Mapping[str, Any]]
 
 
 class Frame(Struct, frozen=True):
-    """One event of a frame. Absent texts are "". id: the event's own, if it has one.
-
-    Frames with the same `mark` are duplicates. The mark covers id, title, URL and content, or all
-    of the text without an id. `told` fills in the last three fields.
+    """One event of a frame; absent texts are "". `told` fills in the last three fields. Frames with the same `mark`, of
+    id, title, URL and content, or of all the text without an id, are duplicates.
     """
 
     id: str
@@ -79,10 +77,7 @@ def is_small(text: str) -> bool:
 
 
 def read_frames(text: str, url: str, name: str = "") -> list[Frame]:
-    """Return the events of a frame; relative links resolve against `url`. Raises ContentError for hostile JSON.
-
-    name: the stream's name for this kind of event.
-    """
+    """Return the events of a frame; links resolve against `url`. Raises ContentError for hostile JSON."""
     if len(text) > MOST:
         raise ContentError(f"The frame has {len(text)} characters; at most {MOST} are read.")
     found = [frame for layers, raw in _parts(text) if (frame := _event(layers, raw, url)) is not None]
@@ -192,7 +187,6 @@ def _values(value: Any) -> list[Any] | None:
 
 
 def _of_object(fields: dict[str, Any], around: Layers, raw: str) -> Iterator[tuple[Layers, str]]:
-    """Yield an object's layers; for an envelope around a list, the layers of each object."""
     inner = _inner(fields, first=not around) if len(around) < MOST_LAYERS else None
     if inner is None:
         yield (fields, *around), raw

@@ -27,9 +27,8 @@ MOST_COLUMNS: Final = 64
 
 
 class Document(Struct, frozen=True):
-    """The content of a file. says: a checkable description for a person. partial: some of it was not read.
-
-    labels: the place of each block ("page 4"), () if the tree shows it.
+    """The content of a file. partial: some was not read. labels: each block's place ("page 4"), () if the tree shows
+    it.
     """
 
     format: str
@@ -119,9 +118,7 @@ def parse(text: str) -> Element:
 
 
 def _begin_body(root: Element) -> None:
-    """Move body elements out of the head if a page omits both tags: the parser does not know that `main` and others
-    begin the body (HTML, 13.2.6.4.4).
-    """
+    """Move body elements out of the head if both tags are missing (HTML, 13.2.6.4.4): libxml2 ignores `main`."""
     head = root.find("head")
     first = None if head is None else next((one for one in head if one.tag not in _OF_HEAD), None)
     if head is None or first is None:
@@ -190,7 +187,6 @@ SIGNS = _Signs()
 
 
 def skips_ahead(link: Element, attributes: Mapping[str, str]) -> bool:
-    """Whether a link leads to the main part of the same page, as skip links do."""
     target = attributes.get("href", "")
     if len(target) < 2 or not target.startswith("#") or len("".join(link.itertext())) > _LONGEST_SKIP:
         return False

@@ -55,7 +55,7 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 
 class RobotsRequest(Struct, frozen=True):
-    """A robots.txt, raw or already reduced, and a URL to judge. The answer is a RobotsReading."""
+    """A robots.txt, raw or already reduced, and a URL to judge; answered by a RobotsReading."""
 
     body: bytes
     token: str

@@ -55,10 +55,7 @@ def binary_kind(body: bytes) -> str | None:
 
 
 def text_kind(text: str) -> str | None:
-    """Return the kind of a text ("a calendar", "a sitemap"); None if it may be a feed or HTML.
-
-    The root decides for XML, since its content may look like HTML (an SVG image has a <title>).
-    """
+    """Return the kind of a text ("a calendar"); None if it may be a feed or HTML. The root decides for XML."""
     start = end_of_prolog(text)
     head = text[start : start + 64]
     if (name := next((name for mark, name in _TEXTS.items() if head.upper().startswith(mark)), None)) is not None:
@@ -81,7 +78,6 @@ def image_kind(text: str) -> str | None:
 
 
 def binary_text(text: str) -> bool:
-    """Whether decoded text is really binary: it has control characters that no text has."""
     head = text[:_SNIFFED]
     controls = sum(sign < " " and sign not in "\t\r\n\f\x1b" for sign in head)
     return "\x00" in text[:_SEARCHED] or controls > len(head) // 10
@@ -111,10 +107,7 @@ _GROUP: Final = 4
 
 
 def lines_of(kind: str, body: bytes) -> Iterator[str]:
-    """Yield the lines of a file that are compared. kind: from `binary_kind`.
-
-    The hash is split into groups of four digits; a run of 64 looks like a machine-made id and would be skipped.
-    """
+    """Yield the compared lines of a file. The hash is in groups of four: a long one would be taken for an id."""
     name = kind.removeprefix("a ").removeprefix("an ")
     size = size_of_picture(body)
     yield f"{name[:1].upper()}{name[1:]}" + (f", {size[0]} × {size[1]} pixels" if size else "")

@@ -39,10 +39,7 @@ def normalise(text: str) -> str:
 
 
 def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
-    """Return the plain text of an HTML fragment, or of text with entities; blocks and <br> become lines.
-
-    Drops scripts, styles and hidden parts. Reads at most `most` characters of the fragment.
-    """
+    """Return the visible text of HTML, or of text with entities; blocks and <br> become lines. Reads `most` characters."""
     fragment = fragment[:most]
     if _MARKUP.search(fragment):
         from actors.content.bodies import markup  # noqa: PLC0415 - lxml is for workers
@@ -72,10 +69,7 @@ def cap(text: str) -> tuple[str, bool]:
 
 
 def absolute(link: str, base: str) -> str:
-    """Resolve a link against `base`; "" unless the result is http or https.
-
-    A relative id (JSON Feed) or a `javascript:` link becomes "" or an address below `base`, never an error.
-    """
+    """Resolve a link against `base`, never with an error; "" unless the result is http or https."""
     link = _SURROGATE.sub("", link.strip())
     if not link:
         return ""

@@ -54,9 +54,8 @@ _RULES = frozenset({"", "only a date", "a date by itself", COPY, COPIES})
 
 
 class BoxContext(Struct, frozen=True):
-    """Two states of a page and their difference, the page's title, and keys that came and went unreported.
-
-    early: one of a source's first checks, when the page's rotating parts are still unknown.
+    """Two states of a page, their difference, the page's title, and keys that came and went unreported. early: one of a
+    source's first checks, when the page's rotating parts are still unknown.
     """
 
     before: SettledState
@@ -68,10 +67,7 @@ class BoxContext(Struct, frozen=True):
 
 
 def _offered(state: SettledState, found: Sequence[int], *, alone: bool) -> Iterator[int]:
-    """Yield the positions of a heading with only links or buttons, and of paragraphs with several buttons.
-
-    alone: the other side has no blocks in this place.
-    """
+    """Yield headings of links or buttons, and paragraphs with buttons. alone: the other side has no blocks here."""
     for n, i in enumerate(found):
         first, run = state.traits[i], [i]
         for k in found[n + 1 :]:
@@ -148,7 +144,6 @@ class _RevisedBlocks:
             self.blocks[self._at[came, i]] = replace(block, doubted=True)
 
     def weigh_dates(self, replaced: Sequence[Replacement]) -> None:
-        """Add weight for a row's changed date."""
         now, told = self._around.now, frozenset(self._around.before.keys)
         dates = (one for one in replaced if one.what == "dates" and one.slot not in self._known.restless)
         found = [one for one in dates if is_only_date(one.before) and is_only_date(one.after)]

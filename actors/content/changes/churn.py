@@ -83,12 +83,11 @@ FEW = 3
 
 
 class ChangeVerdict(Struct, frozen=True):
-    """The verdict on a check. `diff` and `delta` are set for `changed` and `moved`, and are never empty.
-
-    `memory`: the new memory. `reason`: a sentence for the check's trail. `withheld`: the differences left out.
-    `weighed`: the blocks that made it `changed`. `reverted`: it returns to a state reported earlier. `soon`: a check
-    within a minute settles a doubt. `unsettled`: the same page again may be reported, so it must be read again even if
-    unchanged. `trouble`: why this is not the page. `moved_to`: the new address of a `moved` page, or "".
+    """The verdict on a check. `diff` and `delta` are set for `changed` and `moved`, and never empty. `memory`: the new
+    memory. `reason`: a sentence for the check's trail. `withheld`: the differences left out. `weighed`: the blocks that
+    made it `changed`. `reverted`: it returns to a state reported earlier. `soon`: a check within a minute settles a
+    doubt. `unsettled`: read the same page again even if unchanged. `trouble`: why this is not the page. `moved_to`: the
+    new address of a `moved` page, or "".
     """
 
     kind: Literal["baseline", "unchanged", "churn", "held", "changed", "moved"]
@@ -136,10 +135,8 @@ def judge(
     address: str = "",
     chosen: bool = False,
 ) -> ChangeVerdict:
-    """Return the verdict on a check of a page, with its new memory.
-
-    shared: keys of the host's furniture (`difference.shared_keys`). noise: keys that the user marked. Neither is
-    reported. address: the page's address after redirects. chosen: the blocks are of a part that the user chose.
+    """Return the verdict on a check of a page. shared: keys of the host's furniture (`difference.shared_keys`); noise:
+    keys that the user marked; neither is reported. address: after redirects. chosen: the user chose the part.
     """
     face = swaps.face_of(reading, address)
     if memory is None or not memory.keys or reading.trouble is not None:
@@ -188,7 +185,6 @@ def judge(
 def _judge_without_memory(
     memory: PageMemory | None, reading: PageReading, face: PageIdentity, when: CheckMoment
 ) -> ChangeVerdict:
-    """Return the verdict on a page's first check, or on a body that is not the page."""
     if reading.trouble is not None:
         says = f"Not the page: {reading.trouble}."
         return ChangeVerdict("held", memory or PageMemory(), None, None, 0.0, says, soon=True)
@@ -243,10 +239,8 @@ def _moved_verdict(verdict: ChangeVerdict, swap: swaps.PageSwap, target: str) ->
 
 
 def content_of(reading: PageReading, told: frozenset[str] = frozenset()) -> SettledState:
-    """Return the blocks that count: those outside furniture, or all if there are no others.
-
-    told: keys of the reported blocks. If several of them become furniture at once, they have not gone: a new design, or
-    a few blocks more or less, made the same page read differently.
+    """Return the blocks outside furniture, or all if there are no others. told: keys of the reported blocks. If several
+    of them become furniture at once, they have not gone: the same page reads differently.
     """
     traits = reading.traits or (0,) * len(reading.blocks)
     kept = [not trait & FURNITURE for trait in traits]
@@ -369,9 +363,8 @@ def _reported_memory(
 
 
 def _checks_lasted(check: _CheckInput, difference: WeighedDifference) -> int:
-    """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there.
-
-    A replacing text must last again from now: rotating texts also last for some checks.
+    """Return how many checks before this one all weighty blocks have lasted; a box that waited was already there. A
+    replacing text must last again from now: rotating texts also last for some checks.
     """
     if any(one.what == "words" for one in difference.replaced):
         return 0
@@ -437,14 +430,12 @@ def _omitted(memory: PageMemory, check: _CheckInput, blocks: Sequence[WeighedBlo
 
 
 def _reported_texts(before: SettledState, after: SettledState) -> list[str]:
-    """Return the reported texts; those that memory lacks come from the new state, if it has the key."""
     beyond = before.keys[len(before.texts) :]
     texts = dict(zip(after.keys, after.texts, strict=True)) if beyond else {}
     return [*before.texts, *(texts[key] for key in beyond if key in texts)]
 
 
 def verdict_if_unchanged(memory: PageMemory | None, opened: OpenedPage, number: int) -> ChangeVerdict | None:
-    """Return the verdict on a page already seen, None if it must be judged."""
     if memory is None or not memory.seen or not _at_rest(memory):
         return None
     if not number:

@@ -60,9 +60,8 @@ class StateSide(Struct, frozen=True):
 
 
 class StateDifference(Struct, frozen=True):
-    """The difference of two states: blocks that came, blocks that went, and the gaps between unchanged runs.
-
-    moved: positions, now and before, of texts that are on both sides with different owners.
+    """Blocks that came, blocks that went, and the gaps between unchanged runs of two states. moved: positions, now and
+    before, of texts that are on both sides with different owners.
     """
 
     came: StateSide
@@ -72,10 +71,8 @@ class StateDifference(Struct, frozen=True):
 
 
 def apart(before: SettledState, now: SettledState) -> StateDifference:
-    """Return the added and removed blocks.
-
-    Blocks are counted, so a moved block is neither. Of several copies, the one in a gap counts. Blocks without a stored
-    text are left out.
+    """Return the added and removed blocks, without moved ones and those without a stored text. Of several copies, the
+    one in a gap counts.
     """
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
     if not found:
@@ -87,7 +84,6 @@ def apart(before: SettledState, now: SettledState) -> StateDifference:
 
 
 def _count(state: SettledState, positions: Iterable[int]) -> Counter[str]:
-    """Count the keys at these positions, and those of blocks without a stored text."""
     return Counter([*map(state.keys.__getitem__, positions), *state.keys[len(state.texts) :]])
 
 
@@ -167,9 +163,8 @@ def dateless(canonical: str) -> str:
 def replacements(
     before: SettledState, now: SettledState, spans: Iterable[Gap], went: dict[int, str], came: dict[int, str]
 ) -> Iterator[Replacement]:
-    """Yield the replacements. went, came: canonical texts of blocks on only one side, by position.
-
-    Both may lack blocks of a gap: those that moved, and are elsewhere on the other side.
+    """Yield the replacements. went, came: canonical texts of blocks on only one side, by position. Both may lack blocks
+    of a gap: those that moved, and are elsewhere on the other side.
     """
     for a, b, c, d in spans:
         old = {i: went[i] for i in range(a, b) if i in went}
@@ -229,9 +224,8 @@ _PERMALINK = " ¶"
 
 
 class StateContexts(Sequence[Context]):
-    """The context of each block with known text, made on demand: a difference needs few.
-
-    A heading is placed below the page's main one, since its level is not stored. The block's own text is left out.
+    """The context of each block with known text, made on demand: a difference needs few. A heading is placed below the
+    page's main one, since its level is not stored. The block's own text is left out.
     """
 
     def __init__(self, state: SettledState) -> None:
@@ -311,9 +305,8 @@ class _Owners:
 def with_assigned(
     apart: StateDifference, memory: PageMemory, before: SettledState, now: SettledState
 ) -> StateDifference:
-    """Add blocks with a new owner to a difference, as removed from the old owner and added to the new one.
-
-    before: the reported state; if it has no places, the memory supplies them.
+    """Add blocks with a new owner to a difference, as removed from the old one and added to the new one. before: the
+    reported state; if it has no places, the memory supplies them.
     """
     known, spans = (frozenset(apart.went.positions), frozenset(apart.came.positions)), apart.spans
     if sum(b - a for a, b, _, _ in spans) == len(known[0]) or sum(d - c for _, _, c, d in spans) == len(known[1]):
@@ -342,10 +335,7 @@ def with_assigned(
 
 
 def _beyond_assigned(own: dict[int, _Owner], others: dict[int, _Owner], sides: tuple[_Owners, _Owners]) -> list[int]:
-    """Return the blocks that have another owner on the other side, if their own owner exists there too.
-
-    A label without a value there only moved.
-    """
+    """Return the blocks with another owner on the other side, if their own exists there; a bare label only moved."""
     keys = sides[1].state.keys
     left = Counter((keys[i], owner) for i, owner in others.items())
     there = {keys[i]: owner.kind for i, owner in others.items()}
@@ -414,9 +404,8 @@ def remark_of(memory: PageMemory) -> str:
 def slots_after(
     memory: PageMemory, replaced: Iterable[Replacement], came: Container[str], number: int
 ) -> tuple[Slot, ...]:
-    """Return the slots after the check with this number. came: keys of blocks added in this check.
-
-    A block that was reported there before is not new, but its return ends a stay as well.
+    """Return the slots after the check with this number. came: keys of blocks added in this check. A block that was
+    reported there before is not new, but its return ends a stay as well.
     """
     slots = {slot.key: slot for slot in memory.slots}
     gone = frozenset(unpack_keys(memory.gone))
@@ -438,9 +427,8 @@ _SHARE = 0.8
 
 
 def stored_keys(memory: bytes) -> tuple[str, ...]:
-    """Return the keys of a stored memory's content blocks, without cells and the page's heading.
-
-    At most `MOST_TOLD`, from both ends of the page; () for an unreadable memory.
+    """Return the content keys of a stored memory, without cells and the h1: at most `MOST_TOLD`, from both ends of the
+    page; () for an unreadable memory.
     """
     decoded = decode_memory(memory)
     if decoded is None:
@@ -451,9 +439,8 @@ def stored_keys(memory: bytes) -> tuple[str, ...]:
 
 
 def shared_keys(others: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the keys that nearly all other pages of the host have in common, if there are enough pages.
-
-    Two addresses of one page share its content, so of pages that are half the same only one counts.
+    """Return the keys that nearly all other pages of the host have, if there are enough; of pages that are half the
+    same (two addresses of one page) only one counts.
     """
     different: list[frozenset[str]] = []
     for keys in map(frozenset, others):

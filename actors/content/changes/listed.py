@@ -91,10 +91,7 @@ class ListChange(Struct, frozen=True):
 
 
 def compare_list(memory: ListMemory | None, items: Sequence[Item], addresses: Sequence[str]) -> ListChange:
-    """Compare a page with its memory; without one, report nothing.
-
-    addresses: of all links on the page, menus included.
-    """
+    """Compare a page with its memory; without one, report nothing. addresses: of all links, menus included."""
     titles = {address_key(item.url): title_key(item.title) for item in items}
     now = dict.fromkeys(map(address_key, addresses), _NO_TITLE) | titles
     if memory is None:
@@ -319,7 +316,6 @@ def look_list(asked: ListRequest) -> ListLook:
 
 
 def _addresses(opened: OpenedPage, url: str) -> list[str]:
-    """Return the targets of all links in the watched part, menus included."""
     found, base = dict[str, None](), base_of(opened.root, url)
     for element in opened.watched:
         for link in element.iter("a"):

@@ -52,9 +52,8 @@ class MaskedStates(NamedTuple):
 def masked(
     memory: PageMemory, before: SettledState, now: SettledState, apart: StateDifference, number: int
 ) -> MaskedStates:
-    """Mask the values that change on each request, at the check with this number.
-
-    before: the reported state, with places. apart: the difference of the two states.
+    """Mask the values that change on each request, at the check with this number. before: the reported state, with
+    places. apart: the difference of the two states.
     """
     old, new = _members(before, apart.went), _members(now, apart.came)
     differ = {path: (old[path], value) for path, value in new.items() if old.get(path, value) != value}
@@ -87,10 +86,8 @@ def _known(
     memory: PageMemory, slots: dict[str, Slot], differ: Mapping[str, tuple[str, str]], number: int
 ) -> Iterator[tuple[str, Slot, int, int]]:
     """Remove each differing value from `slots`; yield it as known after this check, its `_limit`, and the checks it
-    stayed.
-
-    A new list item inherits the noise known from its siblings. If nothing moved, for example in a cached response,
-    known noise counts as staying half as long; once it moves again, that time is not counted.
+    stayed. A new list item inherits its siblings' noise. If nothing moved, as in a cached response, known noise counts
+    as staying half as long; once it moves again, that time is not counted.
     """
     first = memory.told if len(states_in(memory.states)) == 1 else 0
     names = {path: digest16(f"member {path}") for path in differ}

@@ -36,10 +36,9 @@ _KEY = 8
 
 
 class HeldPage(Struct, frozen=True, array_like=True):
-    """Another page in this one's place, not yet reported.
-
-    keys: of its blocks. looks: checks that found it, since `since` (milliseconds). spaced: the same without those soon
-    after another. away: spaced checks since this page was last seen, whatever replaced it. last: the latest one.
+    """Another page in this one's place, not yet reported. keys: of its blocks. looks: checks that found it, since
+    `since` (milliseconds). spaced: the same without those soon after another. away: spaced checks since this page was
+    last seen, whatever replaced it. last: the latest one.
     """
 
     keys: bytes = b""
@@ -51,10 +50,8 @@ class HeldPage(Struct, frozen=True, array_like=True):
 
 
 class PageIdentity(Struct, frozen=True, array_like=True):
-    """A page's identity apart from its blocks; "" if unknown.
-
-    title: the document's. address, canonical: paths, after redirects and as declared. language: as declared. says: the
-    kind of stand-in that stayed and was reported all the same: a login.
+    """A page's identity apart from its blocks; "" if unknown. title: the document's. address, canonical: paths, after
+    redirects and as declared. language: as declared. says: the kind of stand-in that stayed and was reported: a login.
     """
 
     title: str = ""
@@ -147,10 +144,9 @@ class SettledState(Struct, frozen=True, dict=True):
 
 
 class PendingDifferences(Struct, frozen=True):
-    """Unreported differences from the reported state.
-
-    came: keys of blocks on the page, with the number of the check that found them. missing: reported keys not on the
-    page, with the check that missed them. flickered: keys that came or went in an earlier check and have reverted.
+    """Unreported differences from the reported state. came: keys of blocks on the page, with the number of the check
+    that found them. missing: reported keys not on the page, with the check that missed them. flickered: keys that came
+    or went in an earlier check and have reverted.
     """
 
     came: Mapping[str, int]
@@ -203,7 +199,6 @@ def settled_of(memory: PageMemory) -> SettledState:
 
 @lru_cache(maxsize=1)
 def _settled(texts: bytes, keys: bytes, traits: bytes) -> SettledState:
-    """Unpack a state; the last one is cached, since a check needs it several times."""
     unpacked = unpack_keys(keys)
     plain = zlib.decompressobj().decompress(texts, 8 * MOST_TEXT).decode("utf-8", "replace") if texts else ""
     return SettledState(tuple(plain.split("\n"))[: len(unpacked)], unpacked, tuple(traits))
@@ -232,7 +227,6 @@ def known_keys(memory: PageMemory) -> KnownKeys:
 
 
 def pending_of(memory: PageMemory, came: Iterable[str], missing: Iterable[str], number: int) -> PendingDifferences:
-    """Return the pending blocks of this check. came, missing: keys. number: of the check."""
     before = dict(zip(unpack_keys(memory.pending), memory.since, strict=True))
     absent = dict(zip(unpack_keys(memory.missing), memory.absent, strict=True))
     here = {block: before.get(block, number) for block in came}

@@ -59,10 +59,7 @@ from actors.content.wording.words import words_in
 
 
 def noise_keys(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys that identify blocks with these texts, or with the same texts and other figures, as noise.
-
-    A text has different keys inside and outside a table cell; the result contains both.
-    """
+    """Return the keys of noise for blocks with these texts, whatever their figures, inside and outside table cells."""
     found: dict[str, None] = {}
     for text in texts:
         for cell in (False, True):
@@ -124,13 +121,11 @@ _LIGHT = frozenset({"", LABEL, BARE, COPY, COPIES, NULL})
 
 
 class KnownBlocks(Struct, frozen=True):
-    """Known keys and places that are not worth reporting.
-
-    Keys of earlier checks, of today's furniture, of the host's shared parts and of marked noise; `restless` places
-    change on nearly every check, `nearly` ones if they now show a text that was never reported (`gone` has the keys of
-    reported ones, 8 bytes each). waits: for each added block, the earlier checks that had it. absent: for each removed
-    block, the checks that missed it. today: the ordinal of the check's day, 0 if unknown. passed: days since the last
-    report, 0 if unknown.
+    """Known keys and places that are not worth reporting: keys of earlier checks, of today's furniture, of the host's
+    shared parts and of marked noise; `restless` places change on nearly every check, `nearly` ones if they now show a
+    text that was never reported (`gone` has the keys of reported ones, 8 bytes each). waits: for each added block, the
+    earlier checks that had it. absent: for each removed block, the checks that missed it. today: the ordinal of the
+    check's day, 0 if unknown. passed: days since the last report, 0 if unknown.
     """
 
     recent: frozenset[str] = frozenset()
@@ -151,10 +146,8 @@ class KnownBlocks(Struct, frozen=True):
 
 
 class WeighedBlock(Struct, frozen=True):
-    """An added or removed block with its weight, and the reason for a low weight, else "".
-
-    waits: it may weigh more if it stays. doubted: it may be one of many rotating texts; a second check decides. moved:
-    it belongs to something else than before.
+    """An added or removed block with its weight, and the reason for a low weight, else "". waits: it may weigh more if
+    it stays. doubted: it may be one of many rotating texts. moved: it belongs to something else than before.
     """
 
     text: str
@@ -235,10 +228,7 @@ def _widened(span: range, keys: Sequence[str], aside: Collection[str]) -> range:
 
 
 def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Sequence[str] = ()) -> Iterator[int]:
-    """Yield the positions of blocks in a group that is mostly furniture on the other side.
-
-    keys: of all blocks, if those that became furniture and stay count as well.
-    """
+    """Yield positions of blocks in a group that is mostly furniture on the other side. keys: all, or only the new ones."""
     for span in ranges:
         found = [i for i in span if i in rows]
         company = [rows[i].key for i in found] + [keys[i] for i in span if keys and i not in rows and keys[i] in aside]
@@ -247,9 +237,7 @@ def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Seq
 
 
 def _redressed(arrived: Rows, departed: Rows, known: KnownBlocks) -> Iterator[int]:
-    """Yield the positions of short blocks that came with a redesign: nothing is missing, and half of the new blocks
-    were known, mostly as furniture. They regain weight if they stay.
-    """
+    """Yield short blocks of a redesign: nothing is missing, and half of the new blocks were known. They regain weight."""
     seen = sum(block.key in known.recent for block in arrived.values())
     if seen < _SOME or 2 * seen < len(arrived) or sum(block.score for block in departed.values()) >= _LITTLE:
         return
@@ -317,10 +305,8 @@ def _exchanged(
     *,
     alone: bool,
 ) -> list[tuple[Rows, set[int]]]:
-    """Return all exchanged positions on both sides if some are new, since none is sure then.
-
-    Some teasers of a box stay and some move, so entries that came while others went count too; in a shuffled list, so
-    does each entry in the place of another.
+    """Return all exchanged positions on both sides if some are new, since none is sure then. Some teasers of a box stay
+    and some move, so entries that came while others went count too, as does each swap in a shuffled list.
     """
     if scales[0].is_text or scales[0].is_chosen:
         return []
@@ -343,10 +329,7 @@ def _exchanged(
 
 
 def _unlike(one: Replacement, *, alone: bool) -> bool:
-    """Whether a text replaced one with hardly a word in common, as rotating texts do.
-
-    A single label is a value; several labels at once may be a box of teasers.
-    """
+    """Whether a text replaced one with hardly a word in common, as rotating texts do; a single label is a value."""
     old, new = set(one.before.split()), set(one.after.split())
     is_label = words_in(one.before) < MIDDLE or words_in(one.after) < MIDDLE
     if is_label and (alone or (NUMBER.search(one.before) and NUMBER.search(one.after))):
@@ -358,9 +341,8 @@ def as_reported(
     difference: WeighedDifference, before: SettledState, now: SettledState, apart: StateDifference, bar: float
 ) -> tuple[WeighedDifference, dict[int, int]]:
     """Return the difference that an event shows, and the replacements that wait: positions before, by position now.
-
     Figures in doubt wait, like ids and buttons: shown, a counter would be in each event; forgotten, a limit in none.
-    Counters in cells weigh nothing beside a sure change. Alone they count, since a table may be about visitors.
+    Counters in cells weigh nothing beside a sure change; alone they count, since a table may be about visitors.
     """
     rows, waiting, counters = list(difference.blocks), dict[int, int](), list[int]()
     came, went = ({i: n for n, i in enumerate(side.positions)} for side in (apart.came, apart.went))
@@ -458,9 +440,8 @@ class _Scales:
         return one.what == "figures" and is_clock(before, self._state.texts[one.new], self._known.passed)
 
     def may_tick(self, one: Replacement, before: str) -> bool:
-        """Whether a server may write a text for each request: its date moved by a day, or it has several figures.
-
-        One figure counts if another part of the text is masked, such as a stamp. A date with a time is an appointment.
+        """Whether a server may write a text for each request: its date moved by a day, or it has several figures; one
+        counts if another part of the text is masked. A date with a time is an appointment.
         """
         text = self._state.texts[one.new]
         if one.what == "dates":
@@ -483,9 +464,8 @@ class _Scales:
         return list(islice((n for n, text in figured if dates_in(canonical(text))), 2))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
-        """Weigh the added blocks by position. told: keys of the reported blocks.
-
-        figures: positions where a block differs from its predecessor only in figures and so is no entry.
+        """Weigh the added blocks by position. told: keys of the reported blocks. figures: positions where only figures
+        differ.
         """
         state, recent = self._state, self._known.recent
         rows = {}

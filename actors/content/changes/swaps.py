@@ -75,9 +75,8 @@ class SwapReaction(Enum):
 
 
 class PageSwap(Struct, frozen=True, dict=True):
-    """Two states of a page, each with its identity: the reported one, and the current one from `reading`.
-
-    gone: keys of blocks removed in earlier reports; a page that was reported once may return at any time.
+    """Two states of a page with their identities: the reported one, and the current one from `reading`. gone: keys of
+    blocks removed in earlier reports; a page that was reported once may return at any time.
     """
 
     before: SettledState
@@ -112,9 +111,8 @@ class PageSwap(Struct, frozen=True, dict=True):
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
     def stays(self, held: HeldPage, at: int) -> SwapReaction:
-        """Decide about the page in this one's place, by how long it has stayed.
-
-        at: the time of this check in milliseconds; 0 if unknown, and only checks count then.
+        """Decide about the page in this one's place, by how long it has stayed. at: milliseconds of this check, 0 if
+        unknown.
         """
         if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
             return SwapReaction.TELL
@@ -260,9 +258,8 @@ def turn_of(
     state: bytes,
     when: CheckMoment,
 ) -> ReturnCheck:
-    """Classify a check. state: its digest. successors: the key of the replacement, by the removed block's key.
-
-    stood: for each added or removed block, the number of earlier checks that had it, or missed it.
+    """Classify a check. state: its digest. successors: the replacing key, by the removed one. stood: for each added or
+    removed block, the number of earlier checks that had it, or missed it.
     """
     gone = frozenset(unpack_keys(memory.gone))
     counted = [block for block in blocks if block.score >= _COUNTS]

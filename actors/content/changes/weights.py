@@ -82,10 +82,9 @@ _MOST_FOOT = 0.34
 
 
 class Zone(Struct, frozen=True):
-    """The content of a page: block positions from `first` to `last`. text: whether it is a text page.
-
-    paragraph: position of the last one. foot: start of the page's foot, at its copyright line. today: the ordinal of
-    the check's day, 0 if unknown.
+    """The content of a page: block positions from `first` to `last`. text: whether it is a text page. paragraph:
+    position of the last one. foot: start of the page's foot, at its copyright line. today: the day's ordinal, 0 if
+    unknown.
     """
 
     text: bool
@@ -230,9 +229,7 @@ def is_value(canonical: str, trait: int, position: int, zone: Zone) -> bool:
 
 def may_count(before: tuple[str, str], after: tuple[str, str], *, dated: bool = False) -> bool:
     """Whether the differing figures of two texts may be counters: not of a price, version or file, or of a date unless
-    `dated`.
-
-    before, after: a text and its canonical form. Equal parts are ignored, and a line of many percentages is a ticker.
+    `dated`. before, after: text and canonical form. A line of many percentages is a ticker.
     """
     if _amounts(before[0]) != _amounts(after[0]):
         return not names_currency(after[0]) and len(NUMBER.findall(after[1])) >= _TICKER_NUMBERS
@@ -265,10 +262,8 @@ def is_future(canonical: str, today: int) -> bool:
 
 
 def ticker_shape(text: str, canonical: str, trait: int) -> str:
-    """Return the shape of a line of figures (quotes, weather, counters), "" for any other block.
-
-    If only its figures change, and have changed before, such a line changes by itself. Prices, versions and table cells
-    are never treated as one.
+    """Return the shape of a line of figures (quotes, weather), else "". If only its figures change, and have before, it
+    changes by itself; prices, versions and cells never do.
     """
     shape, numbers = ("", 0) if trait & CELL or words_in(canonical) > LONG else SIGNED.subn("0", canonical)
     if numbers < _TICKER_NUMBERS or names_currency(text) or VERSION.search(canonical) or dates_in(canonical):

@@ -52,7 +52,6 @@ def entries_of(raws: Sequence[Raw]) -> tuple[Entry, ...]:
 
 
 def newest(found: Sequence[T], published: Callable[[T], Millis | None]) -> Sequence[T]:
-    """Return at most `MOST_ENTRIES` items in order: the newest by date, or without dates those at both ends."""
     if len(found) <= MOST_ENTRIES:
         return found
     dates = [published(one) for one in found]
@@ -86,8 +85,6 @@ def _entry(raw: Raw, identity: Identity, key: str, aliases: tuple[str, ...]) -> 
 
 
 class _Crowd:
-    """How often names occur in one document; this decides the name an entry gets."""
-
     def __init__(self, raws: Sequence[Raw]) -> None:
         # Some documents list an entry twice, word for word; that is one entry.
         self._forms = {_whole(raw): _forms(raw) for raw in raws}
@@ -104,10 +101,7 @@ def _whole(raw: Raw) -> tuple[str, str, str, str, Millis | None]:
 
 
 def _forms(raw: Raw) -> tuple[tuple[Identity, ...], list[str]]:
-    """Return all possible names of an entry, the simplest first, and the kinds of the first ones.
-
-    The last name tells all distinct entries apart.
-    """
+    """Return all names of an entry, the simplest first (the last is unique), and the kinds of the first ones."""
     text, whole = digest16(raw.title + chr(0) + raw.content), digest16(repr(_whole(raw)))
     titled = f"{digest16(raw.title)} {raw.published_at}"
     kinds: tuple[Identity, ...] = ("hash",)
@@ -142,10 +136,7 @@ def _without_counts(line: str) -> str:
 
 
 def fingerprint(title: str, content: str, url: str) -> str:
-    """Hash the material content to 16 hex digits: canonical words, so clocks, counters and spaces do not count.
-
-    The link, which redirectors change on every check, counts only if there is nothing else.
-    """
+    """Hash the material content to 16 hex digits: canonical words, or else the link, which redirectors change."""
     lines = [canonical(line) for line in (title, *content.splitlines())]
     return digest16(" ".join(line for line in lines if line) or link_form(url))
 

@@ -216,7 +216,6 @@ def _document(text: str) -> Mapping[str, Any]:
 
 
 def _salvaged(text: str) -> Mapping[str, Any] | None:
-    """Return the complete items of a document that is truncated within them; None for other defects."""
     start = _ITEMS.search(text)
     if start is None:
         return None

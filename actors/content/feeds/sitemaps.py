@@ -50,10 +50,7 @@ def is_sitemap(body: bytes) -> bool:
 
 
 def read_sitemap(body: bytes) -> Sitemap:
-    """Return the addresses in a sitemap. Raises ContentError if it is none, damaged or too large.
-
-    Everything before a fault in the XML counts: many sitemaps have an unescaped ampersand.
-    """
+    """Return the addresses up to a fault in the XML (many have a raw ampersand). Raises ContentError if it is none."""
     found = _BEGINS.search(_head(body))
     if found is None:
         raise ContentError("This is not a sitemap: it has no <urlset> and no <sitemapindex>.")

@@ -90,11 +90,10 @@ Identity = Literal["guid", "link", "hash", "guid and link", "guid and hash", "li
 
 
 class Entry(Struct, frozen=True):
-    """An entry with its identity (`key`) and a hash of 16 hex digits of its material content.
-
-    content: capped at 64 KiB. content_hash, simhash: of the full text. published_at: as the feed declares it. identity:
-    the parts of the key. aliases: the keys it would have among other entries. prints: 4 bytes of the title, 4 of the
-    text, 3 of each of the first lines, without counters; zeros for empty ones.
+    """An entry with its identity (`key`) and a hash of 16 hex digits of its material content. content: capped at 64
+    KiB. content_hash, simhash: of the full text. published_at: as declared. identity: the parts of the key. aliases:
+    the keys it would have among other entries. prints: 4 bytes of the title, 4 of the text, 3 of each of the first
+    lines, without counters; zeros for empty ones.
     """
 
     key: str
@@ -114,10 +113,9 @@ class Entry(Struct, frozen=True):
 
 
 class FeedReading(Struct, frozen=True):
-    """A feed, with `entries` in document order. damaged: it is ill-formed or some bytes were not text.
-
-    hubs: the WebSub hubs. paging: the links of RFC 5005 as (relation, address), not followed. cut: it ends early;
-    cut_entry: within the last entry. left_out: entries beyond the limit.
+    """A feed, with `entries` in document order. damaged: it is ill-formed or some bytes were not text. hubs: WebSub.
+    paging: the links of RFC 5005 as (relation, address), not followed. cut: it ends early; cut_entry: within the last
+    entry. left_out: entries beyond the limit.
     """
 
     title: str
@@ -153,7 +151,6 @@ class StandIn(Struct, frozen=True):
 
 class Finding(Struct, frozen=True):
     """The kind of a body. A `type` of None has a `refusal`. evidence, refusal: sentences that a person can check.
-
     format: the kind of feed, "html" for a page, or one of `FORMATS`. trouble: set if a wall or an error replaces the
     page (see `walls`). feed: the reading of a feed; a watcher need not read it again. is_broken_feed: refused, with the
     root element of a feed. shell: the sign that the page is empty without its scripts (see `walls`), else "".

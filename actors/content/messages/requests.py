@@ -19,9 +19,7 @@ LOWEST_BAR, HIGHEST_BAR = 0.2, 0.9
 
 
 class BodyRequest(Struct, frozen=True):
-    """A body to read, with the URL that gave it, after redirects. Of a feed, answered by a `readings.FeedReading`; to
-    detect what it is, by a `readings.Finding`.
-    """
+    """A body and its URL after redirects; answered by a `FeedReading` (of a feed), or by a `Finding` (detection)."""
 
     body: bytes
     content_type: str
@@ -29,13 +27,12 @@ class BodyRequest(Struct, frozen=True):
 
 
 class PageRequest(BodyRequest, frozen=True):
-    """Answered by a `PageLook` (task "look_page") or a `PagePreviewAnswer` ("preview_page").
-
-    memory: from the last check; None before the first. shared: keys of blocks that the host's other pages share
-    (`difference.shared_keys`), which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the
-    threshold, clamped to LOWEST_BAR and HIGHEST_BAR. at: the time in milliseconds; 0 if unknown, and only checks count
-    then. number: of the check, including checks that needed no reading; 0 if each check is read. was: the page's first
-    format ("html" or one of `readings.FORMATS`); "" allows any.
+    """Answered by a `PageLook` (task "look_page") or a `PagePreviewAnswer` ("preview_page"). memory: from the last
+    check; None before the first. shared: keys of blocks that the host's other pages share (`difference.shared_keys`),
+    which are furniture. noise: keys that the user marked (`news.noise_keys`). bar: the threshold, clamped to LOWEST_BAR
+    and HIGHEST_BAR. at: milliseconds; 0 if unknown, and only checks count then. number: of the check, including checks
+    that needed no reading; 0 if each check is read. was: the page's first format ("html" or one of `readings.FORMATS`);
+    "" allows any.
     """
 
     selector: str | None = None
@@ -84,9 +81,8 @@ class PagePreviewAnswer(Struct, frozen=True):
 
 
 class FindRequest(Struct, frozen=True):
-    """Answered by a `Findings`: the places of a text in a page's memory, and in its current body.
-
-    memory: of the page; None before the first check. body: None if it was not fetched again.
+    """Answered by a `Findings`: the places of a text in a page's memory (None before the first check), and in its
+    current body (None if it was not fetched again).
     """
 
     text: str
@@ -98,10 +94,9 @@ class FindRequest(Struct, frozen=True):
 
 
 class Spot(Struct, frozen=True):
-    """A block that has the text; `place` counts from 1. aside: why it is not content; "" if it is.
-
-    known: for a current block, "same" if at most masked parts differ from the reported state, "seen" if a check saw it
-    without a report, "" if it is new.
+    """A block that has the text; `place` counts from 1. aside: why it is not content; "" if it is. known: for a current
+    block, "same" if at most masked parts differ from the reported state, "seen" if a check saw it unreported, "" if
+    new.
     """
 
     place: int
@@ -134,10 +129,8 @@ LONGEST_TEXT = 200
 
 
 class Withheld(Struct, frozen=True):
-    """An added or removed block that was not reported, or counted little, with the reason in a user's words.
-
-    text: the block, at most `LONGEST_TEXT` characters. rule: "it changed in earlier looks too", "furniture: footer",
-    "below the last paragraph", ... key: the block's key, for feedback. score: its weight.
+    """An added or removed block that was not reported, or counted little. text: at most `LONGEST_TEXT` characters.
+    rule: the reason, for a user ("furniture: footer"). key: the block's, for feedback. score: its weight.
     """
 
     text: str
@@ -148,10 +141,8 @@ class Withheld(Struct, frozen=True):
 
 
 class PageLook(Struct, frozen=True):
-    """One check of a page, read and judged.
-
-    trouble: the check failed, as this was not the page; `memory` is then the old one. content, its hashes: set for
-    `baseline`, `changed` and `moved` only; summary: for the last two.
+    """One check of a page. trouble: it failed, as this was not the page; `memory` is then the old one. content, its
+    hashes: for `baseline`, `changed` and `moved`; summary: for the last two.
     """
 
     title: str
@@ -206,9 +197,8 @@ class Item(Struct, frozen=True, array_like=True):
 
 
 class ListRequest(BodyRequest, frozen=True):
-    """Compares a page or a sitemap with `memory`, the last check's result. The answer is a `ListLook`.
-
-    memory: None before the first check. file: the index file, "" for the source's own URL. was: see `PageRequest`.
+    """Compares a page or a sitemap with `memory`, the last check's result, None before the first; answered by a
+    `ListLook`. file: the index file, "" for the source's own URL. was: see `PageRequest`.
     """
 
     selector: str | None = None
@@ -219,11 +209,10 @@ class ListRequest(BodyRequest, frozen=True):
 
 
 class ListLook(Struct, frozen=True):
-    """One check of a list. new: items to report. held: those of an entirely new list. Both in reading order.
-
-    count: items now in the list. bulk: new addresses of a sitemap, too many to report one by one. say: whether to
-    report a reset. files: index files to read now. next_file: the one to read in an hour, if dates are useless. remark:
-    a sentence about the list, for its health. memory: None if unchanged.
+    """One check of a list. new: items to report. held: those of an entirely new list. Both in reading order. count:
+    items now in the list. bulk: new addresses of a sitemap, too many to report one by one. say: whether to report a
+    reset. files: index files to read now. next_file: the one to read in an hour, if dates are useless. remark: a
+    sentence about the list, for its health. memory: None if unchanged.
     """
 
     kind: Kind

@@ -119,9 +119,8 @@ _ENDS: Mapping[str, tuple[tuple[str, ...], ...]] = {tag: ((tag,),) for tag in PL
 
 
 class WalkedTree(Struct, frozen=True):
-    """The rows read under an element. deep: some parts may exceed the depth limit. cut: it has too many rows.
-
-    judged: whether its blocks are marked as furniture, unless the user chose the element.
+    """The rows read under an element. deep: some parts may exceed the depth limit. cut: it has too many rows. judged:
+    furniture is marked; not in an element that the user chose.
     """
 
     rows: list[Any]
@@ -189,7 +188,6 @@ def walk(root: markup.Element, *, judge_furniture: bool = True, notes: Notes = N
 
 
 def _entered_link(element: markup.Element, named: Mapping[str, str], rows: list[Any], skips: int) -> tuple[int, int]:
-    """Add the file that a link leads to, if it is shown; return its kind, and how many more links may skip ahead."""
     skips = 0 if skips and _has_begun(rows) else skips
     if skips:
         if markup.skips_ahead(element, named):
@@ -209,7 +207,6 @@ def _said(named: Mapping[str, str]) -> str:
 
 
 def _of_control(tag: str, named: Mapping[str, str], text: str | None) -> str | None:
-    """Return an element's text, with a control's state before it, or the text from its attributes."""
     if "data-cfemail" in named:
         return _address(named["data-cfemail"]) or text
     if "srcdoc" in named:
@@ -255,10 +252,8 @@ def digest(walks: Iterable[WalkedTree], declared: Sequence[object] = ()) -> byte
 def rough_digest(
     elements: Sequence[markup.Element], text: str, declared: Sequence[object] = (), *, judged: bool
 ) -> bytes:
-    """Hash everything that walks under these elements could read, and more, without a walk.
-
-    Removes unread parts from the tree: code, and attributes of code, pictures and forms. Serialised as XML, no two
-    different trees are equal.
+    """Hash at least everything that walks under these elements could read, without a walk. Removes unread parts from
+    the tree: code, and attributes of code, pictures and forms. Serialised as XML, no two different trees are equal.
     """
     unread = (*_UNREAD, *(frozenset(_DATA_NAME.findall(text)) - {"data-cfemail"}))
     parts = [b"judged" if judged else b"chosen"]
@@ -300,10 +295,9 @@ _LINKED = 0.6
 
 
 class Blocks(Struct, frozen=True):
-    """Texts, their traits, and the number of characters in links. partial: depth or a cap cut some off.
-
-    places: of each block in a table or in a document with paths; () without any. json: for each block, whether it is a
-    line of JSON and not a text chosen from it; () without any.
+    """Texts, their traits, and the number of characters in links. partial: depth or a cap cut some off. places: of each
+    block in a table or in a document with paths, else (). json: whether each block is a line of JSON, not a text chosen
+    from it, else ().
     """
 
     texts: tuple[str, ...]
@@ -357,9 +351,8 @@ def blocks_of(walked: WalkedTree) -> Blocks:
 
 
 def joined(blocks: Blocks) -> Blocks:
-    """Join the blocks beyond `MOST_BLOCKS`: a page of many rows is compared to its end, at a bounded cost.
-
-    The words of a block decide whether it ends a piece, so a new row changes one piece and not all that follow.
+    """Join the blocks beyond `MOST_BLOCKS`, so that a long page costs no more. The words of a block decide whether it
+    ends a piece, so a new row changes one piece and not all that follow.
     """
     if len(blocks.texts) <= MOST_BLOCKS:
         return blocks

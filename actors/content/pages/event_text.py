@@ -75,10 +75,7 @@ def _class_of_long(text: str, linked: int, is_stop: Callable[[str], bool]) -> st
 
 
 def in_context(classes: str, headings: Iterable[int], sizes: Sequence[int]) -> str:
-    """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does.
-
-    headings: their positions.
-    """
+    """Classify short and near-good blocks by their neighbours, as `revise_paragraph_classification` does."""
     if GOOD not in classes and NEAR_GOOD not in classes:
         return BAD * len(classes)
     # A page begins and ends as if next to a bad block.
@@ -121,10 +118,7 @@ class EventText(NamedTuple):
 
 
 def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole: bool = False) -> EventText:
-    """Return the text of a page with this difference. texts: the blocks', normalised. whole: all is text.
-
-    If it exceeds the size of an event, the texts of the difference take precedence.
-    """
+    """Return the text of a page. whole: all is text. The texts of `diff` take precedence if not all of it fits."""
     chosen = set(range(len(blocks.texts))) if whole else set(main_blocks(blocks))
     named = _named(blocks, texts, diff, chosen) if diff is not None else set[int]()
     order = sorted(chosen | named)
@@ -153,7 +147,6 @@ def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -
 
 
 def _cut(texts: Sequence[str], named: Sequence[bool]) -> str:
-    """Fill an event with texts in page order; those named in the difference take precedence."""
     room = CONTENT_CAP
     kept: dict[int, str] = {}
     for wish in (True, False):

@@ -59,9 +59,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(slots=True, eq=False)
 class _Link:
-    """A link on the page. seen: its text is visible, not the alternative text of a picture or next to it. says: its own
-    text, if all links of its kind have the same.
-    """
+    """seen: its text is visible, unlike that of a picture. says: its own text, if all its kind have the same."""
 
     element: markup.Element
     url: str
@@ -77,10 +75,7 @@ class _Link:
 def items_of(
     root: markup.Element, watched: Sequence[markup.Element], url: str, *, judged: bool = True
 ) -> tuple[Item, ...]:
-    """Return the items of the page at `url`, in reading order.
-
-    watched: the elements whose links are read. judged: skip menus and the like; off for a user's choice.
-    """
+    """Return the items in the `watched` elements, in reading order. judged: skip menus; off for a user's choice."""
     links = _links(root, watched, url, judged=judged)
     groups: dict[tuple[str, ...], list[_Link]] = defaultdict(list)
     for link in links:
@@ -196,10 +191,7 @@ def _may_lead_to_item(link: markup.Element, address: str, page: SplitResult) -> 
 
 
 def _shown(link: markup.Element) -> tuple[str, bool]:
-    """Return a link's name, and whether it is visible; for a picture, only its alternative text exists.
-
-    The name is the link's heading, else its longest line, without small words above a title.
-    """
+    """Return a link's name (its heading, else its longest line, without kickers), and whether it is visible."""
     if text := max((_text_of(one) for one in link.iter(*_HEADINGS)), key=_words, default=""):
         return text, True
     if text := max(_lines_of(link), key=_words, default=""):
@@ -225,9 +217,7 @@ def _one_line(text: str) -> str:
 
 
 def _of_the_site(groups: Mapping[tuple[str, ...], list[_Link]], url: str) -> Mapping[tuple[str, ...], list[_Link]]:
-    """Drop groups that only lead to other hosts (a social wall, partners), unless the page has no others of similar
-    worth: a list may consist of external links.
-    """
+    """Drop groups that only lead to other hosts, unless the page has no others of similar worth: a list of links."""
     host = urlsplit(url).netloc.removeprefix("www.")
     walls = {group for group, links in groups.items() if all(_NETWORKS.match(link.form) for link in links)}
     groups = {group: links for group, links in groups.items() if group not in walls or _NETWORKS.match(f"{host}/")}
@@ -350,7 +340,6 @@ def _items(kept: Sequence[_Link], links: Sequence[_Link]) -> Iterator[Item]:
 
 
 def _belongs(by_form: Mapping[str, Sequence[_Link]], form: str) -> bool:
-    """Whether an address belongs to another item and has a weaker name: its comments, the form to apply."""
     whole = by_form.get(form.rpartition("/")[0]) or by_form.get(form.rpartition("?")[0])
     return whole is not None and max(map(_as_name, by_form[form])) < max(map(_as_name, whole))
 

@@ -92,8 +92,7 @@ _JSON_LD_DATE = re.compile(r"\"datePublished\"\s*:\s*\"([^\"]{8,40})\"")
 class PageReading(Struct, frozen=True):
     """The reading of a page. blocks, keys, traits (see `blocks`): for the decision. places: for the contexts in an
     event; () if no block is in a table. json: it is a JSON document. trouble: why this is not the page; such a check
-    has failed and is never a change. partial: the page exceeds the limits on depth or length. evidence: signs of
-    another page.
+    has failed. partial: it exceeds the limits on depth or length. evidence: signs of another page.
     """
 
     title: str
@@ -110,11 +109,10 @@ class PageReading(Struct, frozen=True):
 
 
 class OpenedPage(Struct, frozen=True, dict=True):
-    """A page's tree and its watched elements; a document without elements has `plain` blocks, and none watched.
-
-    judged: whether furniture is marked; not in a user's choice. offers: its machine-readable data. heads: its title and
-    description, and its picture files if they are few. empty: the selector matches nothing. matched, removed: what the
-    selector and each of `ignore` matched, as in `plain.Part`.
+    """A page's tree and its watched elements; a document without elements has `plain` blocks, and none watched. judged:
+    furniture is marked; not in a user's choice. offers: its machine-readable data. heads: its title and description,
+    and its picture files if they are few. empty: the selector matches nothing. matched, removed: what the selector and
+    each of `ignore` matched, as in `plain.Part`.
     """
 
     root: markup.Element
@@ -149,10 +147,7 @@ class OpenedPage(Struct, frozen=True, dict=True):
 def open_page(
     body: bytes, content_type: str, selector: str | None, ignore: tuple[str, ...], was: str = ""
 ) -> OpenedPage:
-    """Parse a page and find its watched elements; `walked` reads the visible parts on demand.
-
-    was: the page's first format (see `plain`), "" if unknown.
-    """
+    """Parse a page and find its watched elements; `walked` reads them on demand. was: its first format, or ""."""
     body = unpacked(body)
     if not body.strip():
         raise ContentError("The body is empty.")
@@ -219,10 +214,7 @@ def reading_of(
     known: canonical.KnownKeys = ({}, {}),
     exact: bool = False,
 ) -> PageReading:
-    """Return the reading of a tree with its blocks.
-
-    known: keys from an earlier check; most blocks are unchanged, and keys are expensive. exact: mask nothing.
-    """
+    """Return the reading of a tree. known: keys from an earlier check, as keys are expensive. exact: mask nothing."""
     head = head_of(root)
     texts, keys = _keyed(blocks, known, exact=exact)
     return PageReading(
@@ -323,10 +315,7 @@ _PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 
 def preview_page(asked: PageRequest) -> PagePreview:
-    """Preview a page. If a selector matches nothing, `matched` is 0, and `has` suggests others.
-
-    Raises ContentError if the body is no page, or a selector is invalid.
-    """
+    """Preview a page; if a selector matches nothing, `has` suggests others. Raises ContentError."""
     opened = open_page(asked.body, asked.content_type, asked.selector, asked.ignore)
     tree, blocks = opened.root, blocks_in(opened)
     items = items_of(tree, opened.watched, asked.url, judged=opened.judged)

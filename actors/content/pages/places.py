@@ -103,10 +103,7 @@ class _Table:
         return self.heads[column] if column < len(self.heads) else ()
 
     def end_row(self) -> Iterator[tuple[_Cell, tuple[int, ...]]]:
-        """End a row of at least one cell and yield its cells, each with the ids of its row's labels.
-
-        A negative id belongs to a cell that labels the row only if it reads like a label.
-        """
+        """End a row: yield its cells with the ids of their labels. A negative id must read like a label."""
         cells, self.cells, self.column = self.cells, [], 0
         if self.in_thead or (
             cells[0].is_head and all(cell.is_head and cell.scope not in _ROW_SCOPES for cell in cells)

@@ -85,10 +85,7 @@ class Plain(Struct, frozen=True):
 
 
 def read_file(body: bytes) -> Plain | None:
-    """Return the blocks of an office file or PDF; None for any other body.
-
-    Raises ContentError if it is locked, damaged or too large.
-    """
+    """Return the blocks of an office file or PDF, else None. Raises ContentError if it is locked, damaged or too large."""
     read = (reader(body) for reader in _READERS)
     if (found := next((document for document in read if document is not None), None)) is None:
         return None
@@ -114,9 +111,8 @@ def unwatchable(text: str) -> str | None:
 
 
 def read_plain(text: str, was: str = "") -> Plain | None:
-    """Return a document's blocks if it has no HTML elements; None if it is a page.
-
-    was: the document's first format, "" if unknown; a text or a table stays one, whatever its lines look like now.
+    """Return the blocks of a document without HTML elements, else None. was: its first format, which a text or table
+    keeps.
     """
     value = json_text.read(text)
     if value is not json_text.NO_VALUE:
@@ -146,9 +142,7 @@ def _read_lines(text: str, was: str, named: str = "plain text") -> Plain:
 
 
 class DocumentSection(NamedTuple):
-    """A part of a document, None if nothing was chosen. matched: the number of places that the selector chose, None
-    without one. removed: the number each of `ignore` removed.
-    """
+    """part: None if nothing was chosen. matched: places chosen, None without a selector. removed: by each `ignore`."""
 
     found: Plain | None
     matched: int | None
@@ -156,9 +150,8 @@ class DocumentSection(NamedTuple):
 
 
 def part_of(text: str, document: Plain, selector: str | None, ignore: tuple[str, ...]) -> DocumentSection:
-    """Return the part of a document without HTML elements that the selectors choose.
-
-    Raises NoParts if they can never apply to this format, ContentError for a selector that cannot be used.
+    """Return the chosen part of a document without HTML elements. Raises NoParts if the selectors can never apply to
+    this format, ContentError for a selector that cannot be used.
     """
     says = not_chosen_by(document.format, filter(None, (selector, *ignore)))
     if says:
@@ -207,7 +200,6 @@ def _found_in(texts: Mapping[int, str], selector: str) -> dict[int, str]:
 def _left(
     texts: dict[int, str], find: Callable[[str], Mapping[int, str]], selector: str | None, ignore: tuple[str, ...]
 ) -> tuple[dict[int, str], int | None, tuple[int, ...]]:
-    """Return the chosen texts by number, how many `selector` chose, and how many each of `ignore` removed."""
     removed = []
     for unwanted in ignore:
         gone = find(unwanted).keys() & texts.keys()
@@ -453,10 +445,7 @@ def _part_of_lines(text: str, format: str, selector: str | None, ignore: tuple[s
 
 
 def _table(text: str, *, known: bool) -> list[list[str]] | None:
-    """Return the rows of a CSV, None for other texts: at least three rows of one width, by one delimiter.
-
-    known: it was one before, so its rows may have any width.
-    """
+    """Return the rows of a CSV, else None: three rows of one width or more, by one delimiter; any width if `known`."""
     if not known and (_GAP.search(text.strip()) or text.count(", ") * 2 > text.count(",")):
         return None  # paragraphs, and commas as in sentences
     for delimiter in _DELIMITERS:

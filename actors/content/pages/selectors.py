@@ -204,7 +204,6 @@ def take_out(element: Element) -> None:
 
 
 def check(selector: str) -> None:
-    """Raise ContentError, with a message for the author, if the selector is invalid."""
     match selector_kind(selector):
         case "jsonpath":
             json_path(selector)
@@ -263,9 +262,8 @@ def line_test(selector: str) -> LineTest:
 
 @contextmanager
 def bounded(selector: str) -> Iterator[None]:
-    """Stop a selector that takes half of its worker's remaining processor time. Raises ContentError.
-
-    This stops regular expressions. The C code of an XPath cannot be stopped: the worker's deadline ends it.
+    """Stop a regular expression that takes half of its worker's remaining processor time. Raises ContentError. The C
+    code of an XPath cannot be stopped: the worker's deadline ends it.
     """
 
     def stop(_number: int, _frame: object) -> None:

@@ -195,10 +195,7 @@ def mark_cells(texts: Sequence[str], traits: list[int]) -> None:
 
 
 def _timetable(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
-    """Yield the rows of a timetable: there the time of day is content.
-
-    A span of hours counts anywhere; a leading time of day only if several blocks have one.
-    """
+    """Yield a timetable's rows, where times are content: spans of hours, and leading times if several blocks have one."""
     begins = []
     for i in figured:
         text = texts[i]
@@ -212,10 +209,7 @@ def _timetable(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
 
 
 def _limits(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
-    """Yield the limits of plans: "1,000 subscribers" near a price is part of the offer.
-
-    Limits are round and occur in several plans; counters do not stay round.
-    """
+    """Yield the limits of plans near prices ("1,000 subscribers"). They are round; counters do not stay round."""
     found: dict[str, list[int]] = {}
     for i in figured:
         if len(texts[i]) <= _LONGEST_LIMIT:
@@ -275,9 +269,8 @@ def _with_only_content(texts: Sequence[str], kept: list[int]) -> list[int]:
 
 
 def _named_borne_out(traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Drop names that cannot be right: those that wrap the content, or most parts of a page.
-
-    A mega menu may be most of a page's text, but not most of its paragraphs, and does not contain its heading.
+    """Drop names that cannot be right: those that wrap the content, or most parts of a page. A mega menu may be most of
+    a page's text, but not most of its paragraphs, and does not contain its heading.
     """
     kept = list(traits)
     if not any(trait & NAMED for trait in set(kept)):
@@ -309,11 +302,7 @@ def _named_borne_out(traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
 
 
 def _with_enclosed(kept: list[int], sizes: Sequence[int]) -> list[int]:
-    """Mark short runs of links between long runs of furniture.
-
-    They are offers between menus, or "Subscribe" and "Join now" between head and foot. A large part of a page's content
-    is never marked, nor is its heading.
-    """
+    """Mark short runs of links between long runs of furniture, but never a large part of the content or its heading."""
     runs = [(aside, len(list(run))) for aside, run in groupby(kept, ASIDE.__and__)]
     starts = accumulate((size for _, size in runs), initial=0)
     found = [

@@ -56,11 +56,10 @@ _SPELLING = str.maketrans(
 
 
 class Evidence(Struct, frozen=True):
-    """A page's statements about itself, apart from its content; empty if missing.
-
-    title: of the `title` element, normalised. canonical: path and query of the canonical link, without the host.
-    refresh_after: seconds until the page forwards to `refresh_to`, None without a refresh; a page that reloads itself
-    has no `refresh_to`. language: as declared, in lower case. shell: hardly any text, and scripts to fill it.
+    """A page's statements about itself, apart from its content; empty if missing. title: of the `title` element,
+    normalised. canonical: path and query of the canonical link, without the host. refresh_after: seconds until the page
+    forwards to `refresh_to` ("" if it reloads itself), None without a refresh. language: as declared, in lower case.
+    shell: hardly any text, and scripts to fill it.
     """
 
     title: str = ""
@@ -291,7 +290,6 @@ def _error(words: str) -> StandIn:
 
 
 def is_ample(blocks: Blocks) -> bool:
-    """Whether a page has too many words to be a stand-in, despite other signs."""
     return _words(blocks) >= LITTLE
 
 
@@ -306,9 +304,8 @@ def _words(blocks: Blocks) -> int:
 
 
 def _by_words(root: Element, blocks: Blocks, heads: Sequence[str], first: Sequence[str], tiny: bool) -> StandIn | None:
-    """Detect a stand-in by words of other languages in its title, its h1 or its first words.
-
-    Logins are not included: "Anmeldung" is also the word for joining a course, and a password field is sign enough.
+    """Detect a stand-in by words of other languages in its title, its h1 or its first words. No logins: "Anmeldung" is
+    also the word for joining a course, and a password field is sign enough.
     """
     kinds = {kind: text for text in (*first, *heads) if (kind := kind_of_head(text))}
     if (said := kinds.get("error") or (kinds.get("maintenance") if tiny else None)) is not None:
@@ -341,10 +338,7 @@ _SHOWS = frozenset({"form", "table", "input"})
 
 
 def shell_of(root: Element, trouble: StandIn | None, blocks: Blocks) -> str:
-    """Describe the sign that a page is empty without its scripts; "" if it is not.
-
-    trouble: the wall or error in the page's place, from `walls`.
-    """
+    """Describe the sign that a page is empty without its scripts, else "". trouble: from `trouble_of`."""
     if (trouble is not None and trouble.kind not in {"script", "empty"}) or not any(map(_runs, root.iter("script"))):
         return ""
     if trouble is not None and trouble.kind == "script":
@@ -383,7 +377,6 @@ def _mounts(root: Element) -> Iterator[Element]:
 
 
 def _is_empty(mount: Element) -> bool:
-    """Whether an element shows nothing yet, or only that it is loading."""
     if next(mount.iter(*_SHOWS), None) is not None:
         return False
     text = " ".join(" ".join(markup.lines(mount)).split())[:_LOOKED_AT]

@@ -205,7 +205,6 @@ def _of_altered(change: Change, writing: Writing) -> Iterator[TypedChange]:
 
 
 def _of_pair(old: ValueSpan | None, new: ValueSpan | None, text: str, label: str, path: str) -> TypedChange:
-    """Return the change of a value. text: around the new value, or the old one if there is none."""
     first = new or old
     assert first is not None
     kind = _KINDS[first.value.type]  # type: ignore[index]  # a value that was read has a type
@@ -297,10 +296,7 @@ _ORDER: Final[dict[ValueType, int]] = {
 def standing_in(
     texts: Sequence[str], contexts: Sequence[Context], writing: Writing
 ) -> tuple[tuple[StandingValue, ...], int]:
-    """Return the values of a page's texts in order, at most `MOST_STANDING`, and the number of the others.
-
-    Each has the label and path that an event would give it.
-    """
+    """Return the values of a page's texts in order, at most `MOST_STANDING`, and the number of the others."""
     found: list[StandingValue] = []
     for block, text in enumerate(texts):
         found += _of_text(text, block, contexts[block], writing)
@@ -323,9 +319,7 @@ ROOT: Final = "$"
 
 
 class MemberSpan(NamedTuple):
-    """A value without members, from `start` to `end` of a text. group: the path of its list if that holds only such
-    values, else its own.
-    """
+    """A value without members, from `start` to `end`. group: the path of its list of plain values, else its own."""
 
     start: int
     end: int
@@ -415,7 +409,6 @@ def as_noted(text: str, writing: Writing, context: Context | None) -> AnnotatedT
 
 
 def noted_with(text: str, values: tuple[ValueSpan, ...]) -> AnnotatedText:
-    """Prepare a text with known values for comparison."""
     parts, at = [], 0
     for one in values:
         parts += [text[at : one.start], f" {HOLE} "]

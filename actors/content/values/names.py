@@ -40,10 +40,7 @@ class _Rating(IntEnum):
 
 
 class _WordDifference(NamedTuple):
-    """Words that differ, with their neighbours in the same sentence, or "".
-
-    begins: both sides begin a sentence. figures: they contain some. ends: it ends like a sentence.
-    """
+    """Words that differ, with their neighbours in the same sentence, or "". begins: both sides begin a sentence."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]
@@ -157,7 +154,6 @@ def _one_sided(one: _WordDifference, text: str, writing: Writing) -> _Rating:
 
 
 def _is_name(words: Sequence[str], most: int) -> bool:
-    """Whether each word begins with a capital, or occurs in names ("van")."""
     if not 1 <= len(words) <= most or not words[0][0].isupper() or any("_" in word for word in words):
         return False
     return all(word[0].isupper() or word.lower() in _IN_NAMES for word in words)

@@ -38,10 +38,8 @@ def digest16(text: str) -> str:
 
 
 def simhash(text: str) -> int:
-    """Return a 53-bit similarity hash over 3-word shingles (Charikar 2002), 0 for text without words.
-
-    Texts that differ in at most 3 bits look the same to a reader, in up to 10 bits related. For grouping only: most
-    small real edits leave it unchanged, so it must never decide whether something changed.
+    """Return a 53-bit similarity hash over 3-word shingles (Charikar 2002), 0 without words. Texts that differ in at
+    most 3 bits look the same, in up to 10 related. For grouping only: most small real edits leave it unchanged.
     """
     words = _words_of(unicodedata.normalize("NFKC", text).casefold())[:_MOST_WORDS]
     if not words:

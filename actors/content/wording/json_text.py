@@ -143,9 +143,7 @@ def on_one_line(value: Any) -> str:
 def _lines(  # noqa: PLR0917
     value: Any, name: str, place: str, above: str, at: Location, in_list: bool = False
 ) -> Iterator[JsonUnit]:
-    """Yield the lines of a value. name: the start of the line. above: the container's place. at: the way to the value.
-    in_list: whether it is inside a list item.
-    """
+    """name: the start of the line. above: the container's place. at: the way to the value. in_list: in a list item."""
     short = _short(value, _ON_ONE_LINE if at else _ON_ONE_LINE // 4)
     is_group = isinstance(value, (dict, list))
     if not in_list and is_group and short is not None and _has_named_items(value):
@@ -216,7 +214,6 @@ def _distinguishes(items: Sequence[dict[str, Any]], key: str) -> bool:
 
 
 def _short(value: Any, most: int, depth: int = 0) -> str | None:
-    """Return a value on one line, None if it exceeds `most` characters."""
     if isinstance(value, Number):
         found = str(value)
     elif isinstance(value, str):

@@ -130,7 +130,6 @@ def _with_century(found: re.Match[str]) -> str:
 
 
 def _joined(day: Reading, clock: re.Match[str] | None, rest: str, asides: str) -> Millis | None:
-    """Return the moment of a day and a time, None if any other part of the text is unknown."""
     words, others = TOKEN.findall(rest), TOKEN.findall(asides)
     if not _SIGNS.fullmatch(TOKEN.sub("", rest)) or not _KNOWN.issuperset(words):
         return None

@@ -177,7 +177,7 @@ def _names(words: list[str]) -> set[str]:
 
 
 def _is_special(piece: NewsItem) -> bool:
-    """Whether a short piece is specific: a notice without a name or number fits every service."""
+    """Whether a short piece has a name or number; any other notice fits every service."""
     words = [*piece.title[1:], *piece.text]
     return any(word[0].isdigit() or word[0].isupper() or _UNSPACED_WORD.match(word) for word in words)
 
