@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ContentError(Exception):
-    """The body is not the expected kind; `reason` is a sentence for the user. Outside the jail it is known by its name."""
+    """The body is not the expected kind; `reason` is a sentence for the user. The jail knows it by its name."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -45,8 +45,7 @@ _LOW = (1 << 32) - 1
 
 
 def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLOW_NETWORKS") -> None:
-    """Raise UrlRefused unless an address is public unicast or in an allowed network; `rule` starts with `address-`.
-
+    """Raise UrlRefused (`rule` starts with `address-`) unless an address is public unicast or in an allowed network.
     allowed: the networks opened by `setting`, "" for none. Metadata services stay closed, even if embedded in an IPv6
     address.
     """
@@ -72,7 +71,6 @@ def check_address(address: str, allowed: Sequence[Network], setting: str = "ALLO
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is public, regardless of opened networks."""
     try:
         check_address(address, ())
     except UrlRefused:

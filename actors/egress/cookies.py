@@ -39,9 +39,8 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
 
 
 class Cookie(Struct, frozen=True, array_like=True):
-    """domain: as set by the server, "" for the host alone. expires: milliseconds, None for a session.
-
-    given: the user gave it, or it replaces a user's one. scoped: the server has set its scope.
+    """domain: as set, "" for the host alone. expires: milliseconds, None for a session. given: the user gave it, or it
+    replaces a user's one. scoped: the server has set its scope.
     """
 
     name: str
@@ -211,7 +210,7 @@ def _bounded(kept: Sequence[Cookie], now: int) -> Iterator[Cookie]:
 
 
 def _parsed(line: str, url: Url, now: int, ahead: int) -> Cookie | None:
-    """Return the cookie of a `Set-Cookie` (5.6, 5.7), None if it is invalid."""
+    """Return the cookie of a `Set-Cookie` (5.6, 5.7), else None."""
     if _CONTROL.search(line):
         return None
     pair, *rest = line.split(";")

@@ -35,10 +35,9 @@ class TooLarge(Exception):
 
 
 class Body:
-    """A body as it arrives: `feed` takes wire bytes, `finish` returns the whole body.
-
-    coding: the Content-Encoding header. limit: bytes after decoding; also the limit for wire bytes. cut: stop silently
-    at the limit instead of raising TooLarge (`full` is then true and no more input is wanted).
+    """A body as it arrives: `feed` takes wire bytes, `finish` returns the whole body. coding: the Content-Encoding
+    header. limit: bytes after decoding, and on the wire. cut: stop silently at the limit instead of raising TooLarge
+    (`full` is then true and no more input is wanted).
     """
 
     def __init__(self, coding: str, limit: int, *, cut: bool = False) -> None:
@@ -65,7 +64,7 @@ class Body:
         return self._cut or announced <= self._limit
 
     def feed(self, data: bytes) -> None:
-        """Take wire bytes. Raises BadCoding, TooLarge."""
+        """Take wire bytes. Raises DecodingError, TooLarge."""
         self.wire_bytes += len(data)
         if self.wire_bytes > self._limit and self._decompressor is not None:
             self._stop()  # a stream of empty blocks would otherwise never end
@@ -79,7 +78,7 @@ class Body:
                 return
 
     def finish(self) -> bytes:
-        """Return the decoded body. Raises BadCoding if the compressed stream is incomplete."""
+        """Return the decoded body. Raises DecodingError if the compressed stream is incomplete."""
         if self._decompressor is not None and self.wire_bytes and not self._decompressor.eof and not self.full:
             raise DecodingError("the compressed body ends too early", cut=True)
         body = b"".join(self._parts)

@@ -61,7 +61,7 @@ class EventStream:
         return FramesStatistics(self._received + skipped, skipped, self._size, why)
 
     async def receive(self) -> list[str]:
-        """Return the next events, at least one and few together; none if only the place has moved. Raises SessionOver
+        """Return the next events, at least one and few together; none if only the place has moved. Raises SessionEnded
         when the stream has ended and all earlier events are taken. If cancelled, no event is lost.
         """
         if self._returned:
@@ -129,8 +129,8 @@ async def open_stream(
     on_cookies: CookieCallback | None = None,
     sign: Sign | None = None,
 ) -> AsyncIterator[EventStream]:
-    """Request a stream and keep it open during the block. Raises CheckFailed, and Elsewhere for a redirect. last_id: of
-    the event to resume after. user_headers: a user's headers. on_cookies: called with the response's cookies.
+    """Request a stream and keep it open during the block. Raises CheckFailed, RedirectElsewhere. last_id: of the event
+    to resume after. user_headers: a user's headers. on_cookies: called with the response's cookies.
     """
     stream: trio.abc.Stream | None = None
     try:
@@ -174,7 +174,7 @@ async def _request(stream: trio.abc.Stream, connection: h11.Connection, request:
 
 
 def _validated(url: Url, response: h11.Response, on_cookies: CookieCallback | None, world: World) -> str:
-    """Return the Content-Type of a streaming response. Raises CheckFailed, Elsewhere."""
+    """Return the Content-Type of a streaming response. Raises CheckFailed, RedirectElsewhere."""
     status = response.status_code
     headers = pass_cookies(response.headers.raw_items(), status, on_cookies, world)
     if is_redirect(status) and "location" in headers:

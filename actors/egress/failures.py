@@ -50,9 +50,7 @@ def in_words(error: Exception) -> str:
 
 
 class CheckFailed(Exception):
-    """A check without a result. `reason` is a sentence, without secrets of the URLs it names. `retry_after` is the
-    server's request in seconds, if any, and `fresh` the lifetime of its response in seconds.
-    """
+    """A check without a result. `reason`: a sentence without secrets. `retry_after`, `fresh` (lifetime): seconds."""
 
     def __init__(
         self,
@@ -108,7 +106,6 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def is_redirect(status: int) -> bool:
-    """Return whether a status is a redirect, given a Location."""
     return status in _REDIRECTS
 
 
@@ -130,10 +127,7 @@ PostMethod = Literal["POST", "PUT", "GET"]
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """The response to a POST. body: its beginning, undecoded. retry_after: seconds from now.
-
-    moved_to: the target of a redirect, "" for none.
-    """
+    """The response to a POST. body: its beginning, undecoded. retry_after: seconds from now. moved_to: or ""."""
 
     status: int
     latency_ms: int

@@ -41,11 +41,9 @@ class ZoneSilent(ResolveFailed):
 
 
 class Guard:
-    """Resolves, checks and connects. allowed: non-public networks that may be reached, by `setting`.
-
-    connect_timeout: seconds for all attempts to connect together; one attempt gets at most 5. private_only: only those
-    networks. on_resolved: called with a name and its checked addresses. on_refused: with a name and the refusal of an
-    address.
+    """Resolves, checks and connects. allowed: non-public networks that may be reached, by `setting`. connect_timeout:
+    seconds for all attempts to connect together; one attempt gets at most 5. private_only: only those networks.
+    on_resolved: called with a name and its checked addresses. on_refused: with a name and the refusal of an address.
     """
 
     def __init__(
@@ -68,25 +66,18 @@ class Guard:
         self._on_refused = on_refused
 
     async def check(self, url: Url) -> tuple[str, ...]:
-        """Return the addresses of a URL's host, all checked, in the order of trying. Makes no connection.
-
-        Raises UrlRefused, CheckFailed (the name does not resolve).
-        """
+        """Return the checked addresses of a URL's host, in the order of trying. Raises UrlRefused, CheckFailed."""
         return await self._addresses(url.host)
 
     async def open(self, url: Url) -> trio.abc.Stream:
-        """Connect to a checked address of a URL's host, with TLS if its scheme requires it. Raises as `connect`,
-        `secure`.
-        """
+        """Connect to a URL's host, with TLS if its scheme requires it. Raises CheckRefused, CheckFailed."""
         stream = await self.connect(url.host, url.port)
         return await self.secure(stream, url.host) if url.secure else stream
 
     async def connect(
         self, host: str, port: int, judge: Callable[[str, Sequence[str]], None] = lambda host, addresses: None
     ) -> trio.abc.Stream:
-        """Connect to a checked address of a host, trying one after the other. judge: may raise UrlRefused for a host
-        and its addresses. Raises CheckRefused, CheckFailed.
-        """
+        """Try a host's checked addresses. judge: may refuse them (UrlRefused). Raises CheckRefused, CheckFailed."""
         try:
             addresses = await self._addresses(host)
             judge(host, addresses)

@@ -42,9 +42,9 @@ _NOWHERE: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """A request for a turn. name: of the source, "" for none. last: the time of its last check, by a clock shared by
-    all tickets. interactive: a person waits for it. steps: of its check. own: the request of the
-    source's actor, which is stopped when the source is edited.
+    """A request for a turn. name: of the source, or "". last: the time of its last check, by a clock shared by all
+    tickets. interactive: a person waits. own: the request of the source's actor, which is stopped when the source is
+    edited.
     """
 
     name: str = ""
@@ -160,9 +160,7 @@ _FORGET_AT_ONCE = 4
 
 
 class HostOpen(CheckFailed):
-    """The host is resting; no request was made and nothing counts against the source. `retry_after` is in seconds.
-    failing: it rests because it failed, not because it asked us to wait.
-    """
+    """The host is resting; no request was made. `retry_after`: seconds. failing: it did not ask us to wait."""
 
     def __init__(self, host: str, wait: float, *, failing: bool = False) -> None:
         why = "fails for all its sources" if failing else "asked us to wait"
@@ -232,10 +230,9 @@ class Hosts:
 
     @asynccontextmanager
     async def turn(self, host: str, request: TurnRequest = TurnRequest()) -> AsyncIterator[None]:  # frozen
-        """Wait for a turn at a host; the block may make one request. Raises HostOpen when the host is resting.
-
-        Call `succeeded` or `failed` inside the block: a probe that ends without either counts as failed. If cancelled
-        while waiting, the place in the queue is given up and nothing is used up.
+        """Wait for a turn at a host; the block may make one request. Raises HostOpen when the host is resting. Call
+        `succeeded` or `failed` inside the block: a probe that ends without either counts as failed. If cancelled while
+        waiting, the place in the queue is given up and nothing is used up.
         """
         began = trio.current_time()
         state = self._host(host)
@@ -364,7 +361,6 @@ class Hosts:
             self._call(state)
 
     def _call(self, state: _Host) -> None:
-        """Call the next waiter to wait for the pace, if there is a slot."""
         if state.called == 0 and state.busy < self._parallel and (waiter := state.queue.next()) is not None:
             state.called += 1
             waiter.call()

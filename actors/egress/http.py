@@ -48,12 +48,10 @@ POST_READ_LIMIT = 16 << 10
 
 @dataclass(frozen=True, slots=True)
 class FetchedResponse:
-    """A response of status 200 or 304.
-
-    url: the final one. headers: under lower-case names. body: decoded; empty for a 304. max_age: seconds from now,
-    None if unspecified. wire_bytes: of the body. hops: the URLs before the final one. rendered: the
-    browser's details of the page in the body; None for a page as sent. cookies: the source's cookies after the
-    response, in stored form; "" if none were renewed.
+    """A response of status 200 or 304. url: the final one. headers: under lower-case names. body: decoded; empty for a
+    304. max_age: seconds from now, None if unspecified. wire_bytes: of the body. hops: the URLs before the final one.
+    rendered: the browser's details; None for a page as sent. cookies: the source's after the response, in stored form;
+    "" if none were renewed.
     """
 
     url: str
@@ -73,12 +71,10 @@ class FetchedResponse:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """A URL to fetch.
-
-    etag, last_modified: validators of an earlier response; sent if `validated`, the URL that gave them (an earlier
-    `FetchedResponse.url`), is this one or None: they identify the client. limit: bytes of body instead of the
-    setting's; with `cut` a larger body is cut there instead of refused. user_headers: a user's headers. body: a user's
-    body. steps: of the check. on_cookies: called with the response's cookies.
+    """A URL to fetch. etag, last_modified: validators of an earlier response; sent if `validated`, the URL that gave
+    them (an earlier `FetchedResponse.url`), is this one or None: they identify the client. limit: bytes of body instead
+    of the setting's; with `cut` a larger body is cut there instead of refused. user_headers, body: a user's.
+    on_cookies: called with the response's cookies.
     """
 
     url: Url
@@ -142,11 +138,7 @@ class HttpClient:
         await self._transport.aclose()
 
     async def get(self, request: FetchRequest, hops: tuple[str, ...] = ()) -> FetchedResponse:
-        """Return the response at a URL, if its status is 200, or 304 to a conditional request.
-
-        hops: of earlier redirects; they count. Raises RedirectElsewhere for a redirect, CheckFailed for everything
-        else.
-        """
+        """Return a 200, or a 304 to a conditional request. hops so far count. Raises RedirectElsewhere, CheckFailed."""
         try:
             with (
                 trio.fail_after(self._timeout),
@@ -157,10 +149,9 @@ class HttpClient:
             raise CheckFailed(Blame.REMOTE_TRANSIENT, f"not done after {self._timeout:g} s") from None
 
     async def post(self, url: Url, headers: Mapping[str, str], body: bytes, method: PostMethod = "POST") -> PostResult:
-        """POST a body and return the response of any status; redirects are not followed. At most 15 s in all.
-
-        Raises CheckFailed without a response, ValueError for unsendable headers. Once the status is known, a long, slow
-        or cut response only ends the reading.
+        """POST a body and return the response of any status; redirects are not followed. At most 15 s in all. Raises
+        CheckFailed without a response, ValueError for unsendable headers. Once the status is known, a long, slow or cut
+        response only ends the reading.
         """
         start = trio.current_time()
         raw = delivery_headers(headers, len(body))
@@ -288,7 +279,7 @@ def redirect(url: Url, location: str) -> Url:
 
 
 async def _read(response: httpx.Response, body: Body, headers: Mapping[str, str]) -> bytes:
-    """Return the decoded body. Raises BadCoding, TooLarge, CheckFailed."""
+    """Return the decoded body. Raises DecodingError, TooLarge, CheckFailed."""
     length = headers.get("content-length", "")
     if length.isdigit() and not body.wants(int(length[:18])):
         raise TooLarge(f"announced as {length[:18]} bytes")
@@ -321,10 +312,8 @@ async def _read_some(response: httpx.Response) -> bytes:
 
 
 async def _pump(response: httpx.Response, take: Callable[[bytes], bool]) -> None:
-    """Pass the parts of a body on until `take` has enough; then close the connection. Raises CheckFailed.
-
-    The response is built on five nested async generators, and leaving the loop would leave the inner four to the
-    garbage collector. So the loop runs to its end, which a closed connection brings at once.
+    """Pass the parts of a body on until `take` has enough; then close the connection. Raises CheckFailed. Leaving the
+    loop would leave four nested async generators to the garbage collector: it runs to its end, which the close brings.
     """
     enough = False
     try:

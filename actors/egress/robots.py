@@ -44,9 +44,7 @@ MOST_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class RobotsVerdict:
-    """Whether a URL may be fetched. crawl_delay: seconds, None if unspecified. why: a sentence. blame: None if
-    allowed.
-    """
+    """Whether a URL may be fetched. crawl_delay: seconds or None. why: a sentence. blame: None if allowed."""
 
     allowed: bool
     crawl_delay: float | None
@@ -60,11 +58,7 @@ class RobotsVerdict:
 
 @dataclass(slots=True)
 class _Site:
-    """The state of an origin.
-
-    text: the rules for us; none allow everything. verdicts: verdict and Crawl-delay by URL. unreachable: why there is
-    no copy.
-    """
+    """text: the rules for us, none allow all. verdicts: with Crawl-delay, by URL. unreachable: why there is no copy."""
 
     lock: trio.Lock
     text: str = ""
@@ -86,9 +80,8 @@ class Robots:
         self._bytes = 0
 
     async def verdict(self, url: Url, request: TurnRequest = INTERACTIVE) -> RobotsVerdict:
-        """Return whether a URL may be fetched. Raises HostOpen, CheckFailed of class local or content, if unknown.
-
-        Call it before taking a turn at the host: fetching robots.txt takes a separate turn.
+        """Return whether a URL may be fetched. Raises HostOpen, CheckFailed of class local or content, if unknown. Call
+        it before taking a turn at the host: fetching robots.txt takes a separate turn.
         """
         site = self._sites.get(url.origin)
         if site is None:
@@ -202,5 +195,5 @@ class Robots:
 
 
 def _lifetime(lifetime: float | None, default: float) -> float:
-    """Return the seconds that a copy is valid (2.4). lifetime: its own lifetime. default: the default."""
+    """Return the seconds that a copy is valid (2.4), given its own lifetime."""
     return default if lifetime is None else min(max(lifetime, SHORTEST), LONGEST)

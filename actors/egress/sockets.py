@@ -25,10 +25,9 @@ _NO_SUCH_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", sock
 
 
 class SystemResolver:
-    """Calls `getaddrinfo`, for at most 8 names at once, each for at most 10 seconds.
-
-    A thread that hangs in a dead resolver can't be cancelled and keeps its slot until it returns. The resolver has its
-    own slots, so 120 dead lookups delay other names but no other thread work of the process.
+    """Calls `getaddrinfo`, for at most 8 names at once, each for at most 10 seconds. A thread that hangs in a dead
+    resolver can't be cancelled and keeps its slot. The slots are the resolver's own, so 120 dead lookups delay no other
+    thread work of the process.
     """
 
     def __init__(self, *, threads: int = RESOLVER_THREADS, timeout: float = RESOLVE_TIMEOUT) -> None:
@@ -72,9 +71,8 @@ def public_trust() -> ssl.SSLContext:
 
 
 def trusting(file: str) -> Callable[[], ssl.SSLContext]:
-    """Return a factory of contexts as in `public_trust` that also trust the authorities in a PEM file.
-
-    The file is read now, once. Raises OSError, and ValueError if it has no certificate of an authority.
+    """Return a factory of contexts as in `public_trust` that also trust the authorities in a PEM file, read now. Raises
+    OSError, and ValueError if it has no certificate of an authority.
     """
     with open(file, encoding="ascii", errors="replace") as pem:
         text = pem.read()
@@ -95,9 +93,7 @@ def trusting(file: str) -> Callable[[], ssl.SSLContext]:
 
 
 class TcpConnector:
-    """Opens TCP connections to addresses, and TLS inside them. trust: makes a TLS context; called
-    once for each ALPN.
-    """
+    """Opens TCP connections to addresses, and TLS in them. trust: makes a TLS context; called once for each ALPN."""
 
     def __init__(self, trust: Callable[[], ssl.SSLContext] = public_trust) -> None:
         self._trust = trust

@@ -59,9 +59,8 @@ class StreamEvent(NamedTuple):
 
 
 class StreamLines:
-    """The parser of one stream: `feed` takes bytes, and yields complete events.
-
-    `skipped` counts events that were too large. `retry`: seconds before the next connection, as the server wishes.
+    """The parser of one stream. `skipped`: events too large. `retry`: the server's wish, in seconds before a new
+    connection.
     """
 
     def __init__(self, kind: Kind, last_id: str = "") -> None:
@@ -91,9 +90,8 @@ class StreamLines:
                 yield event
 
     def end(self) -> Iterator[StreamEvent]:
-        """Take the end of a stream: a last object or list may lack its line break. An SSE event may not.
-
-        A lost connection may look the same, so half a line is dropped, as is a number that may lack digits.
+        """Take the end of a stream: a last object or list may lack its line break. An SSE event may not. A lost
+        connection may look the same, so half a line is dropped, as is a number that may lack digits.
         """
         if self._kind == "lines" and _is_complete(b"".join(self._partial)):
             yield from self.feed(b"\n")

@@ -24,9 +24,7 @@ _CLOSE_GRACE = 5.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetworkTransport:
-    """A way out with separate private networks. deliver, dial: with TLS. deliver_plain, dial_plain: without, to those
-    networks only. aliases: the addresses of recent destinations.
-    """
+    """A way out: `deliver`, `dial` with TLS, the plain ones without, to opened networks. aliases: recent hosts."""
 
     dial: Guard
     dial_plain: Guard
@@ -44,9 +42,7 @@ class NetworkTransport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Egress(NetworkTransport):
-    """The transport of deliveries, and more. http, guard: for watching. uplink: the state of our uplink from all
-    checks; each consults it first and reports to it afterwards.
-    """
+    """The transport of deliveries, and more. http, guard: for watching. uplink: each check consults and informs it."""
 
     guard: Guard
     http: HttpClient

@@ -25,10 +25,8 @@ TRUSTED = 1.0
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport for requests with our Url in `extensions["url"]`, and optionally a callback for httpcore's
-    steps in `extensions["trace"]`.
-
-    The response's headers are in its `extensions["headers"]`, as pairs of bytes.
+    """An httpx transport for requests with our Url, and maybe a callback for httpcore's steps, in `extensions["url"]`
+    and `["trace"]`. The response's `extensions["headers"]` are pairs of bytes.
     """
 
     def __init__(self, guard: Guard, keep_idle: float) -> None:

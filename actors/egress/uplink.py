@@ -151,9 +151,8 @@ class UplinkMonitor(Outage):
         return CheckFailed(Blame.LOCAL, f"while our own connection was down: {failure.reason}", status=failure.status)
 
     async def clearance(self, host: str, draw: float) -> float:
-        """Wait while the uplink is down. Return 0 if a check may be made now, else the seconds to wait.
-
-        0 while the uplink is down makes this check a trial. `draw` is in [0, 1).
+        """Wait while the uplink is down. Return 0 if a check may be made now (while it is down, as a trial), else the
+        seconds to wait. `draw` is in [0, 1).
         """
         while self.down:
             now = trio.current_time()

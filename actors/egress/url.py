@@ -111,11 +111,9 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A normalized absolute URL.
-
-    text: the whole of it. host: lower-case ASCII, an IPv6 address without brackets. port: never absent. target: path
-    and query, percent-encoded, for the request line. route: a fragment that a page's script interprets (`#/prices`,
-    `#!prices`), "" for any other: it distinguishes two pages, and is never sent.
+    """A normalized absolute URL. host: lower-case ASCII, an IPv6 address without brackets. target: path and query,
+    percent-encoded, for the request line. route: a fragment that a page's script interprets (`#/prices`, `#!prices`),
+    "" for any other: it distinguishes two pages, and is never sent.
     """
 
     text: str
@@ -162,10 +160,8 @@ def parse_url(text: str, *, schemes: Sequence[str] = ("http", "https", "ws", "ws
 
 
 def join(base: Url, reference: str) -> Url:
-    """Resolve a reference found at `base` (a link, a Location header; RFC 3986, 5.2). Raises UrlRefused.
-
-    More lenient than `parse_url` in one point, as links are written by hand: surrounding spaces are dropped, and
-    spaces in its path are encoded.
+    """Resolve a reference found at `base` (a link, a Location header; RFC 3986, 5.2). Raises UrlRefused. More lenient
+    than `parse_url`, as people write links: drops outer spaces, and encodes spaces in the path.
     """
     reference = reference.strip(" ").replace(" ", "%20")
     _check_characters(reference)

@@ -307,7 +307,7 @@ class Frames:
 
     async def receive(self) -> list[str]:
         """Return the next messages, at least one and few together; block only while there are none. Text, or UTF-8
-        bytes, even compressed; other bytes are counted and skipped. Raises SessionOver when the session has ended and
+        bytes, even compressed; other bytes are counted and skipped. Raises SessionEnded when the session has ended and
         all earlier messages are taken. If cancelled, no message is lost.
         """
         while True:
@@ -346,7 +346,7 @@ class Frames:
             self._unread += self._texts(self._waiting or await self._connection.take())
 
     async def _next(self) -> list[str | bytes]:
-        """Wait for messages, with pings. Raises SessionOver when the session has ended, or the link is dead."""
+        """Wait for messages, with pings. Raises SessionEnded when the session has ended, or the link is dead."""
         connection = self._connection
         while True:
             now, asked = trio.current_time(), self._unanswered()

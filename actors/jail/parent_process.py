@@ -69,9 +69,8 @@ class ParentProcess:
         return worker
 
     async def _request_fork(self, *descriptors: int) -> int:
-        """Return a new worker's process id. Raises WorkerDied.
-
-        Cancellation does not interrupt it; otherwise the next caller would get this worker.
+        """Return a new worker's process id, even if cancelled: the next caller would get this worker. Raises
+        WorkerDied.
         """
         ancillary = [(trio.socket.SOL_SOCKET, trio.socket.SCM_RIGHTS, array.array("i", descriptors))]
         try:
@@ -178,9 +177,8 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> Paren
 async def run_in_one_worker(
     command: Sequence[str], environment: Mapping[str, str], memory: int, tasks: Sequence[Task]
 ) -> tuple[Sequence[bytes], WorkerProcess]:
-    """Run tasks in a single worker with its own parent. Returns the results and the worker.
-
-    Raises OSError, and all errors of `WorkerProcess.ask`.
+    """Run tasks in a single worker with its own parent. Returns the results and the worker. Raises OSError, and all
+    errors of `WorkerProcess.ask`.
     """
     results: list[bytes] = []
     failure: Exception | None = None

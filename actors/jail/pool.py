@@ -31,9 +31,7 @@ MOST_FAILED_STARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class JailStatistics:
-    """alive: running workers. free: of these, idle ones. waiting: calls. started: workers. parents: starts of the
-    parent. missing: the newest worker's missing confinement. start_error: why none starts.
-    """
+    """parents: starts of the parent. missing: the newest worker's missing confinement. start_error: why none starts."""
 
     alive: int
     free: int
@@ -47,13 +45,11 @@ class JailStatistics:
 
 
 class ProcessJail:
-    """The Jail port over processes.
-
-    command: starts the parent (`[sys.executable, "-m", "sanderling", "worker"]`). environment: its whole environment;
-    a frozen build may need some. workers: concurrent calls. memory: bytes of address space of each. deadline: default
-    seconds of processor time. idle: seconds without a call before all processes end. demanded: an unconfined worker is
-    not used. calls_each, resident_kib: a worker at either limit is replaced, because of slow leaks. draw: uniform in
-    [0, 1), for the waits between failed starts.
+    """The Jail port over processes. command: starts the parent (`[sys.executable, "-m", "sanderling", "worker"]`).
+    environment: its whole environment; a frozen build may need some. workers: concurrent calls. memory: bytes of
+    address space of each. deadline: default seconds of processor time. idle: seconds without a call before all
+    processes end. demanded: an unconfined worker is not used. calls_each, resident_kib: a worker at either limit is
+    replaced, because of slow leaks. draw: uniform in [0, 1), for the waits between failed starts.
     """
 
     def __init__(
@@ -111,10 +107,7 @@ class ProcessJail:
         return self._missing
 
     async def run(self, child: Child) -> None:
-        """Keep the parent alive while it is needed, until stopped. Ready once a first worker was up.
-
-        At the end no worker runs.
-        """
+        """Keep the parent alive while it is needed, until stopped. Ready once a first worker was up."""
         self._needed.set()  # once without a call, to report early whether workers start, and their confinement
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._keep_parent, child.ready)
@@ -122,11 +115,9 @@ class ProcessJail:
             nursery.cancel_scope.cancel()
 
     async def call(self, task: str, request: bytes, *, deadline: float | None = None) -> bytes:
-        """Run a task. The deadline is its worker's processor time; a generous wall-clock limit applies as well.
-
-        Both count from when a worker is free. Waits while `run` is not active.
-
-        Raises WorkerDied, WorkerTooSlow, TaskRefused. If cancelled, the worker is killed and replaced.
+        """Run a task. deadline: seconds of processor time; a generous wall-clock limit applies as well. Both count from
+        when a worker is free. Waits while `run` is not active. Raises WorkerDied, WorkerTooSlow, TaskRefused. If
+        cancelled, the worker is killed and replaced.
         """
         seconds = self._deadline if deadline is None else deadline
         async with self._limiter:

@@ -36,10 +36,7 @@ class StderrTail:
 
 
 class WorkerProcess:
-    """A running worker. `ended` is set once it is unusable; its owner then calls `terminate`.
-
-    request_kill: asks its parent to kill it.
-    """
+    """A running worker, unusable once `ended` is set: its owner then calls `terminate`. request_kill: by its parent."""
 
     def __init__(
         self, pid: int, channel: trio.SocketStream, stderr: trio.SocketStream, request_kill: Callable[[int], object]
@@ -66,10 +63,7 @@ class WorkerProcess:
         return not self.ended.is_set()
 
     async def handshake(self, memory: int) -> None:
-        """Set its limits and wait until it is ready; then `missing` has its missing confinement. Raises WorkerDied.
-
-        If cancelled, kill it.
-        """
+        """Set its limits and wait until it is ready, then set `missing`. Raises WorkerDied. If cancelled, kill it."""
         limits = json.dumps({"memory": memory, "files": OPEN_FILES}).encode()
         kind, payload = await self._exchange(frame(Kind.LIMITS, limits))
         build, self.missing = read_hello(payload)
@@ -77,9 +71,8 @@ class WorkerProcess:
             raise WorkerDied(f"a worker of another build: {payload[:100]!r}, not {build_id()!r}")
 
     async def ask(self, task: Task) -> bytes:
-        """Return a task's result. Raises TaskRefused, WorkerTooSlow (its processor time is used up), WorkerDied.
-
-        If cancelled, kill it: it is out of step.
+        """Return a task's result. Raises TaskRefused, WorkerTooSlow (its processor time is used up), WorkerDied. If
+        cancelled, kill it: it is out of step.
         """
         self.calls += 1
         self._pending = True

@@ -189,10 +189,7 @@ _HARMLESS: Final = frozenset({"builtins.id", "array.__new__", "import", "compile
 
 
 def confine(limits: Mapping[str, int]) -> str:
-    """Give up rights. limits: `memory`, bytes of address space; `files`, how many may be open at once.
-
-    Returns the missing confinement in a few words, or "".
-    """
+    """Give up rights; return the missing ones in a few words. limits: `memory` in bytes, `files` open at once."""
     for kind, value in (
         (resource.RLIMIT_AS, limits["memory"]),
         (resource.RLIMIT_NOFILE, limits["files"]),

@@ -35,9 +35,8 @@ _PAGE = (
 
 
 def warm() -> None:
-    """Load everything that is normally loaded on first use, as a worker opens no files: codecs and the like.
-
-    Done once in the parent of all workers, it also becomes memory that they share.
+    """Load everything that is normally loaded on first use, as a worker opens no files: codecs and the like. Done once
+    in the parent of all workers, it also becomes memory that they share.
     """
     for name in (*aliases.aliases.values(), *_WITHOUT_ALIAS.split()):
         with suppress(LookupError):  # some belong to other systems

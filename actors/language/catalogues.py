@@ -28,9 +28,7 @@ class Entry(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """A language. code: as in `<html lang>`. name: in the language itself. texts: reads them at the first call, a
-    megabyte that few services need. form: the plural form for a count.
-    """
+    """A language. code: as in `<html lang>`. name: in itself. texts: read when called (a megabyte). form: by count."""
 
     code: str
     name: str

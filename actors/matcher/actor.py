@@ -55,9 +55,8 @@ class Lag:
 
 
 def lag_at(tail: Tail, at: Seq, backlog: int, oldest: Seq, now: Millis) -> Lag:
-    """Return the lag of a matcher at this position.
-
-    backlog, oldest: the unmatched events it counted in the log, and the first position, for events no longer in memory.
+    """Return the lag of a matcher at this position. backlog, oldest: the unmatched events it counted in the log, and
+    the first position, for events no longer in memory.
     """
     waiting = tail.since(at)
     if waiting is not None and not waiting:
@@ -83,12 +82,11 @@ MOST_ROWS = 500
 
 
 class Matcher:
-    """One actor; only its cursor is durable.
-
-    nudge: tells a destination's actor that it has new rows; never waits. refresh: updates the destinations' actors from
-    storage, before a change is acknowledged. on_alerts_read: called with the alerts after each read, before a change is
-    acknowledged; it must not wait. private_since: since when only alerts that name a source, or were made later, get
-    its events. The mailbox belongs to the composition root. Of several nodes one matches, and the others stand by.
+    """One actor; only its cursor is durable. nudge: tells a destination's actor that it has new rows; never waits.
+    refresh: updates the destinations' actors from storage, before a change is acknowledged. on_alerts_read: called with
+    the alerts after each read, before a change is acknowledged; it must not wait. private_since: since when only alerts
+    that name a source, or were made later, get its events. The mailbox belongs to the composition root. Of several
+    nodes one matches, and the others stand by.
     """
 
     def __init__(
@@ -211,7 +209,6 @@ class Matcher:
                 await self._save()
 
     async def _change(self) -> None:
-        """Switch to the stored alerts; the old ones settle the events committed before."""
         at = await self._storage.alerts.changed_at()
         if self._at > at:
             self._reset(self._saved)
@@ -224,11 +221,9 @@ class Matcher:
         await self._refresh()
 
     def _reset(self, saved: Seq | None) -> None:
-        """Reset all state except the durable cursor.
-
-        `_at`: how far this life has matched. `_rows`: its matches. `_hits`: the matches of each alert. `_stories`: the
-        event of each story. `_observations`: of the observer, until they are stored. `_save_at`: when a cursor that
-        passed events without a match is saved at the latest.
+        """Reset all state except the durable cursor. `_at`: how far this life has matched. `_rows`: its matches.
+        `_hits`: the matches of each alert. `_stories`: the event of each story. `_observations`: of the observer, until
+        they are stored. `_save_at`: when a cursor that passed events without a match is saved at the latest.
         """
         self._saved = saved
         self._at = START if saved is None else saved
@@ -257,7 +252,6 @@ class Matcher:
             return None
 
     async def _catch_up(self) -> None:
-        """Match until level with the tail, from memory if that goes back far enough."""
         while (recent := self._storage.tail.since(self._at)) is None or recent:
             if recent is not None:
                 await self._match([each.stored for each in recent])
@@ -334,9 +328,8 @@ class Matcher:
             return None
 
     async def _save(self, *, settled: bool = False) -> None:
-        """Commit the rows and the cursor, then nudge the destinations.
-
-        settled: the events so far belong to the old alerts, even if others are stored. Raises AlertsMoved otherwise.
+        """Commit the rows and the cursor, then nudge the destinations. settled: the events so far belong to the old
+        alerts, even if others are stored. Raises AlertsMoved otherwise.
         """
         if self._at == (START if self._saved is None else self._saved):
             return

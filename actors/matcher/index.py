@@ -225,10 +225,7 @@ class StandingQueries:
         self._added = self._texts_seen = 0
 
     def add(self, id: str, query: Query, scopes: Iterable[str] = ()) -> None:
-        """Add a query, or replace the one with this id. scopes: the sources and tags that bind it; none means all.
-
-        Ids of sources and tags cannot collide: tags have a colon.
-        """
+        """Add or replace a query. scopes: the sources and tags (with a colon) that bind it; none means all."""
         self.remove(id)
         bound = list(dict.fromkeys(scopes))
         narrow = 0 < len(bound) <= NARROW
@@ -270,7 +267,6 @@ class StandingQueries:
         return [entry.id for entry in sorted(in_scope, key=lambda entry: entry.order)]
 
     def _learn(self, text: AnalysedText | EventSide, scopes: Sequence[str]) -> None:
-        """Count a text's words, and refile some of the queries under common ones."""
         for code in dict.fromkeys(code for scope in (None, *scopes) for code in self._tables.get(scope, {})):
             self._frequency.count(text.keys(code))
         for code, table in self._tables.get(None, {}).items():

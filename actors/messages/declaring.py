@@ -44,9 +44,8 @@ def option(help: str, name: str = "") -> Meta:
 
 
 def texts_in(package: str, file: str) -> Callable[..., Meta]:
-    """Return a function that makes the Meta of a field from its bounds, and its texts in a TOML file.
-
-    The texts of a field: description, examples, form (a pattern in words), help and option (see `option`).
+    """Return a function that makes the Meta of a field from its bounds, and its texts in a TOML file: description,
+    examples, form (a pattern in words), help and option (see `option`).
     """
     texts = tomllib.loads(files(package).joinpath(file).read_text("utf-8"))
 
@@ -80,10 +79,7 @@ def patch_of(
 
 
 def record_of(stored: type, shown: str) -> Callable[[type[S]], type[S]]:
-    """Add the named fields of a stored record, all of them required. Times and a `schedule` become text.
-
-    Only these: a new stored field may be a secret.
-    """
+    """Add the named fields of a stored record, all required, times as text. A field not named may be secret."""
     declared = get_type_hints(stored, include_extras=True)
     made = {name: (_shown(name, declared[name]),) for name in shown.split() if name in declared}
     return lambda kind: _with(kind, made, shown)
@@ -135,9 +131,8 @@ def made_of(shape: type[S], *records: object, **own: Any) -> S:
 
 
 def mirrored(record: object, shape: type[Struct], without: Collection[str] = ()) -> dict[str, Any]:
-    """Return a shape's fields from a record, by name.
-
-    Where the shape says so, times and a `schedule` become text, and nested records become nested shapes.
+    """Return a shape's fields from a record, by name; the shape may have times and a `schedule` as text, or nested
+    shapes.
     """
     names = (name for name in shape.__struct_fields__ if name not in without and hasattr(record, name))
     return {name: _conversions(shape)[name](getattr(record, name)) for name in names}

@@ -33,9 +33,8 @@ class Outline(Struct, frozen=True):
 
 
 def written(sources: Iterable[Source], title: str) -> Iterator[str]:
-    """Yield the OPML piece by piece. Labels become categories; the service's own tags are left out.
-
-    Pages and WebSockets get an `xmlUrl` too, so that Sanderling can import the list again.
+    """Yield the OPML piece by piece. Labels become categories; the service's own tags are left out. Pages and
+    WebSockets get an `xmlUrl` too, so that Sanderling can import the list again.
     """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n'
     yield f"<head><title>{escape(_plain(title), quote=False)}</title></head>\n<body>\n"

@@ -218,10 +218,7 @@ def _has(source: Source, tag: str) -> bool:
 
 
 def folders_of(tags: Sequence[str]) -> set[str]:
-    """Return tags and the conditions above them: "news/*" for "news/sweden", "topic:*" for "topic:ai".
-
-    "news" itself also yields "news/*", since it matches that.
-    """
+    """Return tags and the conditions above them: "news/*" for "news/sweden" and "news", "topic:*" for "topic:ai"."""
     found = set[str]()
     for tag in tags:
         found.add(tag)

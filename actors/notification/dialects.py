@@ -30,9 +30,8 @@ _WORD_JOINER = "\u2060"
 
 
 class Dialect(NamedTuple):
-    """One kind of markup. All but `escape`, `address` and `link` take escaped text.
-
-    address: for a URL on its own, or inside markup that a user writes around it.
+    """A markup. All but `escape`, `address` and `link` take escaped text. address: for a URL on its own, or in a user's
+    markup.
     """
 
     escape: Callable[[str], str]
@@ -197,10 +196,7 @@ MEASURES: Final[dict[Unit, Callable[[str], int]]] = {
 
 
 class TextLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`text` counts in `unit`, `title` in characters.
-
-    titled: the title is the first line of the text, as the service has no separate one.
-    """
+    """`text` counts in `unit`, `title` in characters. titled: the text begins with the title, for want of another."""
 
     dialect: DialectName = "plain"
     text: int

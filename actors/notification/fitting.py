@@ -52,7 +52,6 @@ def plain_of(notification: Notification, limits: TextLimits) -> str:
 
 
 def difference_of(item: NotificationItem) -> str:
-    """Return the whole difference of an event as HTML, and how many lines are missing."""
     return "".join(f"<p>{line}</p>" for line in difference_lines(item, DIALECTS["html"]))
 
 
@@ -170,9 +169,8 @@ def _footer(notification: Notification, dialect: Dialect, omitted: int) -> list[
 
 
 def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
-    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert.
-
-    Without its query, which may change before a retry: a message has the same words each time.
+    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert. Without its
+    query, which may change before a retry: a message has the same words each time.
     """
     alert, texts, service = notification.alert, notification.texts, notification.service
     if alert is None:

@@ -57,9 +57,7 @@ class ListedEvent(Struct):
 
 
 class ItemLines(NamedTuple):
-    """source: its name, else its host. summary: the rest: the other changes of a page, a long title, the
-    beginning of a text; or "".
-    """
+    """source: its name, else its host. summary: the rest (other changes, a long title, an entry's text) or ""."""
 
     source: str
     headline: str

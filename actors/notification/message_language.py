@@ -67,10 +67,8 @@ ENGLISH: Final = MessageLanguage()
 
 
 class MessageLanguages(NamedTuple):
-    """The languages of messages.
-
-    codes: those that a destination may choose. default: for those without a choice. translate, separator: given a code,
-    a text of ours in that language, and its thousands separator.
+    """The languages of messages. codes: those that a destination may choose. default: for those without a choice.
+    translate, separator: given a code, a text of ours in that language, and its thousands separator.
     """
 
     codes: tuple[str, ...] = ("en",)

@@ -148,10 +148,7 @@ class RenderedMessage(Struct, frozen=True):
 
 
 def render(request: WriteRequest) -> RenderedMessage:
-    """Fill templates in. Raises ContentError, with a sentence for their author.
-
-    A text that is too long is made again from shorter values.
-    """
+    """Fill templates in; a text that is too long is made again from shorter values. Raises ContentError."""
     text = _render_text(request) if request.template else ""
     title = ""
     if request.title:

@@ -47,9 +47,8 @@ class KindLine(NamedTuple):
 
 
 class NotificationItem(NamedTuple):
-    """One event. headline: what changed, in one short line. content: the beginning of an entry's text, if there is no
-    difference to show. source: its id. more: lines of the difference that are missing here. link: an absolute http(s)
-    URL or "".
+    """One event. content: the beginning of an entry's text, if there is no difference to show. source: its id. more:
+    lines of the difference that are missing here. link: an absolute http(s) URL or "".
     """
 
     id: str
@@ -71,9 +70,8 @@ class NotificationItem(NamedTuple):
 
 
 class Notification(NamedTuple):
-    """One delivery. total: its number of events, possibly more than `items`. service: this service's URL, "" if
-    unknown. alert: None if unknown. written: the text from the destination's message template, in its dialect; ""
-    without one. remark: a note on the message itself. texts: our texts, in the reader's language.
+    """One delivery. total: its events, possibly more than `items`. service: this service's URL, "" if unknown. written:
+    the text from the destination's message template, in its dialect, or "". remark: a note on the message itself.
     """
 
     id: str
@@ -106,10 +104,7 @@ class _Digest(msgspec.Struct, frozen=True):
 def notification_of(
     id: str, body: bytes, language: MessageLanguage = ENGLISH, alert: Alert | None = None
 ) -> Notification:
-    """Return the notification of an event, a notice or a digest, given as its wire JSON. alert: that it is of.
-
-    A page's text stays as it is; `language` translates the rest.
-    """
+    """Return the notification of an event, a notice or a digest, from its wire JSON. A page's text stays."""
     digest = _read(body, _Digest)
     if not digest.destination_id:
         event = _read(body, _Event)

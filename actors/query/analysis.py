@@ -98,7 +98,6 @@ class AnalysedText:
 
     def spans(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
         """Return the occurrences of a word or phrase: the positions of its first word and after its last one, in order.
-
         Of several that end at one place, one.
         """
         steps = node.steps if isinstance(node, Phrase) else (((node,),),)
@@ -162,8 +161,6 @@ def _words_of(chunk: str) -> Iterator[str]:
 
 
 class _KnownKeys(dict[str, tuple[str, ...]]):
-    """The keys of chunks in one language, made on demand."""
-
     def __init__(self, lang: Language) -> None:
         self._lang = lang
 

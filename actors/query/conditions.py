@@ -64,9 +64,7 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on one change. number, scale: the value to compare with. unit: "" is any. text: for named values.
-    places: the places that the change must match.
-    """
+    """A condition on one change. number, scale: the value. unit: "" is any. places: the change must match them."""
 
     subject: str
     aspect: str

@@ -99,9 +99,7 @@ def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventS
 
 
 def _values(condition: Condition, parts: Sequence[TextPart], facts: Facts) -> Iterator[tuple[int, TextSpan]]:
-    """Yield the values that meet a condition, each with the number of its part: on the side where the condition holds,
-    else in the content or title of an entry.
-    """
+    """Yield the values that meet a condition with the number of their part: on that side, else in an entry's text."""
     for fact in facts.matching(condition):
         is_old = condition.aspect == "before" or fact.after is None
         value, names = (fact.before, ["before", "removed"]) if is_old else (fact.after, ["after", "added"])
@@ -174,7 +172,6 @@ def advice(query: Query) -> list[str]:
 
 
 def is_open(node: Node) -> bool:
-    """Whether a part matches a text without any of the query's words."""
     match node:
         case Not(part):
             return not is_open(part)

@@ -212,16 +212,14 @@ def _rest(event: EventView, match: Match) -> Iterator[TextPart]:
 
 
 def matches(query: Query, text: AnalysedText | EventSide) -> bool:
-    """Whether a text satisfies a query. Analyses the text only as far as needed."""
     if isinstance(text, EventSide):
         return text.satisfies(query)
     return holds(query.root, text, text.keys(query.language), query.language)
 
 
 def holds(node: Node, text: AnalysedText, keys: frozenset[str], code: str) -> bool:
-    """Whether a text satisfies a part of a query. keys: the text's, in the query's language.
-
-    Words come first and need no call: they decide most standing queries, thousands of times per event.
+    """Whether a text satisfies a part of a query. keys: the text's, in the query's language. Words come first and need
+    no call: they decide most standing queries, thousands of times per event.
     """
     if isinstance(node, Word):
         return not keys.isdisjoint(node.keys)

@@ -100,7 +100,6 @@ _CACHE_SIZE = 50_000
 
 
 def shape(chunk: str) -> Shape:
-    """Analyse a chunk; cached."""
     cached = _shapes.get(chunk)
     if cached is None:
         if len(_shapes) >= _CACHE_SIZE:

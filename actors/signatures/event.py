@@ -44,9 +44,8 @@ class Signer:
         self._key = nacl.signing.SigningKey(key.seed)
 
     def sign(self, event: Event, at: Millis) -> bytes:
-        """Return the signed wire JSON of an event, its fields in the order of `Event`.
-
-        Lone surrogates, which have no UTF-8 form, become U+FFFD before signing.
+        """Return the signed wire JSON of an event, its fields in the order of `Event`. Lone surrogates, which have no
+        UTF-8 form, become U+FFFD before signing.
         """
         event = msgspec.structs.replace(event, signed_at=rfc3339(at), key_id=self.key_id, signature=msgspec.UNSET)
         try:
@@ -58,10 +57,7 @@ class Signer:
         return _ENCODER.encode(msgspec.structs.replace(event, signature=signature))
 
     def sign_document(self, document: Mapping[str, Any], at: Millis) -> bytes:
-        """Sign a JSON object of the kind that its `type` names; its members keep their order.
-
-        Raises ValueError for no I-JSON, KeyError without a `type`.
-        """
+        """Sign a JSON object; members keep their order. Raises ValueError for no I-JSON, KeyError without `type`."""
         signed = {**document, "signed_at": rfc3339(at), "key_id": self.key_id}
         context = contexts_of(document["type"])[0]
         signature = base64url(self._key.sign(context + canonical_json(signed)).signature)
@@ -86,9 +82,8 @@ def check_public(key: PublicKey) -> None:
 
 
 def jwks(keys: Sequence[SigningKey], others: Sequence[PublicKey] = ()) -> bytes:
-    """Encode the public halves as a JWK Set, with retired keys: old events must stay verifiable.
-
-    others: keys of other instances that have events in the log.
+    """Encode the public halves as a JWK Set, with retired keys: old events must stay verifiable. others: keys of other
+    instances that have events in the log.
     """
     published = [
         {"kty": "OKP", "crv": "Ed25519", "x": key.x, "kid": key.key_id, "alg": "EdDSA", "use": "sig"}

@@ -85,8 +85,7 @@ class Report(Struct, frozen=True):
 
 
 class InstantiationPreview(Struct, frozen=True):
-    """The expected result: each source with its id if it is watched already, alerts by the keys of the template, which
-    has the values."""
+    """The expected result: each source with its id if it is already watched, alerts by the keys of the template."""
 
     template: Template
     sources: Sequence[tuple[PlannedSource, SourceId | None]]
@@ -107,7 +106,6 @@ def _existing_alerts(template: Template, alerts: Sequence[Alert]) -> Mapping[str
 
 
 def _covers(alert: Alert, sources: Sequence[SourceId]) -> bool:
-    """Return whether an alert covers all these sources, by their ids or by covering the whole library."""
     return alert.scope.everywhere or set(sources) <= set(alert.source_ids)
 
 
@@ -156,10 +154,9 @@ class Templates:
     async def instantiate(
         self, template: Template, values: Values, *, alerts: bool, only: Sequence[str] | None = None
     ) -> Report:
-        """Attach missing sources, and report on all. Takes 25 seconds at most.
-
-        only: the URLs of the chosen sources. If cancelled, the work so far stays, and the next call finishes it.
-        Raises UrlRefused and BadParameters before any change. The caller must notify the matcher of the alerts.
+        """Attach missing sources, and report on all. Takes 25 seconds at most. only: the URLs of the chosen sources. If
+        cancelled, the work so far stays, and the next call finishes it. Raises UrlRefused and BadParameters before any
+        change. The caller must notify the matcher of the alerts.
         """
         sources = await self._attach_all(self._planned(template, values, only))
         attached = tuple(outcome.source for outcome in sources if outcome.source is not None)

@@ -60,9 +60,8 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Suggestion(Struct, frozen=True, forbid_unknown_fields=True):
-    """An alert over the template's sources. `key` identifies it, so it must never change.
-
-    Its name and query may contain `{key}`, several values joined by OR; each combination is an alert of its own.
+    """An alert over the template's sources. `key` identifies it, so it must never change. Its name and query may
+    contain `{key}`, several values joined by OR; each combination is an alert of its own.
     """
 
     key: Slug
@@ -380,10 +379,7 @@ class BadParameters(DomainError):
 
 
 def json_schema(template: Template) -> str:
-    """Return a template's parameters as JSON Schema (2020-12), as text.
-
-    It covers names, counts and lengths; domains are checked by `read_parameters` only.
-    """
+    """Return a template's parameters as JSON Schema (2020-12): names, counts and lengths; no check of domains."""
     taken = {
         parameter.key: {
             "type": "array",

@@ -39,7 +39,7 @@ def normalise(text: str) -> str:
 
 
 def plain(fragment: str, *, most: int = MOST_PLAIN) -> str:
-    """Return the visible text of HTML, or of text with entities; blocks and <br> become lines. Reads `most` characters."""
+    """Return the visible text of HTML, or of text with entities, as lines. Reads at most `most` characters."""
     fragment = fragment[:most]
     if _MARKUP.search(fragment):
         from actors.content.bodies import markup  # noqa: PLC0415 - lxml is for workers

@@ -228,7 +228,7 @@ def _widened(span: range, keys: Sequence[str], aside: Collection[str]) -> range:
 
 
 def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Sequence[str] = ()) -> Iterator[int]:
-    """Yield positions of blocks in a group that is mostly furniture on the other side. keys: all, or only the new ones."""
+    """Yield positions in a group that is mostly furniture on the other side. keys: of all blocks, if others count."""
     for span in ranges:
         found = [i for i in span if i in rows]
         company = [rows[i].key for i in found] + [keys[i] for i in span if keys and i not in rows and keys[i] in aside]
@@ -237,7 +237,7 @@ def _amid(rows: Rows, ranges: Iterable[range], aside: Collection[str], keys: Seq
 
 
 def _redressed(arrived: Rows, departed: Rows, known: KnownBlocks) -> Iterator[int]:
-    """Yield short blocks of a redesign: nothing is missing, and half of the new blocks were known. They regain weight."""
+    """Yield short blocks of a redesign: nothing is missing, half of the new blocks were known. Some may stay."""
     seen = sum(block.key in known.recent for block in arrived.values())
     if seen < _SOME or 2 * seen < len(arrived) or sum(block.score for block in departed.values()) >= _LITTLE:
         return

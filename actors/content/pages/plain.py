@@ -85,7 +85,7 @@ class Plain(Struct, frozen=True):
 
 
 def read_file(body: bytes) -> Plain | None:
-    """Return the blocks of an office file or PDF, else None. Raises ContentError if it is locked, damaged or too large."""
+    """Return the blocks of an office file or PDF, else None. Raises ContentError if locked, damaged or too large."""
     read = (reader(body) for reader in _READERS)
     if (found := next((document for document in read if document is not None), None)) is None:
         return None

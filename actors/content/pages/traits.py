@@ -195,7 +195,7 @@ def mark_cells(texts: Sequence[str], traits: list[int]) -> None:
 
 
 def _timetable(texts: Sequence[str], figured: Sequence[int]) -> Iterator[int]:
-    """Yield a timetable's rows, where times are content: spans of hours, and leading times if several blocks have one."""
+    """Yield a timetable's rows: spans of hours, and leading times if several blocks have one."""
     begins = []
     for i in figured:
         text = texts[i]

@@ -48,7 +48,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[ \u00a0']\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*"
 
 
 class Writing(Struct, frozen=True):
-    """A text's number format. language: as declared ("de-ch"), or "". exact: a program's: no groups, a point divides."""
+    """A text's number format. language: as declared ("de-ch") or "". exact: a program's: no groups, a point divides."""
 
     language: str = ""
     exact: bool = False
