@@ -179,30 +179,21 @@ def _is_over(cookie: Cookie, now: int) -> bool:
 
 def _put(kept: list[Cookie], cookie: Cookie, now: int) -> None:
     """Replace the cookie that this one renews, or append it; remove it if it has expired."""
-    scope = cookie.domain, cookie.path
     named = [(n, one) for n, one in enumerate(kept) if one.name == cookie.name]
-    same = [n for n, one in named if not one.scoped or (one.domain, one.path) == scope]
-    was_given = any(kept[n].given for n in same)
-    for n in reversed(same[1:] if not _is_over(cookie, now) else same):
+    same = [n for n, one in named if not one.scoped or (one.domain, one.path) == (cookie.domain, cookie.path)]
+    renewed = msgspec.structs.replace(cookie, given=any(kept[n].given for n in same))
+    for n in reversed(same):
         del kept[n]
-    if _is_over(cookie, now):
-        return
-    renewed = msgspec.structs.replace(cookie, given=was_given)
-    if same:
-        kept[same[0]] = renewed
-    else:
-        kept.append(renewed)
+    if not _is_over(cookie, now):
+        kept.insert(same[0] if same else len(kept), renewed)
 
 
 def _bounded(kept: Sequence[Cookie], now: int) -> Iterator[Cookie]:
-    """Yield the cookies within the bounds: expired ones go first, then the oldest that the user did not give."""
+    """Return the cookies within the bounds: expired ones go first, then the oldest that the user did not give."""
     room, size = MOST, MOST_BYTES
-    stays: set[int] = set()
+    stays = {n for n, cookie in enumerate(kept) if not cookie.scoped}
     by_worth = sorted(enumerate(kept), key=lambda at: (_is_over(at[1], now), not at[1].given, -at[0]))
-    for n, cookie in by_worth:
-        if not cookie.scoped:
-            stays.add(n)
-            continue
+    for n, cookie in (at for at in by_worth if at[1].scoped):
         room, size = room - 1, size - len(cookie.name) - len(cookie.value) - len(cookie.path) - len(cookie.domain)
         if room >= 0 and size >= 0:
             stays.add(n)
@@ -261,10 +252,14 @@ def _expiry(said: dict[str, str], now: int, ahead: int) -> int | None:
 
 
 _BETWEEN: Final = re.compile(r"[\x09\x20-\x2f\x3b-\x40\x5b-\x60\x7b-\x7e]+")
-_TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?![0-9]).*")
-_DAY: Final = re.compile(r"([0-9]{1,2})(?![0-9]).*")
-_YEAR: Final = re.compile(r"([0-9]{2,4})(?![0-9]).*")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_PARTS: Final = {
+    "time": re.compile(r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?![0-9]).*"),
+    "day": re.compile(r"([0-9]{1,2})(?![0-9]).*"),
+    "month": re.compile(rf"({'|'.join(_MONTHS)}).*"),
+    "year": re.compile(r"([0-9]{2,4})(?![0-9]).*"),
+}
+"""Each takes the first token that fits it and no part before it."""
 
 
 def cookie_date(text: str) -> float | None:
@@ -273,23 +268,17 @@ def cookie_date(text: str) -> float | None:
     >>> cookie_date("Thu, 01-Jan-70 00:01:00 GMT"), cookie_date("1 january 1970 0:1:0"), cookie_date("soon")
     (60.0, 60.0, None)
     """
-    day = month = year = None
-    time: tuple[int, int, int] | None = None
-    for token in filter(None, _BETWEEN.split(text)):
-        if time is None and (found := _TIME.fullmatch(token)):
-            time = int(found[1]), int(found[2]), int(found[3])
-        elif day is None and (found := _DAY.fullmatch(token)):
-            day = int(found[1])
-        elif month is None and token[:3].lower() in _MONTHS:
-            month = _MONTHS.index(token[:3].lower()) + 1
-        elif year is None and (found := _YEAR.fullmatch(token)):
-            year = int(found[1])
-    if time is None or day is None or month is None or year is None:
-        return None
-    if year < 100:
-        year += 1900 if year >= 70 else 2000
+    said: dict[str, tuple[str, ...]] = {}
+    for token in filter(None, _BETWEEN.split(text.lower())):
+        for part, pattern in _PARTS.items():
+            if part not in said and (found := pattern.fullmatch(token)):
+                said[part] = found.groups()
+                break
     try:
-        moment = datetime(year, month, day, *time, tzinfo=UTC)
-    except ValueError:
+        year, month, day = int(said["year"][0]), _MONTHS.index(said["month"][0]) + 1, int(said["day"][0])
+        year += 0 if year >= 100 else 1900 if year >= 70 else 2000
+        hour, minute, second = map(int, said["time"])
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except (KeyError, ValueError):
         return None
     return moment.timestamp() if year >= 1601 else None

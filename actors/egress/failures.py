@@ -111,13 +111,12 @@ def is_redirect(status: int) -> bool:
 
 def failure(status: int, retry_after: float | None, fresh: float | None = None) -> CheckFailed:
     """Return the failure for a final status other than 200 or a requested 304; times are in seconds."""
-    blame = Blame.REMOTE_TRANSIENT
     if status == 429 or (status == 503 and retry_after is not None):
         blame = Blame.THROTTLED
-    elif status in _PERMANENT:
-        blame = Blame.REMOTE_PERMANENT
     elif 200 <= status < 300:
         blame = Blame.CONTENT  # a response, but none with a body to read
+    else:
+        blame = Blame.REMOTE_PERMANENT if status in _PERMANENT else Blame.REMOTE_TRANSIENT
     reason = f"answered {status} {responses.get(status, '')}".rstrip()
     return CheckFailed(blame, reason, status=status, retry_after=retry_after, fresh=fresh)
 

@@ -51,16 +51,8 @@ def retry_after(value: str | None, now: float) -> float | None:
     >>> retry_after("120", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 0.0), retry_after("soon", 0.0)
     (120.0, 60.0, None)
     """
-    if value is None:
-        return None
-    text = value.strip()
-    if text.isascii() and text.isdigit():
-        seconds = float(text[:12])
-    else:
-        moment = _http_date(text)
-        if moment is None:
-            return None
-        seconds = moment - now
+    text = (value or "").strip()
+    seconds = float(text[:12]) if text.isascii() and text.isdigit() else (_http_date(text) or now) - now
     return seconds if 0 < seconds <= ABSURD_WAIT else None
 
 
@@ -158,13 +150,8 @@ def _seconds(text: str) -> float | None:
 def _http_date(text: str) -> float | None:
     try:
         moment = parsedate_to_datetime(text)
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
     except (ValueError, TypeError, OverflowError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    try:
-        return moment.timestamp()
-    except (ValueError, OverflowError):
         return None
 
 

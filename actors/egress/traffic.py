@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 import trio
@@ -73,28 +73,14 @@ def log_refusal(world: World, host: str, refusal: UrlRefused) -> None:
 def build_egress(world: World, settings: Settings, sign: Sign | None = None) -> Egress:
     hosts = Hosts(world, settings)
     on_refused = partial(log_refusal, world)
-    guard = Guard(
-        world.resolver,
-        world.connector,
-        settings.watch_networks(),
-        on_resolved=hosts.record_addresses,
-        on_refused=on_refused,
-    )
+    networks = settings.watch_networks()
+    guard = Guard(world.resolver, world.connector, networks, on_resolved=hosts.record_addresses, on_refused=on_refused)
     http = HttpClient(world, settings, guard, sign)
     uplink = UplinkMonitor(world.log, on_recovery=hosts.reset_failures)
     deliveries = network_transport(world, settings, settings.deliver_networks(), "ALLOW_NETWORKS")
-    return Egress(
-        dial=deliveries.dial,
-        dial_plain=deliveries.dial_plain,
-        deliver=deliveries.deliver,
-        deliver_plain=deliveries.deliver_plain,
-        aliases=deliveries.aliases,
-        guard=guard,
-        http=http,
-        hosts=hosts,
-        robots=Robots(http, world, hosts, uplink),
-        uplink=uplink,
-    )
+    ways = {each.name: getattr(deliveries, each.name) for each in fields(deliveries)}
+    robots = Robots(http, world, hosts, uplink)
+    return Egress(**ways, guard=guard, http=http, hosts=hosts, robots=robots, uplink=uplink)
 
 
 def network_transport(world: World, settings: Settings, networks: Sequence[Network], setting: str) -> NetworkTransport:

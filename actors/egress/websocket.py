@@ -428,24 +428,6 @@ async def open_websocket(
     """
     agent = (b"User-Agent", user_agent(settings.contact).encode())
     asked = Request(url.authority, url.target, subprotocols=list(subprotocols), extra_headers=[agent, *user_headers])
-    frames = await _open(url, guard, settings, world, asked=asked, on_cookies=on_cookies)
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(frames.run)
-            try:
-                yield frames
-            finally:
-                await frames.aclose()
-    except BaseExceptionGroup as group:
-        if len(group.exceptions) > 1:
-            raise
-        raise group.exceptions[0] from None
-
-
-async def _open(
-    url: Url, guard: Guard, settings: Settings, world: World, *, asked: Request, on_cookies: CookieCallback | None
-) -> Frames:
-    """Connect and shake hands within a check's time limit. Raises CheckFailed."""
     stream: trio.abc.Stream | None = None
     try:
         with trio.fail_after(settings.look_timeout):
@@ -462,7 +444,18 @@ async def _open(
     except BaseException:
         await drop(stream)
         raise
-    return Frames(stream, BoundedConnection(stream, connection, answer.subprotocol))
+    frames = Frames(stream, BoundedConnection(stream, connection, answer.subprotocol))
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(frames.run)
+            try:
+                yield frames
+            finally:
+                await frames.aclose()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) > 1:
+            raise
+        raise group.exceptions[0] from None
 
 
 async def _shake(

@@ -128,9 +128,8 @@ class ProcessJail:
                     return await worker.ask(Task(task, math.ceil(seconds * 1000), request))
             except (trio.TooSlowError, WorkerTooSlow) as error:
                 self._ended("deadline")
-                limit = f"{seconds:g} s of processor time"
-                if isinstance(error, trio.TooSlowError):
-                    limit = f"{wall_limit(seconds):g} s by the clock"
+                is_clock = isinstance(error, trio.TooSlowError)
+                limit = f"{wall_limit(seconds):g} s by the clock" if is_clock else f"{seconds:g} s of processor time"
                 raise WorkerTooSlow(f"{task}: not done after {limit}") from None
             except WorkerDied:
                 self._ended("died")

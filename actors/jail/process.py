@@ -79,13 +79,10 @@ class WorkerProcess:
         kind, payload = await self._exchange(frame(Kind.TASK, encode(task)))
         self._pending = kind is Kind.FAILED  # that was its last message
         self.memory_kib, result = read_answer(payload)
-        match kind:
-            case Kind.DONE:
-                return result
-            case Kind.REFUSED:
-                raise TaskRefused(result.decode(errors="replace"))
-            case _:
-                raise WorkerDied(f"{task.name}: {result.decode(errors='replace')}")
+        if kind is Kind.DONE:
+            return result
+        reason = result.decode(errors="replace")
+        raise TaskRefused(reason) if kind is Kind.REFUSED else WorkerDied(f"{task.name}: {reason}")
 
     def kill(self) -> None:
         """Kill it. Never waits; its owner buries it."""
@@ -131,9 +128,8 @@ class WorkerProcess:
             return WorkerDied("the worker closed its socket")
         if self._exit_code == -signal.SIGPROF:
             return WorkerTooSlow("its processor time is used up")
-        return WorkerDied(
-            ": ".join(filter(None, (f"the worker ended ({exit_text(self._exit_code)})", self._stderr_tail.last())))
-        )
+        said = f"the worker ended ({exit_text(self._exit_code)})", self._stderr_tail.last()
+        return WorkerDied(": ".join(filter(None, said)))
 
 
 def exit_text(code: int) -> str:

@@ -55,11 +55,7 @@ def apply_landlock(libc: ctypes.CDLL) -> str:
 def _attributes(version: int) -> bytes:
     """Return the kernel's `landlock_ruleset_attr` with everything that this version handles."""
     files = max(bits for since, bits in _FILES.items() if since <= version)
-    words = [(1 << files) - 1]
-    if version >= _NETWORK:
-        words.append(0b11)
-    if version >= _SCOPES:
-        words.append(0b11)
+    words = [(1 << files) - 1, *(0b11 for since in (_NETWORK, _SCOPES) if version >= since)]
     return struct.pack(f"{len(words)}Q", *words)
 
 
@@ -168,10 +164,8 @@ def _checked(conditions: Sequence[Condition]) -> list[bytes]:
         for half in (0, 1):
             mask, value = (bits >> 32 * half) & _LOW, (required >> 32 * half) & _LOW
             if mask:
-                steps.append(_step(_LOAD, _FIRST_ARGUMENT_AT + 8 * argument + 4 * half))
-                steps.append(_step(_AND, mask))
-                steps.append(_step(_EQUAL, value, 1, 0))
-                steps.append(_step(_RETURN, _ERROR | _EPERM))
+                steps += [_step(_LOAD, _FIRST_ARGUMENT_AT + 8 * argument + 4 * half), _step(_AND, mask)]
+                steps += [_step(_EQUAL, value, 1, 0), _step(_RETURN, _ERROR | _EPERM)]
     return steps
 
 
@@ -190,13 +184,10 @@ _HARMLESS: Final = frozenset({"builtins.id", "array.__new__", "import", "compile
 
 def confine(limits: Mapping[str, int]) -> str:
     """Give up rights; return the missing ones in a few words. limits: `memory` in bytes, `files` open at once."""
-    for kind, value in (
-        (resource.RLIMIT_AS, limits["memory"]),
-        (resource.RLIMIT_NOFILE, limits["files"]),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _limit(kind, value)
+    _limit(resource.RLIMIT_AS, limits["memory"])
+    _limit(resource.RLIMIT_NOFILE, limits["files"])
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_CORE, 0)
     sys.meta_path[:] = [_NoImports()]
     missing = _confine_in_kernel()
     sys.addaudithook(_audit)

@@ -17,6 +17,7 @@ import codecs
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 
 import charset_normalizer
 from msgspec import Struct
@@ -152,13 +153,9 @@ def _wide_without_bom(body: bytes) -> str | None:
 
 
 def _is_multibyte_utf8(body: bytes) -> bool:
-    if body.isascii():
-        return False
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    with suppress(UnicodeDecodeError):
+        return not body.isascii() and bool(body.decode())
+    return False
 
 
 def _nearly_utf8(body: bytes, error: UnicodeDecodeError) -> str | None:
@@ -180,22 +177,19 @@ def end_of_prolog(text: str) -> int:
     >>> end_of_prolog('<?xml version="1.0"?><!-- a --> <rss>')
     32
     """
-    position = 0
-    while position < _LONGEST:
+    position: int | None = 0
+    at = 0
+    while position is not None and position < _LONGEST:
         blank = _BLANK.match(text, position)
-        position = blank.end() if blank else position
-        if text.startswith("<?", position):
-            end = _after(text, "?>", position)
-        elif text.startswith("<!--", position):
-            end = _after(text, "-->", position)
-        elif text[position : position + 9].lower() == "<!doctype":
-            end = _end_of_doctype(text, position)
+        at = position = blank.end() if blank else position
+        if text.startswith("<?", at):
+            position = _after(text, "?>", at)
+        elif text.startswith("<!--", at):
+            position = _after(text, "-->", at)
         else:
-            break
-        if end is None:
-            break
-        position = end
-    return position
+            is_doctype = text[at : at + 9].lower() == "<!doctype"
+            position = _end_of_doctype(text, at) if is_doctype else None
+    return at if position is None else position
 
 
 def _after(text: str, mark: str, position: int) -> int | None:

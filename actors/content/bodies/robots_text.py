@@ -25,26 +25,23 @@ def reduce_to(token: str, text: str) -> str:
     >>> reduce_to("bird", "User-agent: fish\\nDisallow: /a\\nUser-agent: *\\nDisallow: /b # nest\\n")
     'user-agent: bird\\ndisallow: /b'
     """
-    own: list[str] = []
-    anyone: list[str] = []
-    named = False
-    agents: list[str] = []
+    rules: dict[str, list[str]] = {}
+    agents: set[str] = set()
     in_rules = False
     for field, value in _lines(text):
         if field in _AGENT_FIELDS:
-            agents = [] if in_rules else agents
+            agents = set() if in_rules else agents
             in_rules = False
             found = _TOKEN.match(value.lower())
-            agent = found[0] if found is not None else ""
-            if agent in (token, "*") and agent not in agents:
-                agents.append(agent)
-                named = named or agent == token
+            if found is not None and found[0] in (token, "*"):
+                agents.add(found[0])
+                rules.setdefault(found[0], [])
         elif field in _RULE_FIELDS:
             in_rules = True
             for agent in agents:
-                (own if agent == token else anyone).append(f"{field}: {value}")
-    rules = own if named else anyone
-    return "\n".join((f"user-agent: {token}", *rules)) if rules else ""
+                rules[agent].append(f"{field}: {value}")
+    ours = rules.get(token, rules.get("*"))
+    return "\n".join((f"user-agent: {token}", *ours)) if ours else ""
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

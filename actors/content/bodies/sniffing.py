@@ -127,7 +127,7 @@ def size_of_picture(body: bytes) -> tuple[int, int] | None:
             for _ in range(_MOST_MARKERS):
                 mark, marker, length = struct.unpack_from(">BBH", body, at)
                 if mark != 0xFF:
-                    return None
+                    break
                 if marker in _FRAMES:
                     height, width = struct.unpack_from(">HH", body, at + 5)
                     return width, height

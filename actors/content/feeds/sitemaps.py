@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from lxml import etree
 from msgspec import Struct
@@ -54,12 +54,9 @@ def read_sitemap(body: bytes) -> Sitemap:
     found = _BEGINS.search(_head(body))
     if found is None:
         raise ContentError("This is not a sitemap: it has no <urlset> and no <sitemapindex>.")
-    addresses: list[SitemapEntry] = []
-    for address in _addresses(body):
-        if len(addresses) >= MOST_ADDRESSES:
-            return Sitemap(found[1] == b"sitemapindex", tuple(addresses), partial=True)
-        addresses.append(address)
-    return Sitemap(found[1] == b"sitemapindex", tuple(addresses))
+    addresses = _addresses(body)
+    read = tuple(islice(addresses, MOST_ADDRESSES))
+    return Sitemap(found[1] == b"sitemapindex", read, partial=next(addresses, None) is not None)
 
 
 def _addresses(body: bytes) -> Iterator[SitemapEntry]:

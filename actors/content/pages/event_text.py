@@ -132,8 +132,7 @@ def event_text(blocks: Blocks, texts: Sequence[str], diff: Diff | None, *, whole
 
 
 def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -> set[int]:
-    wanted = dict.fromkeys((*diff.added, *(change.after for change in diff.changed)))
-    found: dict[str, list[int]] = {text: [] for text in wanted}
+    found: dict[str, list[int]] = {text: [] for text in (*diff.added, *(change.after for change in diff.changed))}
     for i, text in enumerate(texts):
         if text in found:
             found[text].append(i)
@@ -149,16 +148,14 @@ def _named(blocks: Blocks, texts: Sequence[str], diff: Diff, chosen: set[int]) -
 def _cut(texts: Sequence[str], named: Sequence[bool]) -> str:
     room = CONTENT_CAP
     kept: dict[int, str] = {}
-    for wish in (True, False):
-        for i, text in enumerate(texts):
-            if named[i] is not wish:
-                continue
-            raw = f"{text}\n".encode()
-            kept[i] = raw[:room].decode("utf-8", "ignore").rstrip("\n")
-            room -= len(raw)
-            if room <= 0:
-                return "\n".join(kept[place] for place in sorted(kept)).strip("\n")
-    return "\n".join(kept[place] for place in sorted(kept))
+    for i in sorted(range(len(texts)), key=lambda i: not named[i]):
+        raw = f"{texts[i]}\n".encode()
+        kept[i] = raw[:room].decode("utf-8", "ignore").rstrip("\n")
+        room -= len(raw)
+        if room <= 0:
+            break
+    text = "\n".join(kept[place] for place in sorted(kept))
+    return text.strip("\n") if room <= 0 else text
 
 
 _LANGUAGES = (

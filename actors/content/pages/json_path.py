@@ -141,11 +141,7 @@ def _by_label(label: str) -> Selector:
 
 
 def _by_index(index: int) -> Selector:
-    def select(query: Query, node: Node) -> Iterator[Node]:
-        has = isinstance(node.value, list) and -len(node.value) <= index < len(node.value)
-        return _inside(query, node, (index % len(node.value),) if has else ())
-
-    return select
+    return _by_slice(index, index + 1 or None, 1)
 
 
 def _by_slice(start: int | None, end: int | None, step: int) -> Selector:

@@ -293,17 +293,12 @@ def _as_names(links: Sequence[_Link]) -> float:
 
 def _words(text: str) -> int:
     """Estimate the word count; in scripts without spaces, two characters make a word."""
-    spaced = len(text.split())
-    wide = sum(1 for letter in text if letter > "\u2e7f")
-    return max(spaced, wide // 2)
+    return max(len(text.split()), sum(letter > "\u2e7f" for letter in text) // 2)
 
 
 def _is_list(links: Sequence[_Link], worth: float) -> bool:
-    texts = [link.text for link in links]
-    if not links:
-        return False
-    lettered = sum(1 for text in texts if len(_LETTER.findall(text)) > 1)
-    if lettered < len(texts) / 2:
+    lettered = sum(len(_LETTER.findall(link.text)) > 1 for link in links)
+    if not links or lettered < len(links) / 2:
         return False  # page numbers, the days of a calendar
     if (count := len({link.form for link in links})) >= _FEW:
         return worth >= (_HEADED if links[0].headed and count > _FEW else 1)

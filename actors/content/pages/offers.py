@@ -165,11 +165,9 @@ def _in_state(node: Any, name: str, budget: list[int], depth: int) -> Iterator[O
         return
     if isinstance(node, dict):
         name = _text(node.get("name") or node.get("title")) or name
-        price = _price(node.get("price"))
-        if price:
-            state = _state(node.get("availability"))
+        if price := _price(node.get("price")):
             in_stock = next((node[key] for key in _STOCK_MEMBERS if isinstance(node.get(key), bool)), None)
-            state = state or {True: "In stock", False: "Out of stock", None: ""}[in_stock]
+            state = _state(node.get("availability")) or {True: "In stock", False: "Out of stock", None: ""}[in_stock]
             yield Offer(name, price, _currency(node.get("priceCurrency") or node.get("currency")), state)
     for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
         if isinstance(value, dict | list):
@@ -244,10 +242,11 @@ def _in_metas(root: Element) -> Iterator[Offer]:
     for meta in root.iter("meta"):
         name = (meta.get("property") or meta.get("name") or "").lower()
         said.setdefault(name, meta.get("content") or "")
-    price = next((found for name in _METAS if (found := _price(said.get(name)))), "")
+    price, currency, state = (
+        next((found for name in names if (found := read(said.get(name)))), "")
+        for names, read in ((_METAS, _price), (_CURRENCIES, _currency), (_STATES, _state))
+    )
     if price:
-        currency = next((found for name in _CURRENCIES if (found := _currency(said.get(name)))), "")
-        state = next((found for name in _STATES if (found := _state(said.get(name)))), "")
         yield Offer(_text(said.get("og:title")), price, currency, state)
 
 

@@ -133,15 +133,14 @@ def stands_of(format: str, blocks: Blocks) -> list[BlockPlace]:
     heading, stands = "", list[BlockPlace]()
     for at, (text, trait) in enumerate(zip(blocks.texts, blocks.traits, strict=True)):
         place = blocks.places[at] if blocks.places else None
-        row, column = (place.row, place.column) if place else ("", "")
+        row, column = place or ("", "")
         if format in _TITLED and place is None:
             # The title is the first part that is no time.
             row = next((part for part in text.split(" | ") if not _WHEN.match(part)), "")
-        if trait & (HEADING | TOP) or (format == "pdf" and _reads_like_heading(text, trait)):
+        is_heading = trait & (HEADING | TOP) or (format == "pdf" and _reads_like_heading(text, trait))
+        stands.append(BlockPlace("" if is_heading else heading, row, column))
+        if is_heading:
             heading = heading_of(text) if format == "text" else text
-            stands.append(BlockPlace("", row, column))
-        else:
-            stands.append(BlockPlace(heading, row, column))
     return stands
 
 
@@ -313,11 +312,10 @@ def _put_bodies(root: Element) -> bool:
     """Wrap rows directly inside a table in a `tbody`, as browsers do. Returns whether there were any."""
     tables = [table for table in root.iter("table") if table.find("tr") is not None]
     for table in tables:
-        for is_row, group in [(tag, list(rows)) for tag, rows in groupby(table, lambda child: child.tag == "tr")]:
-            if is_row:
-                body = etree.Element("tbody")
-                table.insert(table.index(group[0]), body)
-                body.extend(group)
+        for group in [list(rows) for is_row, rows in groupby(table, lambda child: child.tag == "tr") if is_row]:
+            body = etree.Element("tbody")
+            table.insert(table.index(group[0]), body)
+            body.extend(group)
     return bool(tables)
 
 

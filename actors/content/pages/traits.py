@@ -285,16 +285,14 @@ def _named_borne_out(traits: Sequence[int], sizes: Sequence[int]) -> list[int]:
         start, end = end, end + len(list(run))
         named = [i for i in range(start, end) if kept[i] & NAMED] if is_furniture else []
         size = sum(sizes[i] for i in named)
+        is_most = size > _MOST_BY_NAME * total
+        wraps = is_most and (not has_top or any(kept[i] & TOP for i in named))
         if long > _LITTLE * total:
             wraps = sum(running[i] for i in named) > _MOST_BY_NAME * long
-        elif has_top:
-            wraps = size > _MOST_BY_NAME * total and any(kept[i] & TOP for i in named)
-        else:
-            wraps = size > _MOST_BY_NAME * total
         if wraps:
             for i in named:
                 kept[i] &= ~(FURNITURE | NAMED) & STORED
-        elif size > _MOST_BY_NAME * total:
+        elif is_most:
             menus += size
     if _size(sizes, kept, NAMED) - menus > _MOST_BY_NAME * total:
         kept = [trait & ~(FURNITURE | NAMED) & STORED if trait & NAMED else trait for trait in kept]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
@@ -233,13 +234,8 @@ def titles_of(title: str) -> frozenset[str]:
 
 
 def _bag(parts: Iterable[str]) -> set[str]:
-    bag: set[str] = set()
-    for word in " ".join(parts).split():
-        if words_in(word) > 1:
-            bag.update(word[i : i + 2] for i in range(len(word) - 1))
-        else:
-            bag.add(word)
-    return bag
+    words = {word: words_in(word) > 1 for word in " ".join(parts).split()}
+    return {part for word, is_long in words.items() for part in (map("".join, pairwise(word)) if is_long else [word])}
 
 
 _VERY_LITTLE = 60

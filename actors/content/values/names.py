@@ -95,9 +95,8 @@ def _begins(text: str, at: int) -> bool:
 
 
 def _named(text: str) -> tuple[str, ...]:
-    words = [
-        word for word in (_OWNER.sub("", each) for each in _PART.findall(_FIGURES.sub(" ", text))) if word.strip(".-")
-    ]
+    parts = (_OWNER.sub("", each) for each in _PART.findall(_FIGURES.sub(" ", text)))
+    words = [word for word in parts if word.strip(".-")]
     while words and words[0].lower() in _AROUND:
         del words[0]
     while words and words[-1].lower() in _AROUND:
@@ -130,10 +129,8 @@ def _likely(one: _WordDifference, before: str, after: str, writing: Writing) -> 
         return _Rating.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"
     if writing.spoken not in _CAPITALISED_NOUNS:
         return _Rating.SURE
-    several = min(_capitals(one.old), _capitals(one.new)) > 1
-    return (
-        _Rating.SURE if several or (_is_short_form(one.old, text) and _is_short_form(one.new, text)) else _Rating.MAY_BE
-    )
+    are_short = _is_short_form(one.old, text) and _is_short_form(one.new, text)
+    return _Rating.SURE if are_short or min(_capitals(one.old), _capitals(one.new)) > 1 else _Rating.MAY_BE
 
 
 def _one_sided(one: _WordDifference, text: str, writing: Writing) -> _Rating:

@@ -275,14 +275,11 @@ def _signed(before: str) -> tuple[str, str]:
 
 def _sign_before(flat: str, at: int) -> str:
     """Return "-" for a minus before a position, unless it is a hyphen or a range's dash."""
-    if flat[at - 1 : at] != "-" or at == 0:
+    if at == 0 or flat[at - 1 : at] != "-":
         return ""
     outside = flat[at - 2 : at - 1] if at >= 2 else ""
-    return (
-        ""
-        if outside.isalnum() or (outside in " \u00a0" and outside and flat[: at - 2].rstrip()[-1:].isdigit())
-        else "-"
-    )
+    is_range = outside in (" ", "\u00a0") and flat[: at - 2].rstrip()[-1:].isdigit()
+    return "" if outside.isalnum() or is_range else "-"
 
 
 def _multiplied(amount: Amount, power: int) -> Amount | None:

@@ -218,7 +218,6 @@ def _short(value: Any, most: int, depth: int = 0) -> str | None:
         found = str(value)
     elif isinstance(value, str):
         found = _quoted(value) if len(value) <= most or depth == 0 else " " * (most + 1)
-        return found if depth == 0 or len(found) <= most else None
     elif isinstance(value, (dict, list)):
         parts, left = list[str](), most - 2
         for item in value:
