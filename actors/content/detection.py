@@ -46,19 +46,13 @@ _WALLS: dict[str, str] = _TABLES["walls"]
 
 def detect(body: bytes, content_type: str, url: str) -> Finding:
     """Detect a body's type. Never raises: an unwatchable body is a finding with a refusal."""
-    served = (
-        f"served as {content_type.split(';', maxsplit=1)[0].strip()[:60]}"
-        if content_type.strip()
-        else "served without a type"
-    )
+    media = content_type.split(";", maxsplit=1)[0].strip()[:60]
+    served = f"served as {media}" if content_type.strip() else "served without a type"
     packed, body = body, unpacked(body)
     if packed is not body:
         served = f"unpacked from gzip that no header declares; {served}"
     if not body.strip(b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"):
-        return _refused(
-            "The body is empty. Open the URL in a browser to see whether it is the right one.",
-            f"0 bytes of content; {served}",
-        )
+        return _refused(f"The body is empty. {_LOOK}", f"0 bytes of content; {served}")
     try:
         file = read_file(body)
     except ContentError as error:
@@ -123,12 +117,7 @@ def _page(text: str, url: str, served: str) -> Finding:
     title = normalise(" ".join((root.findtext(".//title") or "").split()))[:1000]
     feeds = feed_links(root, url)
     sign = "an HTML document" if is_document(text) else "HTML elements without a document"
-    offer = (
-        f", which advertises {len(feeds)} feed{'' if len(feeds) == 1 else 's'}"
-        if feeds
-        else ", which advertises no feed"
-    )
-    evidence = f"{sign}{offer}; {served}"
+    evidence = f"{sign}, which advertises {len(feeds) or 'no'} feed{'s' if len(feeds) > 1 else ''}; {served}"
     trouble = trouble_of(root, title, blocks)
     shell = shell_of(root, trouble, blocks)
     if trouble is not None:
@@ -147,20 +136,17 @@ def _refusal_of(trouble: StandIn, root: markup.Element, url: str, feeds: Sequenc
     else:
         advice = _WALLS.get(trouble.kind, "Try again later.")
     said = f"an error page ({words.strip()})" if trouble.kind == "error" else f"a {kind}"
-    match trouble.kind:
-        case "empty":
-            return f"This page has no visible text. {advice}"
-        case "script":
-            return f"This page needs JavaScript: it has no text without it. {advice}"
-        case _:
-            return f"This is not the page itself, but {said}. {advice}"
+    says = {
+        "empty": "This page has no visible text.",
+        "script": "This page needs JavaScript: it has no text without it.",
+    }
+    return f"{says.get(trouble.kind, f'This is not the page itself, but {said}.')} {advice}"
 
 
 def _onward(root: markup.Element, url: str) -> str:
     for meta in root.iter("meta"):
-        if (meta.get("http-equiv") or "").lower() == "refresh" and (
-            found := _REFRESH.search(meta.get("content") or "")
-        ):
+        is_refresh = (meta.get("http-equiv") or "").lower() == "refresh"
+        if is_refresh and (found := _REFRESH.search(meta.get("content") or "")):
             return absolute(found[1], url)
     return next((link for frame in root.iter("frame") if (link := absolute(frame.get("src") or "", url))), "")
 

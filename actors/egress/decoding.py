@@ -46,13 +46,9 @@ class Body:
         unknown = next((name for name in names if name not in known), "")
         if len(known) > 1 or (known and unknown) or not _UNREADABLE.isdisjoint(names):
             raise DecodingError(f"content coding {coding.strip()[:40]!r} was not asked for")
-        self._decompressor, self._unknown = (
-            zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None,
-            unknown,
-        )
+        self._decompressor = zlib.decompressobj(_ZLIB if known == ["deflate"] else _GZIP) if known else None
+        self._unknown, self._limit, self._cut = unknown, limit, cut
         self._start = b""
-        self._limit = limit
-        self._cut = cut
         self._parts: list[bytes] = []
         self._size = 0
         self._first = True

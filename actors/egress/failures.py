@@ -36,7 +36,6 @@ MOST_HOLD = 3600.0
 PLAIN_HOLD = 60.0
 """Seconds of quiet after a 429 without a Retry-After."""
 
-
 _RAW = re.compile(r"bytearray\(b(['\"].*['\"])\)", re.DOTALL)
 
 

@@ -123,7 +123,9 @@ class Guard:
             try:
                 found = await self._resolver.resolve(host)
             except ResolveFailed as error:
-                raise _unresolved(host, error) from None
+                blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
+                blame = Blame.REMOTE_TRANSIENT if isinstance(error, ZoneSilent) else blame
+                raise CheckFailed(blame, f"{host} does not resolve: {error.reason}") from None
         if not found or len(found) > MOST_ADDRESSES:
             raise CheckFailed(Blame.REMOTE_PERMANENT, f"{host} has {len(found)} addresses")
         for address in found:
@@ -143,24 +145,16 @@ class Guard:
         self._on_resolved(host, found)
         # Families alternate (RFC 8305, 4): a broken IPv6 must not use up all attempts.
         first = ":" in found[0]
-        same = [a for a in found if (":" in a) == first]
-        other = [a for a in found if (":" in a) != first]
-        return tuple(a for a in chain.from_iterable(zip_longest(same, other)) if a is not None)
-
-
-def _unresolved(host: str, error: ResolveFailed) -> CheckFailed:
-    blame = Blame.LOCAL if error.local else Blame.REMOTE_PERMANENT
-    blame = Blame.REMOTE_TRANSIENT if isinstance(error, ZoneSilent) else blame
-    return CheckFailed(blame, f"{host} does not resolve: {error.reason}")
+        families = ([a for a in found if (":" in a) == is_v6] for is_v6 in (first, not first))
+        return tuple(filter(None, chain.from_iterable(zip_longest(*families))))
 
 
 def _failure(host: str, addresses: Sequence[str], errors: Sequence[OSError]) -> CheckFailed:
     local = all(error.errno in _LOCAL_ERRORS for error in errors)
     if local and all(":" in address for address in addresses) and errors[-1].errno == errno.ENETUNREACH:
         # Without IPv6 here, an IPv6-only host is permanently unreachable: that is no sign of an outage.
-        return CheckFailed(
-            Blame.REMOTE_TRANSIENT, f"{host} has only IPv6 addresses, and this machine has no IPv6 route"
-        )
+        why = f"{host} has only IPv6 addresses, and this machine has no IPv6 route"
+        return CheckFailed(Blame.REMOTE_TRANSIENT, why)
     blame = Blame.LOCAL if local else Blame.REMOTE_TRANSIENT
     whys = [_words(error) for error in errors]
     if len(set(whys)) == 1:

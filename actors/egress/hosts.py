@@ -123,13 +123,8 @@ class Queue:
         return found is not None
 
     def position(self, name: str) -> int:
-        place = 0
-        for lane in (self._interactive, self._background):
-            for _, _, waiter in sorted(_waiting(lane)):
-                if waiter.request.name == name:
-                    return place
-                place += 1
-        return 0
+        waiting = (*sorted(_waiting(self._interactive)), *sorted(_waiting(self._background)))
+        return next((place for place, (_, _, waiter) in enumerate(waiting) if waiter.request.name == name), 0)
 
     def absorb(self, other: Queue) -> None:
         for _, _, waiter in sorted(other._interactive) + sorted(other._background):

@@ -189,9 +189,8 @@ class HttpClient:
                 request.on_cookies(sets, status)
             if is_redirect(status) and "location" in headers:
                 if is_post:
-                    raise CheckFailed(
-                        Blame.REMOTE_PERMANENT, f"{POST_REDIRECTED} ({headers['location'][:200]})", status=status
-                    )
+                    why = f"{POST_REDIRECTED} ({headers['location'][:200]})"
+                    raise CheckFailed(Blame.REMOTE_PERMANENT, why, status=status)
                 target, hops = redirect(url, headers["location"]), (*hops, url.text)
                 if len(hops) > MOST_REDIRECTS:
                     raise CheckFailed(Blame.REMOTE_TRANSIENT, f"more than {MOST_REDIRECTS} redirects", status=302)
@@ -199,11 +198,8 @@ class HttpClient:
             wait = retry_after(headers.get("retry-after"), sent_at(headers, wall))
             if status != 200 and not (status == 304 and conditions):
                 raise failure(status, wait, freshness(headers, self._world.wall()))
-            body = Body(
-                headers.get("content-encoding", "") if status == 200 else "",
-                request.limit or self._limit,
-                cut=request.cut,
-            )
+            coding = headers.get("content-encoding", "") if status == 200 else ""
+            body = Body(coding, request.limit or self._limit, cut=request.cut)
             kind = kind_of(headers.get("content-type", "")) if status == 200 and not is_post else None
             if kind == "sse":
                 raise StreamFound(url, headers["content-type"])

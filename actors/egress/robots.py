@@ -97,9 +97,8 @@ class Robots:
                     _, dropped = self._sites.popitem(last=False)
                     self._bytes -= len(dropped.text)
         if not site.known:
-            return RobotsVerdict(
-                False, None, f"robots.txt of {url.origin} can't be fetched: {site.unreachable}", Blame.REMOTE_TRANSIENT
-            )
+            why = f"robots.txt of {url.origin} can't be fetched: {site.unreachable}"
+            return RobotsVerdict(False, None, why, Blame.REMOTE_TRANSIENT)
         if not site.text:
             return RobotsVerdict(True, None, f"{url.origin} has no robots.txt, or none with rules for us")
         allowed, delay = site.verdicts[url.sent]

@@ -105,13 +105,10 @@ class TcpConnector:
         sock = trio.socket.socket(family, socket.SOCK_STREAM)
         try:
             await sock.connect((address, port))
-        except OSError as error:
+        except BaseException as error:
             sock.close()
-            if error.errno is None:
-                raise
-            raise OSError(error.errno, os.strerror(error.errno)) from None  # Trio's message includes a tuple
-        except BaseException:
-            sock.close()
+            if isinstance(error, OSError) and error.errno is not None:
+                raise OSError(error.errno, os.strerror(error.errno)) from None  # Trio's message includes a tuple
             raise
         return trio.SocketStream(sock)
 

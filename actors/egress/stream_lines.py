@@ -59,9 +59,7 @@ class StreamEvent(NamedTuple):
 
 
 class StreamLines:
-    """The parser of one stream. `skipped`: events too large. `retry`: the server's wish, in seconds before a new
-    connection.
-    """
+    """The parser of one stream. `skipped`: events too large. `retry`: seconds before the next connection."""
 
     def __init__(self, kind: Kind, last_id: str = "") -> None:
         self._kind = kind

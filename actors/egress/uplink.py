@@ -102,9 +102,8 @@ class Outage:
         answered, local = self._counts[HostResult.ANSWERED], self._counts[HostResult.LOCAL]
         failing = local + self._counts[HostResult.FAILED]
         known = failing + answered
-        if known >= HOSTS_TO_JUDGE and failing >= FAILING_SHARE * known:
-            return True
-        return local >= LOCAL_HOSTS and answered <= local
+        is_failing = known >= HOSTS_TO_JUDGE and failing >= FAILING_SHARE * known
+        return is_failing or (local >= LOCAL_HOSTS and answered <= local)
 
 
 PROBE_EVERY = 5.0

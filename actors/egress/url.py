@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
@@ -41,13 +42,10 @@ def read_host(text: str) -> str:
     if not name:
         raise UrlRefused("url-host-empty", "the host is missing")
     if _NUMBER.fullmatch(name.rpartition(".")[2]):
-        try:
-            address = str(IPv4Address(name))
-        except AddressValueError:
-            address = ""
-        if address != name:
-            raise UrlRefused("url-host-spelling", f"{name[:60]!r}: write an IPv4 address such as 192.0.2.1")
-        return name
+        with suppress(AddressValueError):
+            if str(IPv4Address(name)) == name:
+                return name
+        raise UrlRefused("url-host-spelling", f"{name[:60]!r}: write an IPv4 address such as 192.0.2.1")
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in name.split(".")):
         raise UrlRefused("url-host", f"{name[:60]!r} is no host name")
     return name
@@ -94,9 +92,8 @@ NON_WEB_PORTS = frozenset(
     | {27018, 27019}
 )
 
-_PARTS = re.compile(
-    r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
-)  # RFC 3986, appendix B
+# RFC 3986, appendix B.
+_PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _PAGES = ("http", "https")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 _PORT = re.compile(r"[0-9]{0,8}")
@@ -196,9 +193,8 @@ def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | No
     assert found is not None  # the expression matches every text
     scheme, authority, path, query, fragment = found.groups()
     if scheme is not None and not _SCHEME.fullmatch(scheme):
-        raise UrlRefused(
-            "url-scheme", f"{scheme[:20]!r} is not a scheme: write a complete URL, such as https://example.com/feed"
-        )
+        why = f"{scheme[:20]!r} is not a scheme: write a complete URL, such as https://example.com/feed"
+        raise UrlRefused("url-scheme", why)
     return scheme, authority, path, query, fragment
 
 
@@ -252,11 +248,10 @@ def _encode(text: str, outside: re.Pattern[str]) -> str:
 def _remove_dots(path: str) -> str:
     """Remove dot segments (RFC 3986, 5.2.4). A `..` above the root stays at the root."""
     kept: list[str] = []
-    segments = path.split("/")[1:] if path.startswith("/") else path.split("/")
+    segments = path.removeprefix("/").split("/")
     for segment in segments:
         if segment == "..":
-            if kept:
-                kept.pop()
+            del kept[-1:]
         elif segment != ".":
             kept.append(segment)
     if segments[-1] in (".", ".."):

@@ -21,7 +21,7 @@ names them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, NoReturn
@@ -265,7 +265,6 @@ _WANTS_MORE = {
 }
 BROKEN = (trio.BrokenResourceError, trio.ClosedResourceError)
 
-
 HeaderPairs = Sequence[tuple[bytes, bytes]]
 
 
@@ -501,16 +500,10 @@ def _refused(headers: Mapping[str, str], status: int, world: World) -> CheckFail
     found = failure(status, retry_after(headers.get("retry-after"), sent_at(headers, world.wall())))
     if is_redirect(status):
         moved = Blame.REMOTE_PERMANENT if status in (301, 308) else Blame.REMOTE_TRANSIENT
-        return CheckFailed(moved, f"{found.reason}{_elsewhere(headers)}", status=status)
+        where = headers.get("location", "")[:_MOST_LOCATION]
+        advice = f", to {where!r}: a handshake is not redirected; watch that address instead" if where else ""
+        return CheckFailed(moved, f"{found.reason}{advice}", status=status)
     if 200 <= status < 300:
         return CheckFailed(Blame.REMOTE_PERMANENT, f"{found.reason}: there is no WebSocket here", status=status)
-    if status in _WANTS_MORE:
-        return CheckFailed(
-            found.blame, f"{found.reason}{_WANTS_MORE[status]}", status=status, retry_after=found.retry_after
-        )
-    return found
-
-
-def _elsewhere(headers: Mapping[str, str]) -> str:
-    where = headers.get("location", "")[:_MOST_LOCATION]
-    return f", to {where!r}: a handshake is not redirected; watch that address instead" if where else ""
+    reason = f"{found.reason}{_WANTS_MORE.get(status, '')}"
+    return CheckFailed(found.blame, reason, status=status, retry_after=found.retry_after)

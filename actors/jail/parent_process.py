@@ -69,9 +69,7 @@ class ParentProcess:
         return worker
 
     async def _request_fork(self, *descriptors: int) -> int:
-        """Return a new worker's process id, even if cancelled: the next caller would get this worker. Raises
-        WorkerDied.
-        """
+        """Return a new worker's id, even if cancelled: the next caller would get it. Raises WorkerDied."""
         ancillary = [(trio.socket.SOL_SOCKET, trio.socket.SCM_RIGHTS, array.array("i", descriptors))]
         try:
             with trio.fail_after(FORKED_WITHIN, shield=True):
@@ -177,9 +175,7 @@ async def start(command: Sequence[str], environment: Mapping[str, str]) -> Paren
 async def run_in_one_worker(
     command: Sequence[str], environment: Mapping[str, str], memory: int, tasks: Sequence[Task]
 ) -> tuple[Sequence[bytes], WorkerProcess]:
-    """Run tasks in a single worker with its own parent. Returns the results and the worker. Raises OSError, and all
-    errors of `WorkerProcess.ask`.
-    """
+    """Run tasks in a worker with its own parent. Raises OSError, and all errors of `WorkerProcess.ask`."""
     results: list[bytes] = []
     failure: Exception | None = None
     parent = await start(command, environment)

@@ -93,9 +93,8 @@ def _translate_list(between: str, parts: Sequence[str], depth: int) -> str | Non
 
 def _sentences(text: str) -> list[str]:
     """Split a text into sentences. Quotations are not split."""
-    ends = [
-        at.start() for at in _END.finditer(text) if text.count("“", 0, at.start()) == text.count("”", 0, at.start())
-    ]
+    ends = [at.start() for at in _END.finditer(text)]
+    ends = [end for end in ends if text.count("“", 0, end) == text.count("”", 0, end)]
     return [text[begin:end].strip() for begin, end in pairwise([0, *ends, len(text)])]
 
 

@@ -203,7 +203,9 @@ class Matcher:
                 message = await self._mailbox.receive()
             while message is not None:
                 await self._handle(message, self._change)
-                message = self._next_message_nowait()
+                message = None
+                with suppress(trio.WouldBlock):
+                    message = self._mailbox.receive_nowait()
             await self._catch_up()
             if self._rows or self._hits or self._stories or trio.current_time() >= self._save_at:
                 await self._save()
@@ -245,12 +247,6 @@ class Matcher:
             case _:
                 assert_never(message)
 
-    def _next_message_nowait(self) -> MatcherMessage | None:
-        try:
-            return self._mailbox.receive_nowait()
-        except trio.WouldBlock:
-            return None
-
     async def _catch_up(self) -> None:
         while (recent := self._storage.tail.since(self._at)) is None or recent:
             if recent is not None:
@@ -269,20 +265,16 @@ class Matcher:
         while self._at < end:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
             if len(page.events) == PAGE and not self._backlog:
-                self._backlog, self._oldest = await self._count(), page.events[0].seq
+                log, is_start = self._storage.log, self._at == START  # counting costs no more than reading
+                self._backlog = await (log.count() if is_start else log.count_between(self._at, LAST))
+                self._oldest = page.events[0].seq
             if page.floor > self._at and self._saved is not None:
-                missed_range = {"after": self._at, "to": page.floor}
-                self._world.log("matcher.missed", level="error", **missed_range)
+                self._world.log("matcher.missed", level="error", after=self._at, to=page.floor)
             events = [event for event in page.events if event.seq <= end]
             if not events:
                 return
             await self._match(events)
             self._backlog = max(0, self._backlog - len(events))
-
-    async def _count(self) -> int:
-        """Count the waiting events; this costs no more than reading them."""
-        log = self._storage.log
-        return await log.count() if self._at == START else await log.count_between(self._at, LAST)
 
     async def _match(self, events: Sequence[Stored]) -> None:
         for event in events:
@@ -349,16 +341,8 @@ class Matcher:
         met = [Met(alert, story, seq) for (alert, story), seq in self._stories.items()]
         while True:
             try:
-                return await self._storage.outbox.advance(
-                    MATCHED,
-                    self._saved,
-                    self._at,
-                    self._rows,
-                    self._storage.lease,
-                    hits=hits,
-                    met=met,
-                    revision=revision,
-                )
+                work = self._saved, self._at, self._rows, self._storage.lease
+                return await self._storage.outbox.advance(MATCHED, *work, hits=hits, met=met, revision=revision)
             except DiskFull as error:
                 self._world.log("matcher.parked", error=str(error))
                 self._child.ready()

@@ -41,8 +41,7 @@ class Audience:
         for id in [id for id in self._alerts if id not in enabled]:
             self._drop(id)
         for id, alert in enabled.items():
-            old = self._alerts.get(id)
-            if old is None or _index_key(old) != _index_key(alert):
+            if id not in self._alerts or _index_key(self._alerts[id]) != _index_key(alert):
                 self._index(alert)
         self._alerts = enabled
         self._by_tag = any(alert.tags for alert in alerts if alert.enabled)
@@ -50,18 +49,15 @@ class Audience:
     def of(self, event_view: EventView, event: Stored) -> list[str]:
         if event.kind == Kind.HELD:
             return []
-        if event_view.alert_type is None:
-            # Tags are read from the body, which is only worth it if alerts name some.
-            tags = event.tags if self._by_tag else ()
-            texts, queries = Texts(event_view), self._queries.items()
-            matching = [id for match, table in queries for id in table.match(texts.of(match), event.source, tags)]
-            by_alert = sorted(matching, key=lambda id: (self._alerts[id].created_at, id))
-            return (
-                by_alert
-                if event.kind != Kind.PRACTICE
-                else [id for id in by_alert if self._alerts[id].scope.covers(event)]
-            )
-        return [alert.id for alert in self._alerts.values() if wants_notice(alert, event_view.alert_type, event)]
+        if (notice := event_view.alert_type) is not None:
+            return [alert.id for alert in self._alerts.values() if wants_notice(alert, notice, event)]
+        # Tags are read from the body, which is only worth it if alerts name some.
+        tags = event.tags if self._by_tag else ()
+        texts, queries = Texts(event_view), self._queries.items()
+        matching = [id for match, table in queries for id in table.match(texts.of(match), event.source, tags)]
+        if event.kind == Kind.PRACTICE:
+            matching = [id for id in matching if self._alerts[id].scope.covers(event)]
+        return sorted(matching, key=lambda id: (self._alerts[id].created_at, id))
 
     def including(self, source: str, private_since: Millis | None, alerts: list[str]) -> list[str]:
         """Return those of some alerts that a private source has not left."""

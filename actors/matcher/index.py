@@ -31,7 +31,6 @@ Cost = Callable[[str], float]
 _PREFIX_FACTOR = 8.0
 """A prefix occurs more often than a word of its length, and costs more to look up."""
 
-
 _cost = attrgetter("cost")
 
 

@@ -131,9 +131,7 @@ def made_of(shape: type[S], *records: object, **own: Any) -> S:
 
 
 def mirrored(record: object, shape: type[Struct], without: Collection[str] = ()) -> dict[str, Any]:
-    """Return a shape's fields from a record, by name; the shape may have times and a `schedule` as text, or nested
-    shapes.
-    """
+    """Return a shape's fields from a record, by name, with times as text or nested shapes as the shape says."""
     names = (name for name in shape.__struct_fields__ if name not in without and hasattr(record, name))
     return {name: _conversions(shape)[name](getattr(record, name)) for name in names}
 

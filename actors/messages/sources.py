@@ -31,11 +31,10 @@ from supervision import Reply
 
 
 class AddSource(Struct, frozen=True):
-    """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull.
-
-    mark: the service's own tags, also added to an existing source. With `verify="later"` an unreachable URL is added
-    too, but never one that the guard or robots.txt refuses. by: the caller. reads: the caller may read sources, so the
-    first check may borrow headers.
+    """Classify a URL and watch it. Fails with UrlRefused, Unprocessable (not watchable), Overloaded, LibraryFull. mark:
+    the service's own tags, also added to an existing source. With `verify="later"` an unreachable URL is added too, but
+    never one that the guard or robots.txt refuses. by: the caller. reads: the caller may read sources, so the first
+    check may borrow headers.
     """
 
     new: NewSource
@@ -46,10 +45,7 @@ class AddSource(Struct, frozen=True):
 
 
 class DetectUrl(Struct, frozen=True):
-    """Classify without adding, and preview. Fails as AddSource does.
-
-    reads: the caller may read sources; only then are headers borrowed, at the lender's own origin.
-    """
+    """Classify without adding, and preview. Fails as AddSource does. reads: may borrow headers, for their origin."""
 
     request: DetectRequest
     reply: Reply[Previewed]
@@ -63,10 +59,7 @@ class OfSource(Struct, frozen=True):
 
 
 class PreviewSource(OfSource, frozen=True):
-    """Preview another part of a source's current page.
-
-    Fails with NotFound, Unprocessable (no page, no CSS, nothing matches), TooSoon, Overloaded.
-    """
+    """Preview another part of a source's page. Fails with NotFound, Unprocessable, TooSoon, Overloaded."""
 
     selector: str | None
     ignore: tuple[str, ...]
@@ -99,10 +92,7 @@ class SourceQuestion(PageQuestion):
 
 
 class EditSource(OfSource, frozen=True):
-    """Edit a source; its actor restarts with the same memory. Fails with NotFound, Unprocessable, Stale.
-
-    by: the caller.
-    """
+    """Edit a source; its actor restarts with the same memory. Fails with NotFound, Unprocessable, Stale."""
 
     patch: SourcePatch
     reply: Reply[SourceView]
@@ -165,10 +155,7 @@ class DescribeSource(OfSource, frozen=True):
 
 
 class ExplainSource(OfSource, frozen=True):
-    """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound.
-
-    check_now: also check, if politeness allows.
-    """
+    """Explain why a text was not reported, or without one, how the last checks went. Fails with NotFound."""
 
     reply: Reply[SourceExplanation]
     text: str = ""
@@ -176,10 +163,7 @@ class ExplainSource(OfSource, frozen=True):
 
 
 class GetReportedPage(OfSource, frozen=True):
-    """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound.
-
-    values: include its current values, which a worker reads.
-    """
+    """Return a page as last reported; None for other tiers or an unread page. Fails with NotFound."""
 
     reply: Reply[ReportedPage | None]
     values: bool = False
@@ -192,10 +176,8 @@ class ExamineSource(OfSource, frozen=True):
 
 
 class ListSources(Struct, frozen=True):
-    """Return a page of sources, worst health first: by flag, score and id after the given place,
-    from an earlier page.
-
-    where: a filter. A rare filter, or another order (`sort`), loops over all sources, in slices.
+    """Return a page of sources, worst health first, after a place from an earlier page. where: a filter. A rare one, or
+    another order (`sort`), loops over all sources, in slices.
     """
 
     limit: int
@@ -206,10 +188,9 @@ class ListSources(Struct, frozen=True):
 
 
 class SetTagDefaults(Struct, frozen=True):
-    """Set all that sources with a tag inherit, or remove it (None); the answer is the tag's new defaults.
-
-    By then all its sources have them, and each replans its next check. Fails with Unprocessable, Stale, NotFound
-    (nothing to remove), Conflict (too many). by: the caller.
+    """Set all that sources with a tag inherit, or remove it (None); the answer is the tag's new defaults. By then all
+    its sources have them, and each replans its next check. Fails with Unprocessable, Stale, NotFound (nothing to
+    remove), Conflict (too many).
     """
 
     tag: str

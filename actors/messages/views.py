@@ -33,9 +33,8 @@ class TestResult(Struct, frozen=True):
 
 
 class PushView(Struct, frozen=True):
-    """The totals of a push source's connections since the service started. `connected_since` None: not connected.
-
-    Each frame also counts as admitted, duplicate, filtered (matches no query) or unreadable.
+    """The totals of a push source's connections since the start. `connected_since` None: not connected. Each frame also
+    counts as admitted, duplicate, filtered (matches no query) or unreadable.
     """
 
     connected_since: Millis | None = None
@@ -116,11 +115,7 @@ class ReportedBlock(NamedTuple):
 
 
 class ReportedPage(NamedTuple):
-    """A page as last reported, in its order.
-
-    more: blocks with stored keys only. untold: blocks that came or went since, unreported. standing: its
-    values, if requested.
-    """
+    """A page as last reported. more: blocks with stored keys only. untold: blocks that came or went unreported."""
 
     blocks: Sequence[ReportedBlock]
     more: int
@@ -145,9 +140,7 @@ class HealthPart(Struct, frozen=True):
 
 
 class SourceExamination(Struct, frozen=True):
-    """The answer to ExamineSource. `next_look`: the reason for its time. `gap`: seconds between changes, None if
-    unknown.
-    """
+    """The answer to ExamineSource. `next_look`: the reason for its time. `gap`: seconds between changes or None."""
 
     view: SourceView
     health: Sequence[HealthPart]
@@ -165,10 +158,8 @@ class SourcePage(Struct, frozen=True):
 
 class SourceSelection(Struct, frozen=True):
     """Conditions on sources. All set ones must hold; of one condition any value suffices, but of `words` all must
-    match.
-
-    tags: one that ends with "/*" or ":*" covers all below it; "news/*" covers `news` too. words: parts of the URL, the
-    title or a tag, in any case. private: only private ones. flags: of the health of sources that are not paused.
+    match. tags: one that ends with "/*" or ":*" covers all below it; "news/*" covers `news` too. words: parts of the
+    URL, the title or a tag, in any case. flags: of the health of sources that are not paused.
     """
 
     words: tuple[str, ...] = ()
@@ -186,7 +177,6 @@ SourceSort = Literal["worst", "name", "-name", "changed", "-changed", "next", "-
 """The order of a list: worst health, name, last change, next check, newest; a minus reverses it."""
 
 ALL = SourceSelection()
-
 
 LABEL = "label"
 """The namespace of plain tags."""

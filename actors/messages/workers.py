@@ -16,10 +16,7 @@ from supervision import Reply
 
 
 class Record(Struct, frozen=True):
-    """Commit this harvest. The answer, sent after the commit, is its events in order.
-
-    from_check: it is from a check, or the page of an item, which begins its own trace.
-    """
+    """Commit this harvest; the answer is its events, after the commit. from_check: it begins its own trace."""
 
     harvest: Harvest
     reply: Reply[Sequence[Stored]]

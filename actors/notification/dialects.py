@@ -30,9 +30,7 @@ _WORD_JOINER = "\u2060"
 
 
 class Dialect(NamedTuple):
-    """A markup. All but `escape`, `address` and `link` take escaped text. address: for a URL on its own, or in a user's
-    markup.
-    """
+    """A markup. All but `escape`, `address` and `link` take escaped text. address: for a URL on its own."""
 
     escape: Callable[[str], str]
     strong: Callable[[str], str]
@@ -131,7 +129,6 @@ DIALECTS: Final[Mapping[DialectName, Dialect]] = {
     ),
 }
 
-
 _BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2065\u206a-\u206f\ufeff"
@@ -196,7 +193,7 @@ MEASURES: Final[dict[Unit, Callable[[str], int]]] = {
 
 
 class TextLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`text` counts in `unit`, `title` in characters. titled: the text begins with the title, for want of another."""
+    """`text` counts in `unit`, `title` in characters. titled: the title is the first line of the text."""
 
     dialect: DialectName = "plain"
     text: int

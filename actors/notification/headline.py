@@ -52,7 +52,6 @@ class ListedEvent(Struct):
 
     @property
     def kind(self) -> str:
-        """Its tier, or its notice type."""
         return self.alert_type.replace("_", " ") or self.source_type
 
 

@@ -187,18 +187,17 @@ def check(template: str, title: str, limits: TextLimits) -> None:
 
 def _generate(template: Template, values: Mapping[str, Any]) -> str:
     """Return a template's output, or its beginning if that is already too long. Raises ContentError."""
-    output, length = [], 0
+    output = ""
     try:
         for piece in template.generate(values):
-            output.append(piece)
-            length += len(piece)
-            if length > _STOP:
+            output += piece
+            if len(output) > _STOP:
                 break
     except TemplateError as error:
         raise ContentError(f"it can't be filled in: {error}") from None
     except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, NameError) as error:
         raise ContentError(f"it can't be filled in: {str(error)[:200]}") from None
-    return "".join(output)
+    return output
 
 
 def _compile(source: str, escape: Callable[[str], str]) -> Template:

@@ -27,7 +27,6 @@ from actors.query.words import MARKS
 Positions = Mapping[str, list[tuple[int, int]]]
 """By key: its occurrences, as the position of its first word and the one after its last."""
 
-
 _CACHE_SIZE = 100_000
 
 
@@ -97,9 +96,7 @@ class AnalysedText:
         return bool(self.spans(phrase, code))
 
     def spans(self, node: Unit | Phrase, code: str) -> Sequence[tuple[int, int]]:
-        """Return the occurrences of a word or phrase: the positions of its first word and after its last one, in order.
-        Of several that end at one place, one.
-        """
+        """Return the occurrences of a word or phrase: its first word and after its last; one for each end."""
         steps = node.steps if isinstance(node, Phrase) else (((node,),),)
         ends: dict[int, int] | None = None  # the possible ends so far, with their starts; None: anywhere
         for step in steps:

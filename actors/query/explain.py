@@ -86,14 +86,11 @@ def explain(query: Query, parts: Sequence[TextPart], text: AnalysedText | EventS
         for number, span in _values(term, parts, text.facts) if isinstance(term, Condition) else ():
             marks.setdefault(number, []).append(span)
     shown_marks = {number: merged(marks.get(number, ()))[:MOST_MARKS] for number in range(len(parts))}
-    content: tuple[Excerpt, ...] = ()
-    for number, part in enumerate(parts):
-        if part.name == "content" and (shown_marks[number] or len(parts) == _PLAIN):
-            content = tuple(_excerpts(part.text, shown_marks[number]))
+    shown = (n for n, part in enumerate(parts) if part.name == "content" and (shown_marks[n] or len(parts) == _PLAIN))
     return Explanation(
         tuple(map(display, results)),
         tuple((mark.start, mark.end) for mark in shown_marks[0]),
-        content,
+        tuple(excerpt for number in shown for excerpt in _excerpts(parts[number].text, shown_marks[number])),
         tuple(_pieces(parts, shown_marks)),
     )
 
@@ -131,9 +128,7 @@ def merged(spans: Sequence[TextSpan]) -> list[TextSpan]:
     [TextSpan(start=0, end=4), TextSpan(start=5, end=9)]
     """
     merged_spans: list[TextSpan] = []
-    for span in sorted(spans):
-        if span.start >= span.end:
-            continue
+    for span in sorted(span for span in spans if span.start < span.end):
         if merged_spans and span.start < merged_spans[-1].end:
             merged_spans[-1] = TextSpan(merged_spans[-1].start, max(span.end, merged_spans[-1].end))
         else:
@@ -245,13 +240,12 @@ class SearchRequest(Struct, frozen=True):
 def search(request: SearchRequest) -> list[bool]:
     """Return for each event whether it is found. Raises QueryError, UnknownLanguage."""
     terms = [(parse(term.query, term.language), term.match) for term in request.terms]
-    results = []
-    for event in request.events:
+
+    def is_found(event: SearchedEvent) -> bool:
         texts = Texts(decode_event(event.body))
-        results.append(
-            all(any(matches(terms[at][0], texts.of(terms[at][1])) for at in group) for group in event.groups)
-        )
-    return results
+        return all(any(matches(terms[at][0], texts.of(terms[at][1])) for at in group) for group in event.groups)
+
+    return list(map(is_found, request.events))
 
 
 MOST_COUNTED = 50
@@ -300,11 +294,8 @@ def preview(request: PreviewRequest) -> PreviewAnswer:
     return PreviewAnswer(tuple(matched), tuple(why), tuple(found_in))
 
 
+_encode, _decode = msgspec.msgpack.encode, msgspec.msgpack.decode
 TASKS: Mapping[str, Callable[[bytes], bytes]] = {
-    "search_events": lambda request: msgspec.msgpack.encode(
-        search(msgspec.msgpack.decode(request, type=SearchRequest))
-    ),
-    "preview_query": lambda request: msgspec.msgpack.encode(
-        preview(msgspec.msgpack.decode(request, type=PreviewRequest))
-    ),
+    "search_events": lambda request: _encode(search(_decode(request, type=SearchRequest))),
+    "preview_query": lambda request: _encode(preview(_decode(request, type=PreviewRequest))),
 }

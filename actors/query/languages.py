@@ -61,15 +61,10 @@ class Language:
         if keys is None:
             if len(self._keys) >= _CACHE_SIZE:
                 self._keys.clear()
-            keys = self._keys[word] = self._compute(word)
+            first = fold(self._stem(word))
+            second = first if word.isascii() else self._stem(fold(word))
+            keys = self._keys[word] = (first,) if first == second else (first, second)
         return keys
-
-    def _compute(self, word: str) -> tuple[str, ...]:
-        first = fold(self._stem(word))
-        if word.isascii():
-            return (first,)
-        second = self._stem(fold(word))
-        return (first,) if first == second else (first, second)
 
 
 @cache

@@ -82,7 +82,6 @@ class Not:
 
 Node = Word | Prefix | Phrase | Condition | All | Any | Not
 
-
 Term = Word | Prefix | Phrase | Condition
 
 

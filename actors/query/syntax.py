@@ -64,12 +64,8 @@ def _tokens(text: str, lang: Language, strict: bool) -> list[_Token]:
     while match := _TOKEN.search(text, at):
         at = match.end()
         token, at = _token(match, text, lang)
-        if (
-            strict
-            and match.lastgroup == "word"
-            and isinstance(token.node, Word | Phrase)
-            and (advice := misspelling(match[0]))
-        ):
+        is_word = match.lastgroup == "word" and isinstance(token.node, Word | Phrase)
+        if strict and is_word and (advice := misspelling(match[0])):
             raise QueryError(advice, match.start())
         terms += sum(1 for _ in units(token.node)) + isinstance(token.node, Condition)
         if terms > MOST_TERMS:

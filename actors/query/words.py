@@ -42,7 +42,6 @@ EMOJI = _class(TABLES["emoji"])
 FLAG = "\\U0001f1e6-\\U0001f1ff"
 """Regional indicators: two of them are one flag."""
 
-
 LONGEST = 64
 """Characters of a word that count; the rest is ignored, on both sides."""
 

@@ -114,9 +114,8 @@ def summary(coverage: Coverage) -> Message:
     times, span = len(coverage.unknown), length(-(-coverage.unknown_ms // 1000))
     why = joined(list(dict.fromkeys(WHYS[span.why] for span in coverage.unknown))[:MOST_WHYS], "; ")
     if times == 1:
-        return message(
-            "%(what)s; one time is unknown, %(span)s in all (%(reason)s).", what=looks, span=span, reason=why
-        )
+        says = "%(what)s; one time is unknown, %(span)s in all (%(reason)s)."
+        return message(says, what=looks, span=span, reason=why)
     says = "%(what)s; %(times)s times are unknown, %(span)s in all (%(reason)s)."
     return message(says, what=looks, times=times, span=span, reason=why)
 

@@ -44,9 +44,7 @@ class Signer:
         self._key = nacl.signing.SigningKey(key.seed)
 
     def sign(self, event: Event, at: Millis) -> bytes:
-        """Return the signed wire JSON of an event, its fields in the order of `Event`. Lone surrogates, which have no
-        UTF-8 form, become U+FFFD before signing.
-        """
+        """Return the signed wire JSON of an event, in the order of `Event`. Lone surrogates become U+FFFD."""
         event = msgspec.structs.replace(event, signed_at=rfc3339(at), key_id=self.key_id, signature=msgspec.UNSET)
         try:
             signed = canonical(event)

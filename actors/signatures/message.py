@@ -39,10 +39,7 @@ class MessageSigner:
         agent_component = f'"signature-agent";key="{_LABEL}"'
         components = [("@authority", authority), ("@method", method), ("@path", path or "/")]
         lines = [*((f'"{name}"', value) for name, value in components), (agent_component, f'"{agent}"')]
-        return [
-            ("Signature-Agent", f'{_LABEL}="{agent}"'),
-            *self._signed(lines, at, at + LIFE, "web-bot-auth"),
-        ]
+        return [("Signature-Agent", f'{_LABEL}="{agent}"'), *self._signed(lines, at, at + LIFE, "web-bot-auth")]
 
     def sign_directory(self, authority: str, digest: str, at: int) -> list[tuple[str, str]]:
         """Return the headers that sign a directory: this key's holder publishes it at this authority."""

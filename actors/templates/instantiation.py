@@ -73,15 +73,14 @@ class Report(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        return not any(source.status == "failed" for source in self.sources) and not any(
-            alert.status == "failed" for alert in self.alerts
+        return all(one.status != "failed" for one in self.sources) and all(
+            one.status != "failed" for one in self.alerts
         )
 
     @property
     def timed_out(self) -> bool:
         """Whether something ran out of time and is left for the next call."""
-        reasons = [source.reason for source in self.sources] + [alert.reason for alert in self.alerts]
-        return TIMED_OUT in reasons
+        return TIMED_OUT in (*(one.reason for one in self.sources), *(one.reason for one in self.alerts))
 
 
 class InstantiationPreview(Struct, frozen=True):

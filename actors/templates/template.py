@@ -111,11 +111,10 @@ class PlannedSource(NamedTuple):
 def expand(template: Template, values: Values, registry_base: str) -> tuple[PlannedSource, ...]:
     """Return the sources of a template, value by value in the order given, each URL once. Raises UrlRefused."""
     sources: dict[str, PlannedSource] = {}
-    for chosen in product(*(values[parameter.key] for parameter in template.parameters)):
-        texts = dict(zip((parameter.key for parameter in template.parameters), chosen, strict=True))
-        for pattern in template.sources:
-            source = _fill(template, pattern, texts, registry_base)
-            sources.setdefault(source.url, source)
+    keys = [parameter.key for parameter in template.parameters]
+    for chosen, pattern in product(product(*map(values.__getitem__, keys)), template.sources):
+        source = _fill(template, pattern, dict(zip(keys, chosen, strict=True)), registry_base)
+        sources.setdefault(source.url, source)
     return tuple(sources.values())
 
 
@@ -129,18 +128,12 @@ def substitute(text: str, values: Mapping[str, Sequence[str]]) -> str:
 
 
 def with_values(template: Template, values: Values) -> Template:
-    alerts = (
-        replace(
-            suggestion,
-            key="/".join(
-                (suggestion.key, *(substitute(f"{{{name}}}", values) for name in placeholders(suggestion.query)))
-            ),
-            name=substitute(suggestion.name, values)[:LONGEST],
-            query=substitute(suggestion.query, values),
-        )
-        for suggestion in template.alerts
-    )
-    return replace(template, alerts=tuple(alerts))
+    def filled(one: Suggestion) -> Suggestion:
+        key = "/".join((one.key, *(substitute(f"{{{name}}}", values) for name in placeholders(one.query))))
+        name = substitute(one.name, values)[:LONGEST]
+        return replace(one, key=key, name=name, query=substitute(one.query, values))
+
+    return replace(template, alerts=tuple(map(filled, template.alerts)))
 
 
 def check_value(template: Template, key: str, value: str) -> None:
@@ -210,23 +203,19 @@ _ADDRESS = "is an IP address: write a domain, such as example.com"
 
 
 def _check_characters(text: str) -> None:
-    if not text.strip():
-        raise InvalidDomain("is empty: write a domain, such as example.com")
-    if any(character.isspace() or not character.isprintable() for character in text):
-        raise InvalidDomain("has a space or an invisible character")
     scheme, separator, _ = text.partition("://")
-    if separator:
-        raise InvalidDomain(f"has a scheme: leave {scheme[:10]}:// away, as in example.com")
-    if "@" in text:
-        raise InvalidDomain("has a user name: write the bare domain, as in example.com")
-    if text.startswith("[") or text.count(":") > 1:
-        raise InvalidDomain(_ADDRESS)
-    if any(sign in text for sign in "/\\?#"):
-        raise InvalidDomain("has a path: write the bare domain, as in example.com")
-    if ":" in text:
-        raise InvalidDomain("has a port: write the bare domain, as in example.com")
-    if "*" in text:
-        raise InvalidDomain("has a wildcard: name each domain by itself")
+    faults = {
+        "is empty: write a domain, such as example.com": not text.strip(),
+        "has a space or an invisible character": any(sign.isspace() or not sign.isprintable() for sign in text),
+        f"has a scheme: leave {scheme[:10]}:// away, as in example.com": separator,
+        "has a user name: write the bare domain, as in example.com": "@" in text,
+        _ADDRESS: text.startswith("[") or text.count(":") > 1,
+        "has a path: write the bare domain, as in example.com": not {*"/\\?#"}.isdisjoint(text),
+        "has a port: write the bare domain, as in example.com": ":" in text,
+        "has a wildcard: name each domain by itself": "*" in text,
+    }
+    if fault := next((says for says, is_wrong in faults.items() if is_wrong), ""):
+        raise InvalidDomain(fault)
 
 
 def _check_script(label: str) -> None:
@@ -269,10 +258,8 @@ def _check_parameters(template: Template) -> Errors:
         if parameter.min > parameter.max:
             yield f"{place}.min", f"min is {parameter.min} and max is {parameter.max}: swap them, or raise max"
         if parameter.key not in used:
-            yield (
-                f"{place}.key",
-                f"no source has {{{parameter.key}}} in its URL and no alert in its query: use it, or leave it out",
-            )
+            says = f"no source has {{{parameter.key}}} in its URL and no alert in its query: use it, or leave it out"
+            yield f"{place}.key", says
         try:
             if parameter.type == "domain":
                 read_domain(parameter.example)
@@ -352,7 +339,6 @@ _READER: Final = Reader("template", "actors.templates", "builtin", read_template
 built_in = _READER.built_in
 with_folder = _READER.with_folder
 
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LONGEST = 200
 LONGEST_OF = {"string": LONGEST, "domain": 260, "url": 2048, "number": 20}
@@ -418,29 +404,26 @@ def _values(
 ) -> tuple[str, ...]:
     place = f"params.{parameter.key}"
     expected = f"{parameter.min} to {parameter.max} values"
-    if arguments is None:
-        errors.append(ParameterError(place, f"required, but missing: an array of {expected}", None))
-    elif not isinstance(arguments, list):
-        errors.append(ParameterError(place, f"must be an array of {expected}", arguments))
+    values: dict[str, None] = {}
+    if not isinstance(arguments, list):
+        says = "required, but missing: an array of" if arguments is None else "must be an array of"
+        errors.append(ParameterError(place, f"{says} {expected}", arguments))
     elif not parameter.min <= len(arguments) <= parameter.max:
         errors.append(ParameterError(place, f"takes {expected}, not {len(arguments)}", arguments))
     else:
-        values: dict[str, None] = {}
         for index, value in enumerate(arguments):
             try:
                 values[_value(template, parameter, value)] = None
             except ValueError as error:
                 errors.append(ParameterError(f"{place}[{index}]", str(error), value))
-        return tuple(values)
-    return ()
+    return tuple(values)
 
 
 def _value(template: Template, parameter: Parameter, arguments: object) -> str:
     if not isinstance(arguments, str):
         raise ValueError("must be a string")
-    value = (
-        read_domain(arguments) if parameter.type == "domain" else _read_string(arguments, LONGEST_OF[parameter.type])
-    )
+    longest = LONGEST_OF[parameter.type]
+    value = read_domain(arguments) if parameter.type == "domain" else _read_string(arguments, longest)
     if parameter.type == "number" and not _NUMBER.fullmatch(value := value.replace(",", ".").replace(" ", "")):
         raise ValueError("must be a number, such as 300 or 19.90")
     try:

@@ -21,15 +21,12 @@ Element: TypeAlias = Any
 NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML document may have."""
 
-
 MOST_COLUMNS: Final = 64
 """Columns of a table in a file."""
 
 
 class Document(Struct, frozen=True):
-    """The content of a file. partial: some was not read. labels: each block's place ("page 4"), () if the tree shows
-    it.
-    """
+    """The content of a file. partial: some was not read. labels: each block's place, () if the tree shows it."""
 
     format: str
     says: str
@@ -91,7 +88,6 @@ _FOLDING = frozenset({"hidden", "style", "aria-hidden"})
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*>", re.I)
 _CLOSING = re.compile(r"</(?:body|html)\s*>", re.I)
 _CONTROL = bytes(set(range(0x20)) - set(b"\t\n\r"))
-
 
 _OF_HEAD: Final = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noframes", "noscript", "script", "style", "template", "title"}

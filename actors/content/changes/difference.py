@@ -71,9 +71,7 @@ class StateDifference(Struct, frozen=True):
 
 
 def apart(before: SettledState, now: SettledState) -> StateDifference:
-    """Return the added and removed blocks, without moved ones and those without a stored text. Of several copies, the
-    one in a gap counts.
-    """
+    """Return the added and removed blocks, without moved ones and those without a stored text."""
     found = tuple(gaps(before.keys[: len(before.texts)], now.keys[: len(now.texts)]))
     if not found:
         return StateDifference(StateSide((), ()), StateSide((), ()), ())
@@ -305,9 +303,7 @@ class _Owners:
 def with_assigned(
     apart: StateDifference, memory: PageMemory, before: SettledState, now: SettledState
 ) -> StateDifference:
-    """Add blocks with a new owner to a difference, as removed from the old one and added to the new one. before: the
-    reported state; if it has no places, the memory supplies them.
-    """
+    """Add blocks with a new owner to a difference. before: the reported state, whose places memory may have."""
     known, spans = (frozenset(apart.went.positions), frozenset(apart.came.positions)), apart.spans
     if sum(b - a for a, b, _, _ in spans) == len(known[0]) or sum(d - c for _, _, c, d in spans) == len(known[1]):
         return apart
@@ -427,9 +423,7 @@ _SHARE = 0.8
 
 
 def stored_keys(memory: bytes) -> tuple[str, ...]:
-    """Return the content keys of a stored memory, without cells and the h1: at most `MOST_TOLD`, from both ends of the
-    page; () for an unreadable memory.
-    """
+    """Return at most `MOST_TOLD` content keys of a memory, from both ends of the page; () if unreadable."""
     decoded = decode_memory(memory)
     if decoded is None:
         return ()

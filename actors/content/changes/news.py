@@ -440,9 +440,7 @@ class _Scales:
         return one.what == "figures" and is_clock(before, self._state.texts[one.new], self._known.passed)
 
     def may_tick(self, one: Replacement, before: str) -> bool:
-        """Whether a server may write a text for each request: its date moved by a day, or it has several figures; one
-        counts if another part of the text is masked. A date with a time is an appointment.
-        """
+        """Whether a server may write a text for each request: a date a day later, or several changed figures."""
         text = self._state.texts[one.new]
         if one.what == "dates":
             return self._is_alone(one.new) and not has_time(text) and days_moved(one.before, one.after) > 0
@@ -464,9 +462,7 @@ class _Scales:
         return list(islice((n for n, text in figured if dates_in(canonical(text))), 2))
 
     def came(self, told: frozenset[str], figures: Collection[int]) -> dict[int, WeighedBlock]:
-        """Weigh the added blocks by position. told: keys of the reported blocks. figures: positions where only figures
-        differ.
-        """
+        """Weigh the added blocks by position. told: keys of the reported ones. figures: where only figures differ."""
         state, recent = self._state, self._known.recent
         rows = {}
         for i, text, bag in self._rows:

@@ -111,9 +111,7 @@ class PageSwap(Struct, frozen=True, dict=True):
         return not alike(self.before.keys, self.now.keys, _HARDLY) or self._signs() > 1
 
     def stays(self, held: HeldPage, at: int) -> SwapReaction:
-        """Decide about the page in this one's place, by how long it has stayed. at: milliseconds of this check, 0 if
-        unknown.
-        """
+        """Decide about the page in this one's place, by how long it has stayed. at: in milliseconds, or 0."""
         if self.says == LOGIN and held.away >= _LOOKS_WITH_WORDS:
             return SwapReaction.TELL
         if self.says and self.says != _REDIRECT:

@@ -39,9 +39,7 @@ _MASKED = {
 
 
 def of_blocks(blocks: Iterable[WeighedBlock], *, told: bool, instead: str = "") -> list[Withheld]:
-    """Return the unreported blocks of a difference, heaviest first; if it was `told`, those that hardly counted.
-    instead: a reason for the whole check, if any.
-    """
+    """Return a difference's unreported blocks, heaviest first; if `told`, the ones that hardly counted."""
     rows = [block for block in blocks if not told or block.score < _COUNTED]
     rows.sort(key=lambda block: (-block.score, -len(block.text)))
     return [

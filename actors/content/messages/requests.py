@@ -184,7 +184,6 @@ _SESSION = re.compile(
 _SESSION_IN_PATH = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?#]*|/\(S\([a-z0-9]{10,}\)\)", re.I)
 _MOST_NAMES = 50
 
-
 Kind = Literal["baseline", "unchanged", "news", "reset"]
 
 

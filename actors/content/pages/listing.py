@@ -225,9 +225,8 @@ def _of_the_site(groups: Mapping[tuple[str, ...], list[_Link]], url: str) -> Map
     own = [links for group, links in groups.items() if group not in away and len(links) > _FEW]
     best_away = max((_worth(groups[group]) * min(len(groups[group]), _MANY) for group in away), default=0.0)
     best = max((_worth(links) * min(len(links), _MANY) for links in own), default=0.0)
-    return (
-        groups if best < best_away * _LESSER else {group: links for group, links in groups.items() if group not in away}
-    )
+    kept = groups.keys() if best < best_away * _LESSER else groups.keys() - away
+    return {group: links for group, links in groups.items() if group in kept}
 
 
 def _leads_away(link: _Link, host: str) -> bool:

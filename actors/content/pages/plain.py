@@ -70,7 +70,6 @@ _LOWER: Final = 1 / 3
 _EVEN: Final = 0.6
 _NARROWEST, _WIDEST = 40, 120
 
-
 # Now, not at the first file: a worker may open no file once it has a task.
 _READERS: Final = tuple(extra.documents() for extra in always_on() if extra.documents is not None)
 
@@ -111,9 +110,7 @@ def unwatchable(text: str) -> str | None:
 
 
 def read_plain(text: str, was: str = "") -> Plain | None:
-    """Return the blocks of a document without HTML elements, else None. was: its first format, which a text or table
-    keeps.
-    """
+    """Return the blocks of a document without HTML elements, else None. was: its first format, or ""."""
     value = json_text.read(text)
     if value is not json_text.NO_VALUE:
         return _made("json", _describe_json(value), _json_lines(json_text.lines(value)))

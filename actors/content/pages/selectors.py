@@ -241,9 +241,8 @@ def line_test(selector: str) -> LineTest:
         first, dash, last = found.groups() if found else (None, None, None)
         start, end = int(first or 1), int(last or 10**9) if dash else int(first or 0)
         if not (first or last) or start > end:
-            raise ContentError(
-                f"{selector[:_SHOWN]!r} names no lines: write lines:3, lines:3-20, lines:3- or lines:-20."
-            )
+            advice = "write lines:3, lines:3-20, lines:3- or lines:-20"
+            raise ContentError(f"{selector[:_SHOWN]!r} names no lines: {advice}.")
         return lambda number, line: line if start <= number <= end else None
     try:
         pattern = re.compile(text)

@@ -22,7 +22,6 @@ from actors.content.wording.words import word_lists
 if TYPE_CHECKING:
     from actors.content.bodies.markup import Element
 
-
 STORED = 0xFF
 """The stored bits of a trait."""
 SIGN = 0xFF00

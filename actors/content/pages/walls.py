@@ -42,7 +42,7 @@ _SHELL_WORDS = 30
 _MANY_SCRIPTS = 5
 _LONGEST_REFRESH = 10
 _REFRESH = re.compile(r"(\d{1,6})(?:\.\d{0,6})?(?:\s?[;,](.*))?", re.S)
-_TARGET = re.compile(r"url\s?=\s?", re.I)
+_TARGET = re.compile(r"^url\s?=\s?", re.I)
 SHELL_IDS = frozenset(
     {"root", "app", "__next", "__nuxt", "svelte", "application", "app-root", "main-app", "react-root"}
 )
@@ -114,10 +114,7 @@ def _refresh(root: Element) -> tuple[int | None, str]:
             # Fold white space first, to keep the expressions fast.
             found = _REFRESH.fullmatch(" ".join((meta.get("content") or "")[:_MOST_ADDRESS].split()))
             if found:
-                target = (found[2] or "").strip()
-                return int(found[1]), target[led.end() if (led := _TARGET.match(target)) else 0 :].strip(
-                    " \"'"
-                ) if target else ""
+                return int(found[1]), _TARGET.sub("", (found[2] or "").strip()).strip(" \"'")
     return None, ""
 
 
@@ -246,7 +243,6 @@ _QUEUED = StandIn("queue", "queue page: the site lets visitors in one by one")
 _NEEDS_SCRIPT = StandIn("script", "needs JavaScript: the page has no text without it")
 _CONSENTING = StandIn("consent", "consent wall")
 _LOGGING_IN = StandIn("login", "login wall")
-
 
 _CHALLENGE, _QUEUE, _ERROR, _CONSENT, _LOGIN, _SCRIPT = (
     re.compile(word_lists("parts")["walls"][name], re.I)

@@ -134,9 +134,8 @@ def values_of_entry(title: str, content: str) -> tuple[TypedChange, ...]:
         noted = AnnotatedText(text, tuple(values_in(text, writing)), "")
         told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type in _OF_ENTRIES]
         if told:
-            return tuple(
-                _sided("added", noted.values[i].value, around(noted, i), "", came=True) for i in told[:_OF_ENTRY]
-            )
+            values = ((noted.values[i].value, around(noted, i)) for i in told[:_OF_ENTRY])
+            return tuple(_sided("added", value, label, "", came=True) for value, label in values)
     return ()
 
 
@@ -166,9 +165,8 @@ def _of_single(text: str, context: Context | None, writing: Writing, *, came: bo
     noted = as_noted(text, writing, context)
     label = label_of(context)
     if len(noted.values) == 1 and not _LETTERS.search(noted.around) and noted.values[0].value.type == "availability":
-        yield _sided(
-            "availability", noted.values[0].value, label, path_of(text, context, noted.values[0], writing), came=came
-        )
+        path = path_of(text, context, noted.values[0], writing)
+        yield _sided("availability", noted.values[0].value, label, path, came=came)
         return
     kind: ChangeKind = "added" if came else "removed"
     told = [i for i, one in enumerate(noted.values) if is_price(one, text) or one.value.type == "availability"]

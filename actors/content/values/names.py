@@ -118,12 +118,8 @@ def _likely(one: _WordDifference, before: str, after: str, writing: Writing) -> 
     is_one_word = len(one.old) < 2 and len(one.new) < 2
     most = _MOST_WORDS if _is_titled(text) else _MOST_IN_SENTENCE
     are_names = _is_name(one.old, most) and _is_name(one.new, most)
-    if (
-        not are_names
-        or text.isupper()
-        or _OF_THE_YEAR.issuperset(map(str.lower, (*one.old, *one.new)))
-        or (is_one_word and one.begins and not is_whole)
-    ):
+    is_first_word = is_one_word and one.begins and not is_whole
+    if not are_names or is_first_word or text.isupper() or _OF_THE_YEAR.issuperset(map(str.lower, one.old + one.new)):
         return _Rating.NO
     if is_one_word and one.figures:
         return _Rating.MAY_BE  # "01069 Dresden" to "20095 Hamburg", but also "10 Views" to "12 Comments"

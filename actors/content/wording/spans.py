@@ -151,9 +151,8 @@ def clings(character: str) -> bool:
     """Whether a character belongs to the one before it: a mark, a joiner, a skin tone."""
     if character.isascii():
         return False
-    return (
-        character == _JOINER or unicodedata.category(character)[0] == "M" or "\U0001f3fb" <= character <= "\U0001f3ff"
-    )
+    is_mark = character == _JOINER or unicodedata.category(character)[0] == "M"
+    return is_mark or "\U0001f3fb" <= character <= "\U0001f3ff"
 
 
 def border(text: str, end: int) -> int:
