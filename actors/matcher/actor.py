@@ -265,9 +265,9 @@ class Matcher:
         while self._at < end:
             page = await self._storage.log.read(self._at, PAGE, EVERYTHING)
             if len(page.events) == PAGE and not self._backlog:
-                log, is_start = self._storage.log, self._at == START  # counting costs no more than reading
-                self._backlog = await (log.count() if is_start else log.count_between(self._at, LAST))
-                self._oldest = page.events[0].seq
+                log = self._storage.log  # counting costs no more than reading
+                waiting = log.count() if self._at == START else log.count_between(self._at, LAST)
+                self._backlog, self._oldest = await waiting, page.events[0].seq
             if page.floor > self._at and self._saved is not None:
                 self._world.log("matcher.missed", level="error", after=self._at, to=page.floor)
             events = [event for event in page.events if event.seq <= end]
