@@ -71,9 +71,7 @@ def public_trust() -> ssl.SSLContext:
 
 
 def trusting(file: str) -> Callable[[], ssl.SSLContext]:
-    """Return a factory of contexts as in `public_trust` that also trust the authorities in a PEM file, read now. Raises
-    OSError, and ValueError if it has no certificate of an authority.
-    """
+    """Return a factory of contexts that also trust a PEM file's authorities. Raises OSError, ValueError."""
     with open(file, encoding="ascii", errors="replace") as pem:
         text = pem.read()
 

@@ -150,9 +150,7 @@ class UplinkMonitor(Outage):
         return CheckFailed(Blame.LOCAL, f"while our own connection was down: {failure.reason}", status=failure.status)
 
     async def clearance(self, host: str, draw: float) -> float:
-        """Wait while the uplink is down. Return 0 if a check may be made now (while it is down, as a trial), else the
-        seconds to wait. `draw` is in [0, 1).
-        """
+        """Wait while it is down. Return 0 to check now, or as a trial, else the seconds to wait. draw: in [0, 1)."""
         while self.down:
             now = trio.current_time()
             is_trial = self._trials.get(host, now) <= now

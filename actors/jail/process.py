@@ -71,9 +71,7 @@ class WorkerProcess:
             raise WorkerDied(f"a worker of another build: {payload[:100]!r}, not {build_id()!r}")
 
     async def ask(self, task: Task) -> bytes:
-        """Return a task's result. Raises TaskRefused, WorkerTooSlow (its processor time is used up), WorkerDied. If
-        cancelled, kill it: it is out of step.
-        """
+        """Return a task's result. Raises TaskRefused, WorkerTooSlow, WorkerDied. If cancelled, kill it."""
         self.calls += 1
         self._pending = True
         kind, payload = await self._exchange(frame(Kind.TASK, encode(task)))

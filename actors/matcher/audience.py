@@ -29,9 +29,7 @@ class Audience:
         self._by_tag = False
 
     def replace(self, alerts: Sequence[Alert], destinations: Sequence[Destination]) -> None:
-        """Switch to a new state; only changes are indexed again. An alert without a destination stays: its matches are
-        counted, and its channel carries them.
-        """
+        """Switch to a new state; only changes are indexed. An alert without a destination stays, for its count."""
         by_alert: dict[str, list[str]] = {}
         for destination in destinations:
             if destination.enabled and destination.state != "disabled":

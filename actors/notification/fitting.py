@@ -169,9 +169,7 @@ def _footer(notification: Notification, dialect: Dialect, omitted: int) -> list[
 
 
 def _alert_lines(notification: Notification, dialect: Dialect) -> list[str]:
-    """Return the line of the alert, with links to the event, to why it matched, and to mute the alert. Without its
-    query, which may change before a retry: a message has the same words each time.
-    """
+    """Return the line of the alert with its links, without its query, which may change before a retry."""
     alert, texts, service = notification.alert, notification.texts, notification.service
     if alert is None:
         return []

@@ -80,9 +80,7 @@ def check_public(key: PublicKey) -> None:
 
 
 def jwks(keys: Sequence[SigningKey], others: Sequence[PublicKey] = ()) -> bytes:
-    """Encode the public halves as a JWK Set, with retired keys: old events must stay verifiable. others: keys of other
-    instances that have events in the log.
-    """
+    """Encode public halves as a JWK Set, retired ones too: old events stay verifiable. others: of other instances."""
     published = [
         {"kty": "OKP", "crv": "Ed25519", "x": key.x, "kid": key.key_id, "alg": "EdDSA", "use": "sig"}
         for key in {each.key_id: each for each in (*map(public_half, keys), *others)}.values()

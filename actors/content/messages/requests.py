@@ -81,9 +81,7 @@ class PagePreviewAnswer(Struct, frozen=True):
 
 
 class FindRequest(Struct, frozen=True):
-    """Answered by a `Findings`: the places of a text in a page's memory (None before the first check), and in its
-    current body (None if it was not fetched again).
-    """
+    """Answered by a `Findings`. memory: None before the first check. body: None if it was not fetched again."""
 
     text: str
     memory: bytes | None = None

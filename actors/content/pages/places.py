@@ -273,13 +273,13 @@ def pack_places(places: Sequence[CellLabels | None], texts: bytes) -> bytes:
         room -= (0 if row in rows else len(row)) + (0 if column in columns else len(column))
         if room < 0:
             break
-        step = _NONE
-        if row:
+        if not row:
+            row_steps.append(_NONE)
+        else:
             is_new = row not in rows
             number = rows.setdefault(row, len(rows))
-            step = _NEXT if is_new else _SAME if number == last else _KNOWN + number
+            row_steps.append(_NEXT if is_new else _SAME if number == last else _KNOWN + number)
             last = number
-        row_steps.append(step)
         column_steps.append(columns.setdefault(column, len(columns)) + 1 if column else _NONE)
     packed = msgspec.msgpack.encode(_Packed(list(rows), list(columns), row_steps, column_steps))
     deflating = zlib.compressobj(6, wbits=-zlib.MAX_WBITS, zdict=texts)

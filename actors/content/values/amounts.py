@@ -110,17 +110,25 @@ def read(written: str, writing: Writing, *, at_home: bool = True) -> Amount | No
             return None
         head, _, tail = re.sub(r"[ \u00a0']", "", written).replace(",", ".").partition(".")
         return _made(head, tail)
-    last, other = (".", ",") if written.rfind(".") > written.rfind(",") else (",", ".")
-    head, *tails = written.split(last)
-    if other in written:
-        groups = head.split(other)
-        return _made("".join(groups), tails[0]) if len(tails) == 1 and _are_groups(groups) else None
-    if len(tails) != 1:
-        return _made("".join((head, *tails)), "") if not tails or _are_groups([head, *tails]) else None
-    groups_it = writing.divider != last or not at_home
-    if len(tails[0]) == 3 and 1 <= len(head) <= 3 and head.strip("0") and groups_it:
-        return _made(head + tails[0], "")
-    return _made(head, tails[0])
+    points, commas = written.count("."), written.count(",")
+    if not points and not commas:
+        return _made(written, "")
+    if points and commas:
+        divider = "." if written.rfind(".") > written.rfind(",") else ","
+        if written.count(divider) > 1:
+            return None
+        head, _, tail = written.partition(divider)
+        groups = head.split("," if divider == "." else ".")
+        return _made("".join(groups), tail) if _are_groups(groups) else None
+    mark = "." if points else ","
+    groups = written.split(mark)
+    if len(groups) > 2:
+        return _made("".join(groups), "") if _are_groups(groups) else None
+    head, tail = groups
+    if len(tail) == 3 and 1 <= len(head) <= 3 and head.strip("0"):
+        divides = writing.divider == mark and at_home
+        return _made(head, tail) if divides else _made(head + tail, "")
+    return _made(head, tail)
 
 
 def _are_groups(groups: list[str]) -> bool:

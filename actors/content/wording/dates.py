@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import date
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from actors.content.wording.words import word_lists, words_in
@@ -247,19 +247,32 @@ _MONTH_WORDS = _COUNTED_MONTH.union(MONTHS, _PAIRED)
 def _around(tokens: Sequence[_Token], first: int, last: int, months: tuple[int, ...]) -> DateSpan | None:
     left, left_at = _next(tokens, first, -1)
     right, right_at = _next(tokens, last, 1)
-    day, beside = None, (right, left)
+    day = year = 0
+    start, end = tokens[first].start, tokens[last].end
     if left and _is_day(left):
-        day, beside = left, (right, _next(tokens, left_at, -1)[0])
+        day, start = left.number, left.start
+        if right and (said := _explicit_year(right)):
+            year, end = said, right.end
+        else:
+            further, _ = _next(tokens, left_at, -1)
+            if further and (said := _explicit_year(further)):
+                year, start = said, further.start
     elif right and _is_day(right):
-        day, beside = right, (left, _next(tokens, right_at, 1)[0])
-    year = next((token for token in beside if token and _explicit_year(token)), None)
+        day, end = right.number, right.end
+        further, _ = _next(tokens, right_at, 1)
+        if left and (said := _explicit_year(left)):
+            year, start = said, left.start
+        elif further and (said := _explicit_year(further)):
+            year, end = said, further.end
+    elif right and (said := _explicit_year(right)):
+        year, end = said, right.end
+    elif left and (said := _explicit_year(left)):
+        year, start = said, left.start
     name = tokens[first].text
-    if not year and (not day or (len(name) <= 3 and name.isascii() and name not in SURE_SHORT)):
+    if (not day and not year) or (not year and len(name) <= 3 and name.isascii() and name not in SURE_SHORT):
         return None
-    said = _explicit_year(year) if year else 0
-    readings = _possible(*((said, month, day.number if day else 0) for month in months))
-    used = [token for token in (tokens[first], tokens[last], day, year) if token]
-    return DateSpan(min(one.start for one in used), max(one.end for one in used), readings) if readings else None
+    readings = _possible(*((year, month, day) for month in months))
+    return DateSpan(start, end, readings) if readings else None
 
 
 def _next(tokens: Sequence[_Token], at: int, step: int) -> tuple[_Token | None, int]:
@@ -337,11 +350,13 @@ def _moved(old: DateSpan, new: DateSpan, step: int) -> bool:
         return False
     # Without a year, either a leap year or another may be meant.
     years = (0,) if old.has_year else (2024, 2025)
-    for first, second, year in product(old.readings, new.readings, years):
-        one = _ordinal(first, year)
-        other = _ordinal(second, year + (0 if old.has_year else _turn(first, second)))
-        if one is not None and other is not None and other - one == step:
-            return True
+    for first in old.readings:
+        for second in new.readings:
+            for year in years:
+                one = _ordinal(first, year)
+                other = _ordinal(second, year + (0 if old.has_year else _turn(first, second)))
+                if one is not None and other is not None and other - one == step:
+                    return True
     return False
 
 
