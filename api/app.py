@@ -93,12 +93,10 @@ def make_app(context: AppContext) -> Api:
 
 
 def make_metrics_app(context: AppContext) -> Api:
-    """Return the application of the `metrics_bind` listener. It needs a key."""
     return _made(Api(context, alone=True), METRICS)
 
 
 def make_admin_app(context: AppContext, owner: ApiKey) -> Api:
-    """Return the application of the admin socket: all API routes, for the owner, without dashboard and bins."""
     return _made(Api(context, owner, alone=True), ROUTES)
 
 
@@ -124,7 +122,6 @@ def _made(app: Api, routes: Sequence[Route]) -> Api:
 
 
 async def _admit(app: Api) -> Response | None:
-    """Do the work that both faces need, then ask the request's face."""
     given = request.headers.get("X-Request-Id", "")
     g.request_id = given if _tame(given) else app.new_request_id()
     scope: Any = request.scope
@@ -143,7 +140,6 @@ async def _admit(app: Api) -> Response | None:
 
 
 async def _failed(app: Api, error: Exception) -> Response:
-    """Return the face's answer to an error. Log unforeseen ones."""
     face: Face = g.face
     refusal = refusal_of(error, owner=face.owner)
     if refusal is None:

@@ -38,14 +38,11 @@ class Face(Protocol):
     async def admit(self) -> Response | None:
         """Identify and admit the caller, or return an answer. Raises Refusal, StorageError, HTTPException."""
 
-    def refused(self, refusal: Refusal, error: Exception) -> Response:
-        """Render a refusal."""
+    def refused(self, refusal: Refusal, error: Exception) -> Response: ...
 
-    def sign_off(self, response: Response) -> None:
-        """Add the headers that all answers of this face carry."""
+    def sign_off(self, response: Response) -> None: ...
 
-    def asker(self) -> str | None:
-        """Return the caller's name for the log."""
+    def asker(self) -> str | None: ...
 
 
 class Rule(QuartRule):

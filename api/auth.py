@@ -69,10 +69,7 @@ async def identify(headers: Headers, query: bytes, keys: Keys, now: Millis, path
 
 
 def challenge(metadata: str, *, sent: bool = False, scopes: Sequence[str] = ()) -> str:
-    """Return the challenge for OAuth clients (RFC 6750, 3; RFC 9728, 5.1).
-
-    metadata: the URL of the resource's metadata, "" without. sent: the request had a key. scopes: that it needs.
-    """
+    """Return the challenge for OAuth clients (RFC 6750, 3; RFC 9728, 5.1). metadata: a URL or "". sent: with a key."""
     error = "insufficient_scope" if scopes else "invalid_token" if sent else ""
     fields = {"error": error, "scope": " ".join(scopes), "resource_metadata": metadata}
     said = ", ".join(f'{name}="{value}"' for name, value in fields.items() if value)

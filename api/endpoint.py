@@ -68,7 +68,6 @@ class Arrived:
         raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s.")
 
     async def drop(self) -> None:
-        """Discard the rest, until cancelled or the connection ends."""
         while (await self._receive())["type"] == "http.request":
             pass
 
@@ -181,7 +180,6 @@ class BinEndpoint(Endpoint):
 
     @contextmanager
     def _place(self, peer: str) -> Iterator[None]:
-        """Hold a slot for the request. Raises Refusal."""
         if self._open[peer] >= OF_ONE:
             raise Refusal("rate-limited", f"At most {OF_ONE} requests to bins at once.", headers={"Retry-After": "5"})
         if self._open.total() >= AT_ONCE:
@@ -199,7 +197,6 @@ class _Body:
         self.cut = False
 
     async def read(self, request: Arrived) -> None:
-        """Read until the end, the limit `READ`, or a disconnect."""
         while not request.ended and self.size < READ:
             piece = await request.next()
             if piece is None:

@@ -59,8 +59,6 @@ def expected_by_put(call: Call) -> Expected:
 
 
 def deleting(act: Callable[[Call, str, Expected], Awaitable[None]]) -> Callable[[Call], Awaitable[Answer]]:
-    """Return the handler of an operation that deletes a record at an expected revision."""
-
     async def run(call: Call) -> Answer:
         (id,) = call.path.values()
         await act(call, id, expected(call))

@@ -37,8 +37,6 @@ _WHERE = f"header.{HEADER}"
 
 
 class _StoredAnswer(Struct, frozen=True):
-    """An answer as stored."""
-
     status: int
     media: str
     headers: dict[str, str]
@@ -93,10 +91,7 @@ class Repeats:
             await trio.sleep_forever()
 
     async def answer(self, route: Route, call: Call, raw: bytes) -> Answer:
-        """Answer a call, or repeat its stored answer. raw: its body.
-
-        Raises Refusal: 400 for an invalid key, 409 while the first call runs, 422 for the key of a different call.
-        """
+        """Answer a call, or repeat its answer. Raises Refusal: 400, 409 (still running), 422 (key of another call)."""
         if not route.repeatable or HEADER not in call.headers:
             return await self._run(route, call)
         name, *more = call.headers.getlist(HEADER)

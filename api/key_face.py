@@ -36,10 +36,7 @@ class KeyFace:
         self.limit = app.context.settings.request_limit
 
     async def admit(self) -> Response | None:
-        """Identify the key, take a token of its rate limit, check the scope. A path without a route only costs a token.
-
-        Return the answer to a CORS preflight, which carries no key.
-        """
+        """Identify the key, take a token (also without a route), check the scope; or answer a CORS preflight."""
         g.key, g.verdict = None, None
         rule = request.url_rule
         route = self._app.routes.get(rule.endpoint) if rule is not None else None
@@ -80,7 +77,6 @@ class KeyFace:
         return None
 
     def _lacks(self, key: ApiKey, missing: Sequence[str]) -> Refusal:
-        """Return the refusal of a key without these scopes. An app may ask its person for more."""
         says = f"The key {key.prefix}... lacks the scope {' and '.join(missing)}."
         if not key.grant:
             return Refusal("forbidden", says)
@@ -103,7 +99,6 @@ class KeyFace:
         return response
 
     def sign_off(self, response: Response) -> None:
-        """Add the rate limit and CORS headers."""
         verdict: LimitVerdict | None = g.verdict
         if verdict is not None:
             for name, value in verdict.headers():

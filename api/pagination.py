@@ -26,7 +26,6 @@ FREE = ("cursor", "limit")
 
 
 def encode_cursor(position: Any, target: str, free: Sequence[str] = FREE) -> str:
-    """Encode a position as opaque text for one target. free: parameters that may differ from page to page."""
     raw = msgspec.json.encode(position)
     return urlsafe_b64encode(_check(raw, target, free) + raw).rstrip(b"=").decode()
 
@@ -52,12 +51,10 @@ class Dated(Protocol):
     """A record with a creation time and an id, both constant."""
 
     @property
-    def id(self) -> str:
-        """The record's id."""
+    def id(self) -> str: ...
 
     @property
-    def created_at(self) -> int:
-        """The creation time, in milliseconds."""
+    def created_at(self) -> int: ...
 
 
 R = TypeVar("R", bound=Dated)
@@ -69,7 +66,6 @@ def place(call: Call, kind: type[T]) -> T | None:
 
 
 def next_page(call: Call, position: Any | None) -> dict[str, str]:
-    """Return the headers that link to the next page; none at the end of the list."""
     if position is None:
         return {}
     cursor = encode_cursor(position, call.target)
@@ -77,7 +73,6 @@ def next_page(call: Call, position: Any | None) -> dict[str, str]:
 
 
 def oldest_first(call: Call, records: Sequence[R]) -> tuple[Sequence[R], dict[str, str]]:
-    """Return the requested page of records and its headers. The records come in the list's order."""
     after = place(call, tuple[int, str]) or (-1, "")
     rest = [record for record in records if (record.created_at, record.id) > after]
     page = rest[: call.query.limit]

@@ -146,10 +146,7 @@ def is_ours(authority: str, base_url: str, bound: str) -> bool:
 
 
 def only_https(public_url: str) -> dict[str, str]:
-    """Return the HSTS header (one year) if clients use https.
-
-    Not for localhost, whose other ports belong to other programs. Browsers ignore it for addresses.
-    """
+    """Return the HSTS header (one year) for https; none for localhost, where other programs have other ports."""
     split = urlsplit(public_url)
     if split.scheme != "https" or split.hostname == "localhost":
         return {}
@@ -205,7 +202,6 @@ def answer_to_preflight(headers: Headers, origins: Collection[str], methods: Ite
 
 
 def cors_headers(headers: Headers, origins: Collection[str]) -> Mapping[str, str]:
-    """Return the CORS headers of every answer; none without allowed origins."""
     if not origins:
         return {}
     origin = named_origin(headers, origins)

@@ -73,7 +73,6 @@ class Refusal(Exception):
         return KINDS[self.slug].status
 
     def document(self, base_url: str, instance: str | None = None) -> Problem:
-        """Return the document. instance: the path of the request."""
         kind = KINDS[self.slug]
         return Problem(
             schema=f"{base_url}/schemas/problem/1.json",

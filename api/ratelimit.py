@@ -126,7 +126,6 @@ class Limiter:
         self._ownership = Ownership() if ownership is None else ownership
 
     def take(self, who: str, limit: Limit, now: float) -> LimitVerdict:
-        """Take a token from a caller's bucket, which starts full."""
         bucket = self._buckets.get(who) or Bucket(float(limit.burst), now)
         elsewhere = self._ownership.admitted_elsewhere(who)
         if elsewhere:
@@ -177,7 +176,6 @@ class ConnectionLimit:
 
 
 def counted_as(address: str, proxies: Sequence[Network]) -> str:
-    """Return the name that an address counts under, or "" if it does not count."""
     ip = ip_in(address)
     is_free = ip is not None and (plain(ip).is_loopback or is_trusted(address, proxies))
     return "" if is_free else neighbourhood(address)

@@ -61,10 +61,7 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
 
 
 def refusal_of(error: BaseException, *, owner: bool = False) -> Refusal | None:
-    """Return the Refusal for an exception, or None for our own bug.
-
-    owner: the reader is the service's owner, and may see the address that a name resolves to.
-    """
+    """Return the Refusal for an exception, None for our own bug. owner: may see the address of a refused name."""
     if owner and isinstance(error, errors.UrlRefused):
         return Refusal("url-refused", error.words_inside)
     for kind, make in TABLE:

@@ -144,12 +144,10 @@ class Route:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Its own problems, and not-found if its path has a parameter."""
         return (*self.refuses, *(("not-found",) if "{" in self.path else ()))
 
     @property
     def sends(self) -> tuple[str, ...]:
-        """The headers of its successes: Location if it creates, ETag of a record, Link of a list, and its own."""
         is_paged = "cursor" in self.query.__struct_fields__
         found = {"Location": 201 in self.answers, "ETag": self.shows_record, "Link": is_paged}
         return (*(name for name, is_sent in found.items() if is_sent), *self.headers)
@@ -217,7 +215,6 @@ READS = ("GET", "HEAD")
 
 
 async def unrecorded(of: Any, by: Any, act: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a change without a record of it."""
     return await act()
 
 

@@ -47,7 +47,6 @@ class Asker(NamedTuple):
 
     @property
     def own(self) -> Sequence[str]:
-        """The names that only this caller counts under."""
         return [f"{kind} {name}" for kind, name in zip(("key", "address"), self, strict=True) if name]
 
 
@@ -119,7 +118,6 @@ class Outgoing:
         return self
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer, or drop it if there is no room."""
         if message["type"] == "http.response.start":
             try:
                 self._take(message)
@@ -155,7 +153,6 @@ class Outgoing:
 
 
 def _instead(head: Message, refusal: Refusal, body: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a refusal: those of the replaced answer that do not describe its body."""
     kept = [
         (name, value)
         for name, value in head["headers"]

@@ -153,7 +153,6 @@ def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
 
 
 def _members(one: inspect.Type) -> list[inspect.Type]:
-    """Return the members of a union, or the single type, without bounds and descriptions."""
     match one:
         case inspect.UnionType(types=types):
             return [inner for part in types for inner in _members(part)]

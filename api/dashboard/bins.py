@@ -57,7 +57,6 @@ def badge(check: Checked) -> Badge:
 
 
 def shown_body(capture: Capture) -> Body:
-    """Return a body for display: JSON indented, other text as it is, nothing for binary data."""
     if not capture.body:
         return Body("", say("There was no body."))
     try:
@@ -76,7 +75,6 @@ def shown_body(capture: Capture) -> Body:
 
 
 def request_of(capture: Capture) -> str:
-    """Return a captured request as text: its line, its headers, its body."""
     headers = "".join(f"{name}: {value}\n" for name, value in capture.headers)
     return f"{capture.method} {capture.path}\n{headers}\n{shown_body(capture).text}"
 

@@ -111,10 +111,7 @@ def met_by(stored: Stored, alerts: Sequence[Alert], private_since: Callable[[str
 
 
 async def recipients_of(visit: Visit, stored: Stored, id: str, alerts: Sequence[Alert]) -> list[dict[str, Any]]:
-    """Return up to `MOST_RECIPIENTS` destinations of these alerts, with the event's newest attempt at each, if any.
-
-    newer: it was created after the event.
-    """
+    """Return up to `MOST_RECIPIENTS` destinations with their newest attempt. newer: created after the event."""
     storage, found = visit.context.storage, list[dict[str, Any]]()
     for alert in alerts:
         for hook in await storage.alerts.destinations(alert.id):
@@ -140,7 +137,6 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def main_parts(visit: Visit, stored: Stored) -> dict[str, Any]:
-    """Return the values of an event's main part: its heading, its change, its text."""
     event = _decode(stored.body)
     watched = await visit.context.storage.sources.get(SourceId(event.source_id))
     notice = event.alert_type if isinstance(event.alert_type, str) else ""
@@ -206,7 +202,6 @@ class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def screenshot(visit: Visit) -> PictureAnswer:
-    """Show a picture of the page before or after an event. Raises NotFound."""
     query: ScreenshotQuery = visit.query
     found = await events.picture(visit, visit.path["id"], query.side)
     return PictureAnswer(found.body, found.media, events.headers_of(found, f"{visit.path['id']}-{query.side}"))

@@ -100,7 +100,6 @@ class Dashboard:
         return None if kind is None else kind()
 
     async def admit(self) -> Response | None:
-        """Identify the browser, take a token, and admit signed-in readers; redirect others to sign in."""
         g.preferences = preferences_of(request.cookies)
         set_language(spoken_to(g.preferences, request.accept_languages))
         _check_host(self)
@@ -234,7 +233,6 @@ def _visit(app: Dashboard, screen: Screen, path: dict[str, str]) -> Visit:
 
 
 async def _changed(app: Dashboard, visit: Visit, given: Given) -> Reply:
-    """Make a change. Show a refused form again, with the input and the errors."""
     screen = visit.screen
     assert screen.form is not None
     try:

@@ -167,7 +167,6 @@ def _members(family: str, given: Given) -> dict[str, str]:
 
 
 def draft_of(form: Form) -> Draft:
-    """Return a form as typed, to show it again next to a preview."""
     given: dict[str, list[str]] = {}
     for name in form.__struct_fields__:
         value = getattr(form, name)

@@ -19,8 +19,7 @@ class Named(Protocol):
     """A record with an id."""
 
     @property
-    def id(self) -> str:
-        """The record's id."""
+    def id(self) -> str: ...
 
 
 R = TypeVar("R", bound=Named)

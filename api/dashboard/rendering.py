@@ -43,7 +43,6 @@ class NavigationItem(NamedTuple):
 
     @property
     def section(self) -> str:
-        """The first part of its path, as in screens."""
         return self.path.split("/")[1]
 
 

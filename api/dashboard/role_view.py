@@ -15,8 +15,6 @@ _CUT: Final = {"form": "action", "button": "formaction", "a": "href"}
 
 
 class _Reader(HTMLParser):
-    """Collects the pieces of a page to leave out, as offsets into it."""
-
     def __init__(self, page: str, may: May) -> None:
         super().__init__(convert_charrefs=False)
         self.pieces: list[tuple[int, int]] = []

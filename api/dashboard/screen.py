@@ -213,7 +213,6 @@ class Visit:
         return "" if cursor is None else next_path(self.target, cursor)
 
     def moment(self, at: Stamp) -> DisplayTime:
-        """Return a time (milliseconds, or RFC 3339) by the reader's clock."""
         return moment_of(at, self.now, self.zone)
 
 
@@ -337,14 +336,12 @@ class Screen:
 
     @property
     def needs(self) -> str:
-        """The scope that a signed-in person needs."""
         room = ROOMS.get(self.section, "admin")
         reads = self.method == "GET" or room == "stream"
         return self.scope or (room if room == "admin" else f"{room}:{'read' if reads else 'write'}")
 
     @property
     def section(self) -> str:
-        """The first part of its path: `sources` of /sources/{id}."""
         return self.path.split("/")[1]
 
 

@@ -129,7 +129,6 @@ def has_address_only(kind: DestinationKind) -> bool:
 
 
 def suggested(values: Sequence[FoundValue]) -> StartFields:
-    """Return the condition to offer for a page: a price below the current one, a state, a version."""
     for type, when in _LIKELY.items():
         if found := next((one for one in values if one.type == type), None):
             return StartFields(when=when, than=found.value if type == "money" else "")
@@ -200,7 +199,6 @@ async def deliver(visit: Visit, form: Any, new: wire.NewAlert, *, there: str = "
 
 
 def already(found: Sequence[wire.TrueNow]) -> str:
-    """Return a sentence about current values that meet an alert already; "" without any."""
     values = "; ".join(f"{one.source}: {one.text}" for one in found)
     says = say("True already: %(values)s. It matches once this changes again.", values=values)
     return f" {says}" if found else ""

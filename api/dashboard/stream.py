@@ -223,7 +223,6 @@ async def mark_read(visit: Visit) -> Go:
 
 
 def _position(id: str, field: str) -> Seq:
-    """Return the position in an event's id. Raises Refusal (400)."""
     try:
         return seq_of(id)
     except ValueError:
@@ -286,7 +285,6 @@ async def read(visit: Visit) -> Page:
 
 
 async def _unread_by_tag(visit: Visit, marks: ReadEvents) -> list[tuple[str, str, int]]:
-    """Return tags of the newest events, each with its page and unread events, the fullest first."""
     page = await visit.context.storage.log.read_back(events.END, COUNTED, Filter())
     counts = Counter[str]()
     for stored in page.events:

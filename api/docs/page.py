@@ -34,7 +34,6 @@ class Text(str):
 
 
 def reference(description: Description, style: str) -> bytes:
-    """Return the page of a description. style: the URL of the stylesheet."""
     components = description["components"]
     return _rendered(
         "reference",

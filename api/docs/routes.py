@@ -29,8 +29,6 @@ _PAGE_HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "no-refer
 
 
 def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
-    """Return the routes plus those that describe them all."""
-
     style = files("api.docs").joinpath("style.css")
 
     def made() -> dict[str, Any]:
@@ -50,7 +48,6 @@ def described(routes: Sequence[Route], base_url: str) -> tuple[Route, ...]:
 def _kept(
     path: str, make: Callable[[], bytes], says: str, media: str = JSON, headers: Mapping[str, str] = _MINUTES
 ) -> Route:
-    """Return the route of a document that is made on the first request."""
     body = cache(make)
 
     async def serve(call: Call) -> Answer:

@@ -42,7 +42,6 @@ def row_of(row: Row) -> wire.TreeRow:
 
 
 def marks_of(looks: bytes) -> str:
-    """Return the last checks of a trail, one mark each, newest last."""
     found = ""
     for row in reversed(trail.read(looks)):
         found += LOOKS[row.verdict].short * min(row.looks, MARKS - len(found))
@@ -63,7 +62,6 @@ async def tree(call: OperationContext, query: wire.TreeQuery) -> wire.TreePage:
 
 
 async def _tree_rows(call: OperationContext, rows: Sequence[Row]) -> tuple[wire.TreeRow, ...]:
-    """Return rows; add the last error and next attempt of failing destinations from storage."""
     outbox = call.context.storage.outbox
     failing = {row.path.partition("/")[2] for row in rows if row.kind == "destination" and row.state == "failing"}
     waiting = await outbox.waiting(sorted(failing)) if failing else {}
@@ -94,7 +92,6 @@ _RANK: dict[wire.DeliveryState, int] = {"failing": 0, "disabled": 1, "active": 2
 
 
 async def deliveries(call: Call) -> Answer:
-    """Return a page of destinations, worst first. Read attempts only for those on the page."""
     query: wire.DeliveriesPageQuery = call.query
     storage = call.context.storage
     every = await storage.alerts.destinations()
@@ -216,7 +213,6 @@ async def log(call: Call) -> Answer:
 
 
 async def streams(call: Call) -> Answer:
-    """Return the streams open at this node: furthest behind first, then oldest."""
     storage, seen = call.context.storage, list[wire.StreamSeen]()
     for one in call.context.open_streams.all():
         head, at, sent = storage.tail.head, None, 0

@@ -137,8 +137,6 @@ _shown = msgspec.json.Decoder(ListedEvent)
 
 @dataclass
 class _Tally:
-    """The result so far. oldest: the time of the oldest event examined."""
-
     terms: list[int]
     looked: Counter[str] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
@@ -157,11 +155,9 @@ class _Tally:
             self.shown.append(found)
 
     def days(self) -> tuple[PreviewDay, ...]:
-        """Return the days examined, newest first."""
         return tuple(PreviewDay(day, self.looked[day], self.hits[day]) for day in sorted(self.looked, reverse=True))
 
     def per_day(self, now: Millis) -> float | None:
-        """Return the matches per day, or None for less than a day."""
         if self.oldest is None or now - self.oldest < _DAY:
             return None
         return round(self.hits.total() * _DAY / (now - self.oldest), 2)
@@ -218,10 +214,7 @@ def check_pace(call: OperationContext) -> None:
 async def trial(
     call: OperationContext, asked: AlertPreviewRequest, scope: Scope, within: Stretch = EVERYWHERE
 ) -> Trial:
-    """Try a valid query on a stretch of the log. scope: normalised ids and tags.
-
-    Raises Overloaded.
-    """
+    """Try a valid query on a stretch of the log. scope: normalised ids and tags. Raises Overloaded."""
     names = counted_terms(asked.filter_query, asked.language)
     tally, before, stopped = _Tally([0] * len(names)), within.before, None
     # The log cannot filter by "these sources or these tags".
@@ -262,7 +255,6 @@ async def _take(
 
 
 def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
-    """Yield events in order, in slices for one worker call."""
     part: list[Stored] = []
     size = 0
     for event in events:
@@ -278,7 +270,6 @@ def _slices(events: Sequence[Stored]) -> Iterator[Sequence[Stored]]:
 async def _try(
     call: OperationContext, asked: AlertPreviewRequest, events: Sequence[Stored], show: int
 ) -> PreviewAnswer:
-    """Let a worker try the query. Raises Overloaded."""
     bodies = tuple(event.body for event in events)
     request = msgspec.msgpack.encode(Asked(asked.filter_query, asked.language, bodies, show, asked.match))
     try:

@@ -42,9 +42,7 @@ SOURCE_FIELDS = ("source_ids", "private_source_ids")
 
 
 def check_query(query: str, language: str, *, strict: bool = True) -> None:
-    """Raise Refusal (400 with the position), Unprocessable. strict: refuse misspelled conditions; stored queries have
-    been words since before there were conditions.
-    """
+    """Raise Refusal (400), Unprocessable. strict: refuse misspelled conditions, which old queries have as words."""
     try:
         parse(query, language, strict=strict)
     except UnknownLanguage as error:
@@ -106,10 +104,7 @@ named = alert_named
 
 
 async def add(call: OperationContext, new: wire.NewAlert, planned: str | None = None) -> Alert:
-    """Add an alert, with copies of the chosen destinations and of its tags' defaults.
-
-    Raises Refusal, Unprocessable, Conflict.
-    """
+    """Add an alert, with copies of the chosen and default destinations. Raises Refusal, Unprocessable, Conflict."""
     known = {one.id for one in await call.context.storage.alerts.destinations()} if new.destination_ids else ()
     for index, id in enumerate(new.destination_ids):
         if id not in known:
@@ -237,7 +232,6 @@ def _missing() -> NotFound:
 
 
 def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
-    """Return an alert's record. hooks: its destinations."""
     return made_of(
         wire.AlertRecord,
         alert,

@@ -24,27 +24,22 @@ class OperationContext(Protocol):
     """The parts of the service that a face may use."""
 
     @property
-    def context(self) -> AppContext:
-        """Mailboxes and storage."""
+    def context(self) -> AppContext: ...
 
     @property
-    def streams(self) -> Streams:
-        """The open streams and the alert channels."""
+    def streams(self) -> Streams: ...
 
     @property
-    def limiter(self) -> Limiter:
-        """Buckets for operations with a rate limit."""
+    def limiter(self) -> Limiter: ...
 
     @property
     def by(self) -> str:
         """The caller's name for `updated_by`: a key's name, or a face of the service."""
 
-    def may(self, scope: str) -> bool:
-        """Return whether the caller has a scope, in addition to the call's own."""
+    def may(self, scope: str) -> bool: ...
 
     @property
-    def request_id(self) -> str:
-        """The request's id, for log lines."""
+    def request_id(self) -> str: ...
 
 
 def known_id(text: str, noun: str) -> str:
@@ -99,14 +94,11 @@ Edited = TypeVar("Edited", Alert, Publication)
 
 
 def refuse_stale(record: Record, expected: Expected) -> None:
-    """Raise Stale unless a record is at an expected revision."""
     if not is_expected(record, expected):
         raise Stale
 
 
 def guarded(expected: Expected, change: Callable[[R], R]) -> Callable[[R], R]:
-    """Return a change that refuses a record that is not at an expected revision."""
-
     def checked(record: R) -> R:
         refuse_stale(record, expected)
         return change(record)

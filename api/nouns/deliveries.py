@@ -195,10 +195,7 @@ async def _named(call: OperationContext, ids: Sequence[str], event_filter: Event
 
 
 async def _past_these(call: OperationContext, destination: Destination, event_filter: EventFilter) -> Replayed | None:
-    """Return how far the destination's first-missed position may move once the named matches are queued.
-
-    At most to the matcher's cursor: later matches reach the outbox anyway.
-    """
+    """Return how far the first-missed position may move, at most to the matcher's cursor: later matches come anyway."""
     after = destination.missed_after
     if after is None:
         return None

@@ -76,7 +76,6 @@ class WithSecret(NamedTuple):
 
 
 def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
-    """Raise Unprocessable for an unknown time zone."""
     if not isinstance(name, str):
         return
     try:
@@ -87,7 +86,6 @@ def _check_zone(name: object, location: str = "body.digest_timezone") -> None:
 
 
 def _quiet(hours: wire.QuietHours | None) -> QuietHours | None:
-    """Return quiet hours as stored. Raises Unprocessable."""
     if hours is None:
         return None
     _check_zone(hours.timezone, "body.quiet_hours.timezone")
@@ -112,7 +110,6 @@ async def admitted(call: OperationContext, kind: DestinationKind, url: str) -> A
 
 
 async def _check_templates(call: OperationContext, kind: DestinationKind, options: Mapping[str, str | None]) -> None:
-    """Try the templates among the options. Raises Unprocessable."""
     given = {name: value for name, value in options.items() if value and len(value) <= LONGEST}
     if kind.limits is not None:
         for name, reason in (await template_errors(call.context.world.jail, kind.limits, given)).items():
@@ -142,10 +139,7 @@ def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, .
 def _changed(
     old: Destination, changes: dict[str, Any], kind: DestinationKind | None, url: str | None, *, token: str, now: Millis
 ) -> Destination:
-    """Apply a patch. url: the admitted one. token: a new one, for kinds that need consent.
-
-    Raises Conflict, Unprocessable.
-    """
+    """Apply a patch. url: the admitted one. token: for kinds that need consent. Raises Conflict, Unprocessable."""
     options, secret = changes.pop("options", None), changes.pop("secret", None)
     if "quiet_hours" in changes:
         changes["quiet_hours"] = _quiet(changes["quiet_hours"])
@@ -220,7 +214,6 @@ def _token(call: OperationContext, kind: DestinationKind | None) -> str:
 
 
 def _wanting(destination: Destination) -> str:
-    """Return the missing input without which a destination cannot resume."""
     if not destination.confirmed:
         return "The recipient has not agreed yet, so nothing is sent. Send the invitation again if it was lost."
     if not destination.lost:
@@ -244,10 +237,7 @@ async def named(call: OperationContext, id: str) -> Destination:
 async def add(
     call: OperationContext, alert_id: str, new: wire.NewDestination, planned: str | None = None
 ) -> WithSecret:
-    """Add a destination to an alert, with the `planned` id if given.
-
-    Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict.
-    """
+    """Add a destination to an alert. Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict."""
     id = planned or call.context.world.new_id()
     alert, kept = await alert_named(call, alert_id), call.context.storage.alerts
     destination, kind = await _made(call, alert, new, id)
@@ -268,7 +258,6 @@ async def add(
 async def _made(
     call: OperationContext, alert: Alert, new: wire.NewDestination, id: str
 ) -> tuple[Destination, DestinationKind]:
-    """Return a destination that is not stored, and its kind. Raises Unprocessable, UrlRefused, Overloaded."""
     _check_zone(new.digest_timezone)
     quiet, kind = _quiet(new.quiet_hours), kind_of(call, new.kind)
     url = kind.address.default if isinstance(new.url, UnsetType) else new.url
@@ -298,10 +287,7 @@ async def _made(
 
 
 async def copy(call: OperationContext, other: Destination, alert: Alert) -> Destination:
-    """Copy a destination to another alert: receiver, secrets, hours.
-
-    Kinds that need consent ask for this alert too. The caller must update the matcher.
-    """
+    """Copy a destination to another alert; kinds with consent ask again. The caller must update the matcher."""
     kind, now = kind_of(call, other.kind), call.context.world.now()
     before = await call.context.storage.alerts.get(other.alert_id)
     where = other.label if before is None else other.label.removesuffix(f"{_OF}{before.name}")
@@ -331,7 +317,6 @@ async def copy(call: OperationContext, other: Destination, alert: Alert) -> Dest
 async def _ask_consent(
     call: OperationContext, kind: DestinationKind, destination: Destination, alert: Alert
 ) -> Attempted | None:
-    """Ask for consent if the kind needs it and has none yet; return the result."""
     if kind.consent is None or destination.confirmed:
         return None
     answer = await call.context.invite(kind.consent, destination, f"what its alert “{alert.name}” matches")
@@ -358,7 +343,6 @@ async def of_link(call: OperationContext, id: str, token: str) -> Destination:
 
 
 def _check_link(destination: Destination, token: str) -> Destination:
-    """Return the destination if the link's token is its own. Raises NotFound."""
     kept = destination.private.get(LINK)
     if kept is None or not hmac.compare_digest(kept.value.encode(), token.encode()):
         raise _missing()
@@ -392,7 +376,6 @@ async def decline(call: OperationContext, id: str, token: str) -> Destination:
 
 
 def _label(kind: DestinationKind, found: AdmittedAddress, alert: Alert) -> str:
-    """Return a destination's default label: its receiver and its alert."""
     where = found.label if kind.id == WEBHOOK else f"{kind.label} ({found.label})"
     return f"{where}{_OF}{alert.name}"[:_LABEL].rstrip()
 
@@ -473,10 +456,7 @@ async def test(call: OperationContext, id: str) -> TestResult:
 
 
 async def test_unsaved(call: OperationContext, alert_id: str, new: wire.NewDestination) -> TestResult:
-    """Send one signed sample to a destination before it is added. alert_id: "" for an alert that is not made yet.
-
-    Raises NotFound, Unprocessable, UrlRefused, Overloaded, Conflict, TooSlowError.
-    """
+    """Send a signed sample before it is added. alert_id: "" for one to be made. Raises as `add`, and TooSlowError."""
     now = call.context.world.now()
     alert = await alert_named(call, alert_id) if alert_id else Alert("", "", "", "en", (), now, now)
     made, kind = await _made(call, alert, new, call.context.world.new_id())

@@ -89,7 +89,6 @@ def _sources(values: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _queries(word: str, languages: Sequence[str]) -> list[Query]:
-    """Return the word parsed as an alert's term in each language; several words are a phrase."""
     term = word if any(sign in word for sign in '"*') else f'"{word}"'
     try:
         return [parse(term, language) for language in languages]
@@ -210,7 +209,6 @@ def _window(after: Seq | None, query: Wanted) -> TimeWindow:
 
 
 def _mark(text: str, target: str) -> EventCursor | None:
-    """Return a cursor's content, or None if it is no cursor of this list with these parameters."""
     try:
         return decode_cursor(text, EventCursor, target, _NOT_BOUND)
     except Refusal:
@@ -218,7 +216,6 @@ def _mark(text: str, target: str) -> EventCursor | None:
 
 
 def names_event(text: str) -> bool:
-    """Return whether a text is an event's id rather than a time."""
     try:
         seq_of(text)
     except ValueError:
@@ -227,10 +224,7 @@ def names_event(text: str) -> bool:
 
 
 async def event_filter_for(call: OperationContext, query: Wanted, kinds: Sequence[int] = ()) -> EventFilter:
-    """Return the event filter of a query. Its lists also accept commas. Raises Refusal (400).
-
-    kinds: the only ones to pass; () allows all.
-    """
+    """Return the filter of a query, whose lists accept commas. kinds: () allows all. Raises Refusal (400)."""
     sources = _split(query.source, "source")
     return event_filter_of(
         sources,

@@ -70,7 +70,6 @@ async def wait_event(call: OperationContext, source: SourceId, after: Seq) -> St
 
 
 async def change_and_wait(call: OperationContext, what: PracticeKind) -> tuple[Changed, Stored | None]:
-    """Change a document and wait for its event; see `change` and `wait_event`."""
     before = call.context.storage.tail.head
     done = await change(call, what)
     return done, await wait_event(call, done.view.source.id, before)
@@ -94,10 +93,7 @@ async def latest(call: OperationContext, views: Sequence[SourceView], limit: int
 
 
 async def attach_bin(call: OperationContext) -> tuple[Bin, WithSecret]:
-    """Make a bin, and an alert over the practice sources that delivers to it. Raises Conflict, TooSlowError.
-
-    If another window ends the practice at the same time, remove everything made here.
-    """
+    """Make a bin, and a practice alert that delivers to it. Raises Conflict if the practice ended, TooSlowError."""
     views = await practice(call, start=True)
     bin = await bins.bins_of(call).create()
     ids = tuple(str(view.source.id) for view in views)
@@ -134,10 +130,7 @@ async def wait_delivery(call: OperationContext, bin: Bin) -> bool:
 
 
 async def end(call: OperationContext) -> None:
-    """Delete the practice sources, their own alerts and the wired bins; the events stay.
-
-    Raises TooSlowError.
-    """
+    """Delete the practice sources, their own alerts and the wired bins; the events stay. Raises TooSlowError."""
     for bin in await attached_bins(call):
         await call.context.storage.bins.delete(bin.id)
     for alert in await _alerts(call, await practice(call)):
@@ -152,7 +145,6 @@ async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequen
 
 
 async def document(call: OperationContext, what: PracticeKind) -> tuple[bytes, str]:
-    """Return a document as it is now, or its first version, and its media type."""
     source = await call.context.storage.sources.by_url(address(call.context.settings.public_url(), what))
     step = 0 if source is None else source.practice or 0
     return DOCUMENTS[what].at(step), DOCUMENTS[what].media

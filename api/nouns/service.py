@@ -50,10 +50,7 @@ def health(context: AppContext) -> Answer:
 
 
 def readiness(context: AppContext) -> Answer:
-    """Report whether the service can work, which parts cannot, and how far checks lag. Raises Refusal.
-
-    `warnings` name weaknesses that do not make the service unready.
-    """
+    """Report what works, what fails, how far checks lag. `warnings` do not make it unready. Raises Refusal."""
     parts = dict(context.readiness())
     if context.draining():
         parts["service"] = "The service is stopping."

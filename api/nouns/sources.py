@@ -69,10 +69,7 @@ def place_of(number: int) -> str:
 async def for_each(
     call: OperationContext, urls: Sequence[str], act: Callable[[int], Awaitable[R]]
 ) -> Sequence[R | Failed]:
-    """Run `act` with each URL's number; return the outcomes in order.
-
-    Errors name the URL's `place_of`.
-    """
+    """Run `act` with each URL's number; return the outcomes in order. Errors name the URL's `place_of`."""
     outcomes: list[R | Failed] = [Failed(LATE, late=True)] * len(urls)
     deadline = trio.current_time() + WITHIN
     slots = trio.Semaphore(AT_ONCE)
@@ -191,10 +188,7 @@ def checked(new: NewSource, where: str = "body") -> NewSource:
 
 
 def checked_patch(patch: SourcePatch, there: Collection[str]) -> SourcePatch:
-    """Return a patch with normalised tags and title. there: the source's current tags.
-
-    Raises Unprocessable.
-    """
+    """Return a patch with normalised tags and title. there: the source's current tags. Raises Unprocessable."""
     if isinstance(patch.schedule, str):
         check_schedule(patch.schedule, "body.schedule")
     if patch.subprotocols is not UNSET:
@@ -314,7 +308,6 @@ async def restore(call: OperationContext, id: str) -> views.SourceView:
 
 
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
-    """Return the deleted sources that can be restored, the newest first."""
     since = Millis(call.context.world.now() - RESTS + 1)
     return await call.context.storage.sources.deleted(since, limit)
 
@@ -345,10 +338,7 @@ async def examine(call: OperationContext, id: str) -> views.SourceExamination:
 
 
 async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ReportedPage | None:
-    """Return a page as last reported, or None if the source is no page or unread. Raises NotFound.
-
-    values: include its current values. Raises Overloaded if no worker could read them.
-    """
+    """Return a page as last reported, None for no page or an unread one. Raises NotFound; with `values`, Overloaded."""
     source = known(id)
     return await ask_registry(call, lambda reply: messages.GetReportedPage(source, reply, values))
 
@@ -412,7 +402,6 @@ def health_of(view: views.SourceView) -> wire.SourceHealth:
 
 
 def record_of(view: views.SourceView) -> wire.SourceRecord:
-    """Return a source's record, with flat copies of nested fields."""
     source, health = view.source, health_of(view)
     led = where_it_led(source.detection.final_url, source.url, source.watch_url)
     return made_of(

@@ -64,7 +64,6 @@ def tag_in(text: str) -> str:
 
 
 async def every(call: OperationContext) -> Sequence[Tag]:
-    """Return all tags given by people, and those with defaults, by name."""
     counts, there = await sources.tags(call), await _there(call)
     kept = {one.tag: one for one in await call.context.storage.tag_defaults.all()}
     names = {name for name in counts if not name.endswith(("/*", ":*"))} | kept.keys()
@@ -119,7 +118,6 @@ async def _set(
 
 
 async def give(call: OperationContext, old: str, new: str) -> None:
-    """Copy the defaults of a tag to another one, unless that has some."""
     found = await find(call, old)
     if found.defaults is not None and (await find(call, new)).defaults is None:
         settings = settings_of(replace(found.defaults, destinations=found.destinations))
@@ -206,10 +204,7 @@ async def rename(call: OperationContext, old: str, new: str) -> Renamed:
 
 
 async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
-    """Copy the defaults of a tag and of those below it to the new names, unless these have some.
-
-    Return the old names. Delete their defaults last, so that sources inherit the same under either name.
-    """
+    """Copy defaults to the new names that have none; return the old names, to delete last: sources always inherit."""
     kept = await call.context.storage.tag_defaults.all()
     moved = [one.tag for one in kept if _named((one.tag,), old, new)]
     for tag in moved:
@@ -222,7 +217,6 @@ def _named(tags: Sequence[str], old: str, new: str) -> bool:
 
 
 async def _having(call: OperationContext, tag: str) -> list[str]:
-    """Return the ids of the sources with a tag or one below it; at most `MOST` + 1."""
     where, found = SourceSelection(tags=(f"{tag}/*",)), list[str]()
     page = await sources.page(call, _PAGE, None, where)
     while True:

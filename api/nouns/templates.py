@@ -214,7 +214,6 @@ async def instantiate(call: OperationContext, template: Template, request: Insta
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Refuse invalid parameters, each at its place in the body."""
     try:
         yield
     except BadParameters as error:

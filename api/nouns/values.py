@@ -135,10 +135,7 @@ async def values(call: OperationContext, id: str) -> SourceValues:
 
 
 def _with_current(found: list[Series], current: Sequence[PresentValue]) -> list[Series]:
-    """Extend the series to the current values, and add series for values that never changed.
-
-    If several values share a label, a change could belong to any of them, so each starts its own series.
-    """
+    """Extend the series to the current values. A label that several values share fits none, so each starts its own."""
     series = {one.key: one for one in found}
     standing = list(_points(current))
     named = Counter(key for key, _, _ in standing)

@@ -135,10 +135,7 @@ async def versions(call: OperationContext, id: str) -> Sequence[Version]:
 
 
 def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str, str]:
-    """Return the ids of the two versions to compare: by default the newest for `other`, its predecessor for `one`.
-
-    Both are equal, or "", if there are not two.
-    """
+    """Return the two versions to compare: by default the newest, and the one before it. Equal, or "", without two."""
     ids = [each.id for each in kept]
     other = other or next((id for id in ids if id != one), "")
     before = ids.index(other) + 1 if other in ids else 0
@@ -146,10 +143,7 @@ def chosen(kept: Sequence[Version], one: str = "", other: str = "") -> tuple[str
 
 
 async def compare(call: OperationContext, id: str, one: str = "", other: str = "") -> Comparison:
-    """Compare two versions, named in any order; by default as `chosen` does.
-
-    Raises NotFound for an unknown version, Conflict if too little of them is stored.
-    """
+    """Compare two versions, by default as `chosen`. Raises NotFound, Conflict if too little of them is stored."""
     source = sources.known(id)
     known = await _known(call, source)
     one, other = chosen([each.version for each in known], one, other)
@@ -203,7 +197,6 @@ async def _known(call: OperationContext, source: SourceId) -> list[_KnownVersion
 async def told_changes(
     call: OperationContext, source: SourceId, most: int = MOST_VERSIONS
 ) -> tuple[list[tuple[Millis, DiffedEvent]], bool]:
-    """Return a page's change events, newest first, and whether these are all."""
     found: list[tuple[Millis, DiffedEvent]] = []
     before, where = END, Filter(sources=(source,), kinds=_KINDS)
     while len(found) < most:

@@ -194,10 +194,7 @@ class SourceCoverage(NamedTuple):
 async def coverage(
     call: OperationContext, id: str, start: Millis | None = None, end: Millis | None = None
 ) -> SourceCoverage:
-    """Return the coverage, by default of the last 7 days. A period's future part is cut off.
-
-    Raises NotFound, Refusal (400), StorageError.
-    """
+    """Return the coverage of a period that ends now at the latest. Raises NotFound, Refusal (400), StorageError."""
     # Read the tally first: a day stored between the two reads is then in at least one of them.
     view = await sources.view(call, id)
     return await coverage_of(call, view.source, view.hot.tally, start, end)
@@ -308,7 +305,6 @@ class EventExplanation(NamedTuple):
 
 
 def why(event: Event, note: Note | None, before: Before, alerts: Matching, *, named: bool) -> EventExplanation:
-    """Return why an event was emitted. Include alert names only if `named`."""
     kind = kind_of(event)
     known = note_of(note) if note is not None else None
     told = known.told if known is not None else ()
@@ -339,7 +335,6 @@ def _matched(names: Sequence[str], named: bool) -> AlertsMatched:
 
 
 def _says(event: Event, kind: ReasonKind, note: Note | None, key: str | None) -> Message:
-    """key: the identity of the entry, if it is known."""
     shown = None if key is None else f"“{_cut(key)}”"
     match kind:
         case "notice":

@@ -76,7 +76,6 @@ _HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
 def webhooks(known: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the webhooks object. known: the schema of each type, by the type's identity."""
     return {
         "event": {"post": _post("receiveEvent", "Receive an event.", Event, known)},
         "digest": {"post": _post("receiveDigest", "Receive a digest.", Digest, known)},
@@ -100,7 +99,6 @@ def _post(name: str, says: str, kind: type[Struct], known: Mapping[int, Any]) ->
 
 
 def _enveloped(kind: type[Struct], known: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the body for a destination whose `format` is `cloudevents`."""
     body, schema = example_of(kind), examples("envelope")
     return {
         "schema": schema | {"properties": schema["properties"] | {"data": known[id(kind)]}},

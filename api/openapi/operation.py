@@ -30,10 +30,7 @@ _BY_PROBLEM = {"unauthorized": "WWW-Authenticate", "rate-limited": "Retry-After"
 
 
 def operation_of(route: Route, words: Operation, known: Mapping[int, Any]) -> dict[str, Any]:
-    """Return the operation of a route. known: the schema of each type, by the type's identity.
-
-    Raises KeyError for an undescribed path parameter.
-    """
+    """Return a route's operation. known: schemas by their types' ids. Raises KeyError for an undescribed parameter."""
     operation: dict[str, Any] = {
         "operationId": words.name,
         "tags": [words.tag],
@@ -108,7 +105,6 @@ def _in_headers(route: Route) -> list[dict[str, Any]]:
 
 
 def _problems(route: Route) -> list[tuple[int, str, list[str]]]:
-    """Return the statuses of a route's problems, with the name of their shared answer and their slugs."""
     slugs = {*EVERYWHERE, *route.problems, *(WITH_SCOPE if route.scope != PUBLIC else ())}
     slugs |= {*(WITH_BODY if route.body else ()), *(REPEATABLE if route.repeatable else ())}
     by_status: dict[int, list[str]] = {}

@@ -32,7 +32,6 @@ _LOOKAHEAD = r"$(?!\n)"
 
 
 def structs_of(kind: Any) -> list[type[Struct]]:
-    """Return the structs in a type: of a list, a union, an annotation."""
     if isinstance(kind, type) and issubclass(kind, Struct):
         return [kind]
     parts = kind if isinstance(kind, tuple) else get_args(kind) if get_origin(kind) else ()
@@ -83,7 +82,6 @@ def schema_document(kind: type[Struct], url: str) -> dict[str, Any]:
 
 
 def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return the schema of each type, and the named schemas that they refer to."""
     tops, parts = json.schema_components(kinds, ref_template=template)
     shown = {struct.__name__: example_of(struct) for kind in kinds for struct in structs_of(kind)}
     for name, schema in parts.items():
@@ -103,7 +101,6 @@ def components(kinds: Sequence[Any], template: str = COMPONENTS) -> tuple[Sequen
 
 
 def named_in(schemas: Sequence[Any], parts: Mapping[str, Any]) -> set[str]:
-    """Return the names of all parts that schemas refer to, also through other parts."""
     found: set[str] = set()
     waiting = list(schemas)
     while waiting:
@@ -142,7 +139,6 @@ def portable(schema: Any) -> Any:
 
 
 def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the string schema of a property, of its items, or of its non-null alternative."""
     if schema.get("type") == "array":
         return _string_in(schema["items"])
     return next((one for one in schema.get("anyOf", ()) if one.get("type") == "string"), schema)
@@ -150,7 +146,6 @@ def _string_in(schema: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _details() -> dict[str, str]:
-    """Return what `words/types.md` adds to the docstrings of types."""
     return {name: text for name, text in sections("types")[2].items() if not text.startswith("- ")}
 
 

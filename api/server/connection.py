@@ -59,7 +59,6 @@ class Connection:
             await self._close()
 
     async def _send(self, event: Event) -> None:
-        """Send bytes, close, or note that a request began or ended."""
         if isinstance(event, Updated):
             now = trio.current_time() if event.idle else math.inf
             self._idle_until, self._timer.deadline = now + IDLE_TIMEOUT, now + HEAD_TIMEOUT

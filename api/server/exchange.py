@@ -45,10 +45,7 @@ class Exchange:
         self._api, self._line = api, line
 
     async def answer(self, scope: Message, receive: Any, send: Any, *_: Any) -> None:
-        """Answer through Quart, or at a bin without it. If that opens a stream, feed it.
-
-        Never raises into the tree.
-        """
+        """Answer through Quart, or at a bin without it. If that opens a stream, feed it. Never raises into the tree."""
         head: Message | None = None
         begun = False
 
@@ -80,7 +77,6 @@ class Exchange:
                 await self._fail(send, refusal_of(error) or INTERNAL)
 
     async def _count(self, send: Any, message: Message) -> None:
-        """Count an answer of the API by its status, and send it."""
         if message["type"] == "http.response.start":
             self._api.context.world.metrics.requests.add(f"{message['status'] // 100}xx")
         await send(message)
@@ -117,7 +113,6 @@ class Exchange:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pour(self, key: Holder, export: Export, writer: Writer) -> bool:
-        """Write an export; return whether it is complete."""
         line, context = self._line, self._api.context
         with trio.CancelScope() as scope, suppress(*GONE):
             line.on_eof = scope.cancel
@@ -140,8 +135,6 @@ class Exchange:
 
 
 class _WireWriter:
-    """Writes HTTP/1 straight to the wire, in chunks if the client supports them."""
-
     __slots__ = ("_chunked", "_wire", "spoke")
 
     def __init__(self, wire: Wire, *, chunked: bool) -> None:
@@ -182,7 +175,6 @@ def probed(api: Api, request: h11.Request) -> Whole | None:
 
 
 def refused(api: Api, status: int, fault: Fault | None) -> Whole:
-    """Log an invalid request, which broke one of our rules or h11's, and return its answer."""
     where, rule = (
         (fault.where, fault.rule) if fault else ("head", "The request is not HTTP/1.1 as RFC 9112 defines it.")
     )

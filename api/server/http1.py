@@ -85,10 +85,7 @@ def _check_framing(fields: bytes, version: bytes) -> None:
 
 
 def read_head(buffer: ReceiveBuffer) -> h11.Request | None:
-    """Take a request's head from a buffer, without upgrade headers; None while it is incomplete.
-
-    Raises Fault.
-    """
+    """Take a request's head, without upgrade headers, from a buffer; None while it is incomplete. Raises Fault."""
     raw = bytes(buffer)
     end = raw.find(b"\r\n\r\n")
     seen = raw if end < 0 else raw[: end + 4]
@@ -131,7 +128,6 @@ class Chunks:
         raise Fault("body", "The body ended before its last chunk.")
 
     def _step(self, buffer: ReceiveBuffer, data: bytearray) -> bool:
-        """Take the next part; return whether it was there."""
         if self._awaits == "data":
             piece = buffer.maybe_extract_at_most(self._left)
             data += piece or b""
@@ -175,15 +171,11 @@ class StrictConnection(h11.Connection):
     _deaf = False
 
     def receive_data(self, data: bytes) -> None:
-        """Take data, as h11 does; ignore all data after an error."""
         if not self._deaf:
             super().receive_data(data)
 
     def next_event(self) -> Any:
-        """Return the next event, as h11 does.
-
-        An error during an answer is no event: that answer ends the connection.
-        """
+        """Return the next event, as h11 does. An error during an answer is none: that answer ends the connection."""
         if self._deaf:
             return h11.NEED_DATA
         try:
@@ -232,7 +224,6 @@ class Http1(H11Protocol):
         """An answer's head that waits for the body."""
 
     async def refuse(self, status_code: int) -> None:
-        """Answer with a problem of this status, then close the connection."""
         with suppress(h11.LocalProtocolError):  # an answer has begun already
             status, headers, body = self._refusal(status_code, self.strict.fault)
             piece = self._whole(status, [*headers, (b"connection", b"close")], body)

@@ -112,7 +112,6 @@ class StartupListener:
             await trio.aclose_forcefully(stream)
 
     def _said(self, head: bytes) -> bytes:
-        """Return the answer to a request: a page if it accepts HTML, else a problem document."""
         says = f"The service is starting: {self.doing()}"
         lines = [line.strip() for line in head.lower().split(b"\r\n")]
         if any(line.startswith(b"accept:") and b"text/html" in line for line in lines):
@@ -175,7 +174,6 @@ async def _measure(context: AppContext) -> None:
 
 
 def metrics_listener(context: AppContext) -> Sequence[ChildSpec]:
-    """Return the child that listens at `metrics_bind`; none without it."""
     address = context.settings.metrics_address()
     if address is None:
         return ()

@@ -95,7 +95,6 @@ class LiveStream(KeepaliveState):
         return True
 
     async def _feed(self) -> bytes:
-        """Feed until the stream parks or ends; return its last words."""
         try:
             with trio.CancelScope() as self._scope, suppress(*GONE):
                 if self.ended:
@@ -124,7 +123,6 @@ class LiveStream(KeepaliveState):
                 self._wake()
 
     def give(self, newest: str) -> None:
-        """Write a keepalive, or make the stream's task do it."""
         parked = self.parks and self.waits
         super().give(newest)
         if parked and self.rest:
@@ -148,7 +146,6 @@ class LiveStream(KeepaliveState):
             self._wake()
 
     def settle(self, park: Park) -> None:
-        """Continue without the connection."""
         self._park = park
         self._wake()
 
@@ -170,7 +167,6 @@ class Park:
         nursery.start_soon(self._watch)
 
     def add(self, stream: LiveStream) -> None:
-        """Run a stream whose connection has ended."""
         stream.number = stream.wire.fileno()
         if stream.number < 0 or self._peers.closed:
             stream.ended = True
@@ -183,7 +179,6 @@ class Park:
         self._nursery.start_soon(self._run, stream)
 
     async def _run(self, stream: LiveStream) -> None:
-        """Run a stream until it parks or ends. Its errors stay its own."""
         over = True
         try:
             over = await stream.run()

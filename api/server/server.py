@@ -80,10 +80,7 @@ class ServerConnections:
         drain: float,
         event: str = "",
     ) -> None:
-        """Accept connections until asked to stop, then give answers `drain` seconds. If cancelled, cut all.
-
-        event: the line of the log that tells the addresses.
-        """
+        """Accept until asked to stop, then give answers `drain` seconds; cut all if cancelled. event: of the log."""
         stopping, listeners, api = child.stopping, await opening, self.api
         try:
             async with trio.open_nursery() as nursery:
@@ -141,7 +138,6 @@ class ServerConnections:
                 await self._empty.wait()
 
     async def renew_certificate(self) -> None:
-        """Install renewed certificates, and log unusable ones. Returns at once without TLS."""
         world = self.api.context.world
         while world.certificate is not None:
             await trio.sleep(RENEWAL_CHECK)
@@ -157,7 +153,6 @@ class ServerConnections:
                 wire.hurry()
 
     async def _live(self, wire: Wire, nursery: trio.Nursery) -> None:
-        """Run one connection, up to its end or until only its stream continues. Its errors stay its own."""
         try:
             if await _is_agreed(wire):
                 await Connection(self.api, self._config, self._context, wire).run()
@@ -191,7 +186,6 @@ class ServerConnections:
 
 
 async def _is_agreed(wire: Wire) -> bool:
-    """Do the TLS handshake, if any; return whether it succeeded in time."""
     if not isinstance(wire, SecureWire):
         return True
     try:

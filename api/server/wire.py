@@ -18,8 +18,6 @@ SEALED = 64 << 10
 
 
 class _NoSocket:
-    """The ends of memory streams."""
-
     def getpeername(self) -> tuple[str, int]:
         return ("127.0.0.1", 0)
 
@@ -66,10 +64,7 @@ class Wire:
         await self._inner.send_all(data)
 
     def send_nowait(self, data: bytes | bytearray | memoryview) -> bytes | bytearray | memoryview:
-        """Send as much as the socket takes at once; return the rest (everything, without a socket).
-
-        Trio's send does the same, but costs more than the system call. The next `send_all` raises any error.
-        """
+        """Send what the socket takes at once, cheaper than Trio does; return the rest. `send_all` raises any error."""
         if self._descriptor is None or self.eof:
             return data
         try:
@@ -79,10 +74,7 @@ class Wire:
         return b"" if sent == len(data) else memoryview(data)[sent:]
 
     def hold(self, size: int) -> None:
-        """Let the kernel buffer this many unsent bytes; Trio sets 16 KiB.
-
-        The round trips between the kernel and this process limit the speed of a replay.
-        """
+        """Let the kernel buffer this many unsent bytes. Trio sets 16 KiB, which slows a replay by its round trips."""
         if self._descriptor is not None and not self.eof:
             with suppress(OSError):
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, size)

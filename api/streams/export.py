@@ -57,7 +57,6 @@ def line_of(body: bytes) -> bytes:
 
 
 def cell(text: str) -> str:
-    """Return a text as a CSV cell that no spreadsheet takes for a formula."""
     if text.startswith(FORMULA):
         text = f"'{text}"
     text = text.replace("\0", "\ufffd")  # RFC 4180 has no NUL, and many programs end a file at one
@@ -113,10 +112,7 @@ class Export:
         """The position after which it really began."""
 
     async def begin(self) -> None:
-        """Read the first page, from the log's floor if that is above the window's start.
-
-        Raises StorageError, so that the client gets an error instead of a broken file.
-        """
+        """Read the first page, from the log's floor at least. Raises StorageError, as an error beats a broken file."""
         for _ in range(_TRIES):
             self._at = max(self._at, (await self._log.bounds()).floor)
             self.first = self._at

@@ -109,14 +109,12 @@ class Feed:
         self._seen = context.storage.tail.head
 
     async def feed(self, writer: Writer) -> None:
-        """Write ticks until a send raises."""
         await writer.send(writer.send_nowait(RETRY))
         while True:
             await writer.send(writer.send_nowait(self.tick()))
             await trio.sleep(TICK)
 
     def tick(self) -> bytes:
-        """Return the frames of one tick: `counts`, then each `change`, then each `event`."""
         frames = [_frame("counts", overview_of(self._context)), *self._changes(), *self._events()]
         return b"".join(frames)
 

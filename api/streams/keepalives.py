@@ -58,16 +58,13 @@ class KeepaliveState:
 
     @property
     def due(self) -> bool:
-        """Whether a keepalive cannot wait for the next pass."""
         return trio.current_time() > self.ends - LOOK_EVERY
 
     def take_rest(self) -> bytes:
-        """Return the unsent part of a keepalive, once."""
         rest, self.rest = self.rest, b""
         return rest
 
     def give(self, newest: str) -> None:
-        """Write a keepalive, or make the stream's task do it."""
         if self.waits and not self.rest:
             self.rest = self.writer.send_nowait(keepalive(self.form, newest))
             if not self.rest:
@@ -86,7 +83,6 @@ class Signs:
         self._earlier = trio.Event()
 
     def add(self, pulse: KeepaliveState) -> None:
-        """Watch a stream until `drop`."""
         self._pulses[pulse] = None
         if pulse.ends < self._wakes:
             self._earlier.set()

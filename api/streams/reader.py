@@ -85,10 +85,7 @@ class EventFilter:
         return portion(events, self.turn) if self.reads_text else min(len(events), self.turn)
 
     async def sift(self, events: Sequence[Stored]) -> Sequence[bool]:
-        """Return for each event whether it passes. They must have passed `where`.
-
-        A worker reads the text, so pass at most a `portion`. Raises Overloaded.
-        """
+        """Return whether each event, which has passed `where`, passes. Pass at most a `portion`. Raises Overloaded."""
         if self.everything:
             return [event.kind != Kind.HEARTBEAT for event in events]
         if not self.reads_text:
@@ -177,15 +174,12 @@ class Reader:
             self._page, self.cursor = [], self._place
 
     def at_end(self) -> bool:
-        """Return whether every published event has been read."""
         return not self._page and self.cursor >= self.tail.head
 
     def wait(self) -> Awaitable[object]:
-        """Wait until an event is published after the cursor."""
         return self.tail.wait_past(self.cursor)
 
     def _of_ring(self, recent: Sequence[Recent]) -> bytes:
-        """Encode from the ring, and move the cursor over the events read."""
         if len(recent) == 1 and self._filter.everything and recent[0].stored.kind != Kind.HEARTBEAT:
             self.cursor = recent[0].stored.seq
             return frame_of(recent[0], self.form)

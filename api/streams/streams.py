@@ -135,7 +135,6 @@ class Streams:
             stream.cancel()
 
     async def watch_keys(self) -> None:
-        """End the streams of deleted keys and ended sessions, forever."""
         while True:
             await self._some.wait()
             await trio.sleep(KEY_CHECK)
@@ -148,7 +147,6 @@ class Streams:
                 self._some = trio.Event()
 
     async def languages(self) -> Sequence[str]:
-        """Return the languages for a stream's keywords: English, plain words, and those of the alerts."""
         alerts = await self._storage.alerts.all()
         return tuple(dict.fromkeys(("en", "simple", *(alert.language for alert in alerts))))
 
@@ -189,7 +187,6 @@ class Streams:
 
     @contextmanager
     def _pages_of(self, reader: Reader) -> Iterator[None]:
-        """Let a reader keep its page while its client does not read, if there is room."""
         held = reader.held()
         if self._held + held > MOST_HELD:
             reader.let_go()

@@ -57,19 +57,13 @@ class SignIn(Form, frozen=True):
 
 
 def new_link(entropy: Callable[[int], bytes], now: Millis) -> tuple[str, SetUpLink]:
-    """Return the path of a new one-time link, and the record of it.
-
-    The secret follows `#`: browsers never send that, so no log and no proxy has it.
-    """
+    """Return the path and record of a new link. Browsers never send its secret (after `#`), so no log has it."""
     key = urlsafe_b64encode(entropy(32)).rstrip(b"=").decode()
     return f"/set-up#{key}", SetUpLink(hashed(key), now)
 
 
 async def show_set_up(visit: Visit) -> Page:
-    """Show the form for the first password, or instructions if no link is waiting.
-
-    The server does not see the link's code; a script copies it into the form, or the person does.
-    """
+    """Show the form for the first password. The server never sees the link's code: a script copies it into the form."""
     good = _good(await visit.context.storage.people.link(), visit.now) is not None
     return Page("entry/set_up.html", say("Set up"), {"good": good, "link": _link(visit)}, 200 if good else 404)
 
@@ -148,10 +142,7 @@ async def sign_out(visit: Visit) -> Reply:
 
 
 async def check_again(visit: Visit, field: str, given: str) -> Password:
-    """Check the password again in an open session; `field` gets the error. Raises InvalidForm, Refusal (429).
-
-    Strangers who try to sign in do not block it.
-    """
+    """Check the password in an open session, whatever strangers try. Raises InvalidForm at `field`, Refusal (429)."""
     assert visit.session is not None
     visit.attempts.in_session(visit.session.id)
     present = await _password_of(visit, visit.session)
@@ -162,7 +153,6 @@ async def check_again(visit: Visit, field: str, given: str) -> Password:
 
 
 async def _password_of(visit: Visit, session: Session) -> Password | None:
-    """Return the password of a session: the person's, or the service's own."""
     if not session.person:
         return await visit.context.storage.people.password()
     person = await visit.context.storage.accounts.get(session.person)

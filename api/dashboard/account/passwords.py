@@ -73,7 +73,6 @@ def is_common(password: str) -> bool:
 
 
 def cost_of(text: str) -> int:
-    """Return the cost of the cheapest split of a lower-case text into parts."""
     best = [0] + [_LETTER * len(text)] * len(text)
     for end in range(1, len(text) + 1):
         best[end] = min(
@@ -83,7 +82,6 @@ def cost_of(text: str) -> int:
 
 
 def _cost_of_part(text: str, begin: int, end: int) -> int | None:
-    """Return the cost of a piece as one part, or None if it is none."""
     part, size = text[begin:end], end - begin
     if size == 1:
         if part == " ":  # spaces between words add nothing

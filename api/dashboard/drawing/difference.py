@@ -58,10 +58,7 @@ def lines_of(changed: EventChange, most: int | None = None) -> list[DifferenceLi
 
 
 def in_the_text(content: str, changed: EventChange) -> list[DifferenceLine]:
-    """Return a text line by line, with additions and changes marked in place; removals come last.
-
-    A changed line has its old wording right above it.
-    """
+    """Return a text line by line, changes marked in place: a changed line below its old wording, removals last."""
     diff = changed.diff or Diff((), (), ())
     came = Counter(diff.added)
     altered_to = {pair.after: pair for pair in diff.changed}
@@ -84,7 +81,6 @@ def in_the_text(content: str, changed: EventChange) -> list[DifferenceLine]:
 
 
 def of_steps(steps: Sequence[DiffParagraph], most: int) -> list[DifferenceLine]:
-    """Return the lines of a comparison of two versions. Steps beyond `most` are only counted."""
     lines: list[DifferenceLine] = []
     for step in steps[:most]:
         where = str(step.context)
@@ -132,7 +128,6 @@ def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iter
 
 
 def _marked(text: str, spans: Sequence[Span]) -> tuple[LinePiece, ...]:
-    """Split a text into pieces, with the spans marked. Skip invalid spans."""
     pieces: list[LinePiece] = []
     done = 0
     for start, end in spans:
@@ -178,10 +173,7 @@ MOST_TYPED = 12
 
 
 def typed_lines(event: Event) -> list[dict[str, Any]]:
-    """Return an event's first changes that are more than added or removed text.
-
-    record: of a price: highest or lowest, and since when (RFC 3339).
-    """
+    """Return an event's changes beyond added or removed text. record: of a price, highest or lowest, and since when."""
     found = []
     for one in event.changes if isinstance(event.changes, tuple) else ():
         value = one.before if not isinstance(one.after, Value) else one.after

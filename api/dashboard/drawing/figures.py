@@ -263,9 +263,7 @@ def steps(
 def bars(
     values: Sequence[Figure], labels: Sequence[str] = (), width: int = 480, height: int = 64, most: Figure = 0
 ) -> list[Bar]:
-    """Return a bar for each value; non-zero values are at least one unit high. most: the value of a full bar; if 0, the
-    largest.
-    """
+    """Return a bar for each value, at least one unit high unless zero. most: of a full bar; 0: the largest."""
     top, step = most or max([*values, 1]), width / max(1, len(values))
     found = []
     for at, value in enumerate(values):

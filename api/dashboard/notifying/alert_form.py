@@ -212,10 +212,7 @@ def wanted_query(form: AlertForm) -> str:
 
 
 def chosen(form: AlertForm) -> Scope:
-    """Return the chosen sources and tags.
-
-    Raises InvalidForm if the form says "some" and none is chosen: the alert would cover all.
-    """
+    """Return the chosen sources and tags. Raises InvalidForm for "some" without any: the alert would cover all."""
     if form.scope == "all":
         return Scope((), (), form.private_source_ids)
     typed = [tag for tag in (*form.tags, *form.other_tags.split(",")) if tag.strip()]

@@ -246,7 +246,6 @@ async def attempt(visit: Visit) -> Page:
 
 
 async def _line(visit: Visit, hook: Destination) -> Attempt:
-    """Return the attempt in the path. Raises NotFound."""
     text = visit.path["number"]
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
     kinds: tuple[Result | None, ...] = (None, "given_up")

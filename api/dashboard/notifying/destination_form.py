@@ -203,7 +203,6 @@ async def _wanted(visit: Visit, form: NewDestinationForm) -> wire.NewDestination
 
 
 async def test_new(visit: Visit) -> Page:
-    """Send a test to a destination before it is added, and show the form again with the result."""
     form: NewDestinationForm = visit.form
     if form.deliver == "bin":
         return await try_bin(visit)
@@ -218,7 +217,6 @@ async def try_bin(visit: Visit) -> Page:
 
 
 async def sample(visit: Visit, alert: str = "") -> dict[str, Any]:
-    """Send a sample to a new bin; return its request as the form shows it."""
     bin = await bins.bins_of(visit).create()
     wanted = wire.NewDestination(url=bins.bins_of(visit).address(bin))
     found = await destinations.test_unsaved(visit, alert, wanted)
@@ -228,7 +226,6 @@ async def sample(visit: Visit, alert: str = "") -> dict[str, Any]:
 
 
 async def with_sample(visit: Visit, form: Callable[[Visit], Awaitable[Page]], sent: dict[str, Any]) -> Page:
-    """Show a form again, as typed, with the result of a test."""
     visit.draft = draft_of(visit.form)
     page = await form(visit)
     return replace(page, shows={**page.shows, **sent})

@@ -60,10 +60,7 @@ _OPTIONS: Final = ("type", "backfill", *Options.__struct_fields__)
 
 
 def found_url(url: str, answer: DetectAnswer) -> dict[str, Any]:
-    """Return the result for a pasted URL.
-
-    settings: of the kind that it would be watched as, which may differ from the detected one.
-    """
+    """Return the result for a URL. settings: of the kind that it would be watched as, maybe not the detected one."""
     shown = answer.preview
     tier = TIERS["feed" if shown.feed is not None else "push" if shown.push is not None else "html"]
     title = shown.feed.title if shown.feed is not None else shown.page.title if shown.page is not None else ""
@@ -258,7 +255,6 @@ async def _foreseen(visit: Visit, found: Outline, title: str, tags: str = "") ->
 
 
 async def _read_list(visit: Visit, body: bytes) -> Outline:
-    """Read a list in a worker, as hostile input. Raises InvalidForm."""
     try:
         answer = await visit.context.world.jail.call("outline", body, deadline=READ_WITHIN)
     except TaskRefused as error:
@@ -269,7 +265,6 @@ async def _read_list(visit: Visit, body: bytes) -> Outline:
 
 
 async def _standing(visit: Visit, line: FeedLine) -> tuple[FeedLine, str | None, str]:
-    """Return a line of a list with the source that watches it already, and why it cannot be added."""
     try:
         url = parse_url(as_typed(line.url))
     except UrlRefused as error:

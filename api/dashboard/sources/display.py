@@ -274,7 +274,6 @@ def listed(found: SourceValues) -> dict[str, Any]:
 
 
 def _listed(one: PresentValue) -> dict[str, Any]:
-    """Return a current value with its unit; for states, the page's own words."""
     value = one.value
     says = value.text if value.type == "availability" else with_unit(value.digits, value.unit)
     return {"title": one.path or one.label or say("Value"), "says": says, "since": one.since}

@@ -251,7 +251,6 @@ async def _meant(visit: Visit) -> tuple[tuple[str, ...], bool, str]:
 
 
 def _listed(back: str) -> ListQuery:
-    """Parse the list's query from a path of ours. Raises InvalidForm."""
     asked = {name: values[-1] for name, values in parse_qs(urlsplit(own_path(back)).query).items()}
     known = {name: asked[name] for name in ListQuery.__struct_fields__ if name in asked}
     try:

@@ -84,7 +84,6 @@ class ShownEvent(EventChange, frozen=True, kw_only=True):
 
     @property
     def says(self) -> str:
-        """Its title, or the beginning of its content."""
         return self.title or self.content[:120] or self.url or say("(no title)")
 
     @property
@@ -198,7 +197,6 @@ TEXT_PATH: Final = "/sources/{id}/text"
 
 
 async def show_text(visit: Visit) -> Page:
-    """Show a page's text as last reported. Raises NotFound if the source is no page."""
     view = await sources.view(visit, visit.path["id"])
     told = await sources.reported_page(visit, view.source.id)
     if told is None:
@@ -234,7 +232,6 @@ class CompareQuery(Struct, frozen=True, forbid_unknown_fields=True, rename={"fro
 
 
 async def compare(visit: Visit) -> Page:
-    """Show the differences between two versions. Raises NotFound."""
     query: CompareQuery = visit.query
     view = await sources.view(visit, visit.path["id"])
     kept = await versions.versions(visit, view.source.id)
