@@ -56,10 +56,7 @@ class Rule(QuartRule):
 
 
 class Application(QuartTrio):
-    """The parts of the application that faces, bins and connections use.
-
-    owner: the key of every request, on a listener that only the owner can reach. alone: without dashboard and bins.
-    """
+    """The parts that faces, bins and connections use. owner: the key of all calls. alone: no dashboard, no bins."""
 
     url_rule_class = Rule  # type: ignore[assignment]  # Quart does the same; its rule takes more arguments
 

@@ -41,9 +41,7 @@ class Bucket(NamedTuple):
 
 
 class LimitVerdict(NamedTuple):
-    """The outcome for one request. reset: seconds until full. retry_after: seconds until one token, 0 if admitted.
-    window: seconds to fill an empty bucket.
-    """
+    """The outcome for one request. reset: seconds until full. retry_after: until one token. window: to fill it."""
 
     admitted: bool
     limit: int

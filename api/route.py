@@ -85,10 +85,7 @@ class Call:
 
 @dataclass(slots=True)
 class Answer:
-    """A handler's result. body: bytes as they are, None for none; anything else is encoded as JSON.
-
-    `stream` replaces the body: this reader then feeds the connection while it lasts, or this export to its end.
-    """
+    """A handler's result. body: bytes as they are, None for none, else JSON. stream: feeds the connection instead."""
 
     body: Any = None
     status: int = 200

@@ -154,7 +154,6 @@ async def mint(visit: Visit) -> Reply:
 
 CAPTURES = 20
 MOST_ALERTS = 500
-"""Alerts to choose from."""
 
 
 class CapturesQuery(Struct, frozen=True, forbid_unknown_fields=True):

@@ -36,10 +36,7 @@ _decode_listed = msgspec.json.Decoder(ListedEvent).decode
 
 
 class Item(NamedTuple):
-    """A list item. title: the headline. kind: the tier or the notice's type. at: when it was emitted (RFC 3339).
-
-    source: the source's name, else its host. says: as `ItemLines.summary`.
-    """
+    """A list item. kind: the tier or a notice's type. source: its name, else its host. says: as `ItemLines.summary`."""
 
     id: str
     title: str

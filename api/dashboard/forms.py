@@ -31,10 +31,7 @@ Given = Mapping[str, Sequence[str | bytes]]
 
 
 class Form(Struct, frozen=True, kw_only=True):
-    """A form without fields: a button. Other forms derive from it.
-
-    verbatim: fields to keep unstripped (passwords). unshown: fields that the form does not have.
-    """
+    """A form; without fields, a button. verbatim: fields to keep unstripped (passwords). unshown: fields it lacks."""
 
     verbatim: ClassVar[tuple[str, ...]] = ()
     unshown: ClassVar[tuple[str, ...]] = ()

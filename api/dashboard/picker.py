@@ -27,7 +27,6 @@ LOOKED_AT = 5_000
 """Sources whose tags are counted and whose addresses are searched."""
 SUGGEST_WITHIN = 1.0
 SUGGESTED = 200
-"""Names that a field offers."""
 LONGEST = 80
 """The longest name to offer, to limit the page's size."""
 _PAGE = 500
@@ -41,10 +40,7 @@ class Group(NamedTuple):
 
 
 class Picker(NamedTuple):
-    """The choices. total: the number of sources, as far as counted (`more`: at least).
-
-    searched: the list has only chosen sources and those that match the words.
-    """
+    """The choices. total: of all sources, as far as counted. searched: only chosen and found ones are listed."""
 
     choices: Sequence[dict[str, str]]
     groups: Sequence[Group]

@@ -65,7 +65,6 @@ class Hours:
 MOST_UNDOS = 50
 """Changes of all browsers together; one may cover 10,000 sources."""
 UNDO_MILLIS = 600_000
-"""Milliseconds."""
 
 
 class Undo(NamedTuple):
@@ -110,7 +109,6 @@ class Undos:
 MOST_BROWSERS = 500
 MOST_NOTES = 5
 NOTE_SECONDS = 300.0
-"""Seconds."""
 
 
 class Note(NamedTuple):
@@ -248,7 +246,6 @@ class Go:
     cookies: tuple[str, ...] = ()
     """Set-Cookie headers."""
     undo: Undo | None = None
-    """The undo action, offered there."""
     who: str = ""
     """The browser's name on the next page, if the cookies start another session."""
     made: str = ""

@@ -62,10 +62,7 @@ Filters = Sequence[tuple[str, str]]
 
 
 class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The filters as typed, several separated by commas.
-
-    source: names of sources, words of their names or addresses, or ids. after: only events after this one.
-    """
+    """The filters as typed, by commas. source: names, words of names or addresses, or ids. after: only later events."""
 
     keyword: _Text = ""
     tag: _Text = ""

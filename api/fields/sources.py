@@ -21,7 +21,6 @@ from storage.records.tiers import SourceType
 NowState = Annotated[
     SourceState, Meta(description=" ".join(f"`{name}`: {state.says}" for name, state in SOURCES.items()))
 ]
-"""A source's current state."""
 
 
 class SourceBatch(Struct, frozen=True, forbid_unknown_fields=True):

@@ -174,10 +174,7 @@ def _day(event: Stored) -> str:
 
 
 class Stretch(NamedTuple):
-    """A stretch of the log, examined newest first: positions after `after` and before `before`.
-
-    full: stop once the shown matches are complete.
-    """
+    """A part of the log, newest first, between two positions. full: stop once the shown matches are complete."""
 
     after: Seq = START
     before: Seq = _END

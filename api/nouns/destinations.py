@@ -62,10 +62,7 @@ _UNSEEN = "Its secret is missing. Create a new one, give it to the receiver, the
 
 
 class WithSecret(NamedTuple):
-    """A destination and its newest secret, to show once; "" if its kind signs nothing.
-
-    invited: the result of the consent request; None if there was none.
-    """
+    """A destination, and its newest secret, to show once; "" for none. invited: the outcome of a consent request."""
 
     destination: Destination
     secret: str

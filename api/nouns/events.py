@@ -296,8 +296,7 @@ async def _find(
 
 
 class HistoryPage(NamedTuple):
-    """A page of events. cursor: of the next page; begins: the real start of the window; clamped: whether retention
-    moved it."""
+    """A page of events. cursor: of the next one. begins: the window's real start. clamped: by retention."""
 
     events: Sequence[Stored]
     cursor: str | None

@@ -36,10 +36,7 @@ NO_TAG = "There is no such tag: write <namespace>:<value>, or a word."
 
 
 class Tag(NamedTuple):
-    """A tag. sources: those that have it; below: those that have it or one below it ("news/se" of "news").
-
-    defaults: as stored. destinations: those of the defaults that still exist.
-    """
+    """A tag. below: sources with it or one below it ("news/se" of "news"). destinations: those of `defaults`."""
 
     tag: str
     sources: int

@@ -91,10 +91,7 @@ class PresentValue(NamedTuple):
 
 
 class SourceValues(NamedTuple):
-    """The page's current values and their series: prices first, then by last change.
-
-    since: when the values are first known. more: how many further values the page has.
-    """
+    """Current values, and series: prices first, then by last change. since: when first known. more: values not read."""
 
     source: SourceId
     since: Millis

@@ -227,7 +227,6 @@ async def newest_picture(call: OperationContext, id: str) -> Picture:
 
 
 MOST_STEPS = 2_000
-"""Most steps per answer."""
 
 
 def _version(one: Version) -> KeptVersion:

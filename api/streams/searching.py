@@ -47,10 +47,7 @@ def portion(events: Sequence[Stored], most: int) -> int:
 
 
 class Texts:
-    """The only place that searches text. longest: the most bytes searched in the loop at once.
-
-    jail: has the workers; None searches everything in the loop.
-    """
+    """The only place that searches text; without a jail, in the loop. longest: the most bytes searched there."""
 
     def __init__(self, jail: Jail | None = None) -> None:
         self.longest = 0

@@ -71,7 +71,6 @@ class Streams:
         self._place = -GOLDEN
         self._held = 0
         self.pages = trio.CapacityLimiter(MAKING)
-        """Limits the history pages made at once."""
         self.ending = False
 
     def check_room(self, key: Holder) -> None:

@@ -21,9 +21,7 @@ _Limit = Annotated[int, Meta(ge=1, le=MOST)]
 
 
 class NewKey(Form, frozen=True):
-    """A key to create. channels: names, separated by commas or spaces, of the only channels that it may read. days:
-    until it expires. present: the password, needed some time after signing in.
-    """
+    """A key to create. channels: the only ones that it may read. days: until it expires. present: the password."""
 
     verbatim: ClassVar[tuple[str, ...]] = ("present",)
     name: str

@@ -29,10 +29,7 @@ class LinePiece(NamedTuple):
 
 
 class DifferenceLine(NamedTuple):
-    """An added ("+"), removed ("-") or unchanged ("=") line, or a remark about the others (" ").
-
-    where: its place on the page, "" if unknown or the same as the previous line's.
-    """
+    """An added ("+"), removed ("-") or unchanged ("=") line, or a remark (" "). where: its place, "" if as above."""
 
     sign: Literal["+", "-", "=", " "]
     pieces: tuple[LinePiece, ...]

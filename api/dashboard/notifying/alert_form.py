@@ -86,10 +86,7 @@ def volume(counts: Mapping[int, int], now: Millis, zone: ZoneInfo) -> Volume:
 
 
 class ShownMatch(NamedTuple):
-    """A match as a page shows it. item: the event as a list item, or None if it is no longer stored.
-
-    excerpts: of the difference and the content; each has a word for its kind ("" for the content), and its pieces.
-    """
+    """A match as shown. item: None if no longer stored. excerpts: a word ("" for the content), and the pieces."""
 
     match: PreviewMatch
     title: Sequence[LinePiece]
@@ -153,7 +150,6 @@ def fault_of(query: str, language: str) -> Fault | None:
 
 
 TRIAL_MATCHES = 8
-"""Matches that a trial shows."""
 ABOUT = (
     ("change", noted("Changes: added and removed text")),
     ("added", noted("Only added text")),

@@ -93,10 +93,7 @@ _PARTICULAR = re.compile(
 
 
 class Cause(NamedTuple):
-    """Failures with one cause. deliveries: how many it affected. given_up: how many of them ended.
-
-    first, last: when it occurred. example: the newest attempt.
-    """
+    """Failures with one cause. deliveries, given_up: how many it affected and ended. example: the newest attempt."""
 
     name: str
     attempts: int
@@ -148,10 +145,7 @@ _BODY = 16_384
 
 
 class DeliveriesQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """A filter of attempts: result, cause, delivery, period by the reader's clock, numbers below `before`.
-
-    since, until: where a replay continues, for its form.
-    """
+    """A filter of attempts; times by the reader's clock. since, until: where a replay continues, for its form."""
 
     result: Literal["", "sent", "retry", "given_up"] = ""
     cause: Annotated[str, Meta(max_length=100)] = ""

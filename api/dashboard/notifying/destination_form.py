@@ -48,7 +48,6 @@ FAMILIES = (
     ("on-call", noted("On call")),
     ("mail", noted("Mail")),
 )
-"""Families of kinds, in display order."""
 _EXCERPT: Final = 300
 CHOICES = 200
 """Alerts to choose from, the newest first."""
@@ -87,9 +86,7 @@ class NewDestinationForm(DestinationForm, frozen=True, kw_only=True):
 
 
 class DestinationEdit(DestinationForm, frozen=True, kw_only=True):
-    """A change of a destination, from the revision that was shown. An empty private value stays as it was, unless
-    `taken` names it for removal.
-    """
+    """A change from the revision shown. An empty private value stays as it was, unless `taken` names it."""
 
     taken: tuple[str, ...] = ()
     revision: str = ""

@@ -35,7 +35,6 @@ from storage.records.tiers import SourceType
 
 LABEL = "label:"
 MOST_FOLDERS = 100
-"""Folders to show."""
 
 
 class Folder(NamedTuple):
@@ -80,10 +79,8 @@ def _order(name: str) -> tuple[str, ...]:
 
 
 SIZES = (30, 100, 200)
-"""Page sizes."""
 MOST_AT_ONCE = SIZES[-1]
 MOST_OF_ALL = 10_000
-"""The most sources for one action."""
 PATH = "/sources"
 _COLUMNS: tuple[tuple[str, tuple[SourceSort, ...]], ...] = (
     (noted("State"), ("worst",)),
@@ -125,10 +122,7 @@ class ListQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BulkForm(Form, frozen=True):
-    """An action on the ticked sources, and the page to return to. tag, schedule: arguments of some actions.
-
-    every: act on all sources of the list at `back`, across pages, instead of the ticked ones.
-    """
+    """An action on the ticked sources, or on `every` one of the list at `back`. tag, schedule: of some actions."""
 
     act: Literal["pause", "resume", "check", "tag", "untag", "schedule", "delete"]
     source: Ids = ()
@@ -332,7 +326,6 @@ def _not_done(failed: Sequence[Failed]) -> str:
 
 DELETED_PATH: Final = "/sources/deleted"
 MOST_DELETED: Final = 200
-"""Deleted sources to list."""
 
 
 class Restoration(Form, frozen=True):

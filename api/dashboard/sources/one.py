@@ -286,9 +286,7 @@ _GLANCE: Final = 0.2
 
 
 class Edit(Options, frozen=True, kw_only=True):
-    """A source's settings, from the revision that was shown. Empty `hello` and `headers` keep the stored values unless
-    the form removes them.
-    """
+    """Settings, from the revision shown. Empty `hello` and `headers` stay as they are unless the form removes them."""
 
     forget_hello: bool = False
     forget_headers: bool = False

@@ -38,8 +38,7 @@ _Typed = defstruct("_Typed", [*((name, _Lines, "") for name in _LISTS), *((box, 
 @part_of(ask.NewSource, [one.name for one in _ASKED])
 @part_of(_Typed, _Typed.__struct_fields__)
 class Options(Form, Declared, frozen=True):
-    """The settings of a source; lists are text, separated by commas or lines. everything: each frame is an event.
-    follow: report each new entry with the text of its page. own_...: a setting that ignores tags."""
+    """A source's settings; lists are text. everything: each frame is an event. own_...: a setting that ignores tags."""
 
     everything: bool = False
     hello: ask.Hello | None = None
