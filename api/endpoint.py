@@ -22,7 +22,7 @@ from actors.destination_kinds.bins import BODY, NOT_FOUND, PATH, Bins
 from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller
-from api.problems import MEDIA, Refusal
+from api.problems import MEDIA, Refusal, later
 from api.ratelimit import STRANGERS, counted, neighbourhood
 from api.refusals import refusal_of
 from storage.errors import StorageError
@@ -106,8 +106,7 @@ class Endpoint:
         verdict = self._api.limiter.take(f"{self.name} {peer}", STRANGERS, trio.current_time())
         try:
             if not verdict.admitted:
-                wait = {"Retry-After": str(verdict.retry_after)}
-                raise Refusal("rate-limited", f"Too many requests to {self.name}.", headers=wait)
+                raise later("rate-limited", f"Too many requests to {self.name}.", verdict.retry_after)
             reply = await self.reply(request)
         except (Refusal, DomainError, StorageError, trio.TooSlowError) as error:
             refusal = refusal_of(error)
@@ -181,9 +180,9 @@ class BinEndpoint(Endpoint):
     @contextmanager
     def _place(self, peer: str) -> Iterator[None]:
         if self._open[peer] >= OF_ONE:
-            raise Refusal("rate-limited", f"At most {OF_ONE} requests to bins at once.", headers={"Retry-After": "5"})
+            raise later("rate-limited", f"At most {OF_ONE} requests to bins at once.", 5)
         if self._open.total() >= AT_ONCE:
-            raise Refusal("unavailable", "The bins are busy.", headers={"Retry-After": "5"})
+            raise later("unavailable", "The bins are busy.", 5)
         with counted(self._open, peer):
             yield
 

@@ -22,7 +22,7 @@ from nacl.secret import SecretBox
 
 from actors.app_context import AppContext
 from api.auth import credential
-from api.problems import FieldError, Refusal, invalid
+from api.problems import FieldError, Refusal, invalid, later
 from api.refusals import refusal_of
 from api.route import READS, Answer, Call, Recorder, Route, unrecorded
 from storage.errors import StorageError
@@ -69,7 +69,7 @@ class _Errand:
         if self.error is not None:
             raise self.error
         if self._answer is None:
-            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+            raise later("unavailable", "The service is stopping.", 5)
         return self._answer
 
 
@@ -166,9 +166,7 @@ def _box(call: Call, name: str) -> SecretBox:
 
 
 def _still_running() -> Refusal:
-    return Refusal(
-        "conflict", "The first call with this Idempotency-Key is still running.", headers={"Retry-After": "1"}
-    )
+    return later("conflict", "The first call with this Idempotency-Key is still running.", 1)
 
 
 def _other_call() -> Refusal:

@@ -15,7 +15,7 @@ from api.application import Application
 from api.auth import THROUGH, challenge, identify, unauthorized
 from api.nouns.service import PROBES
 from api.peers import answer_to_preflight, cors_headers, passed_on
-from api.problems import MEDIA, FieldError, Refusal
+from api.problems import MEDIA, FieldError, Refusal, later
 from api.ratelimit import STRANGERS, LimitVerdict, limit_of
 from api.route import PUBLIC, Answer, Call, Route
 from api.unsent import ASKER, OPENED, Asker
@@ -72,7 +72,7 @@ class KeyFace:
         if not route.granted_to(g.key, request.view_args or {}):
             raise self._lacks(g.key, route.lacking(g.key, request.view_args or {}))
         if self._app.context.draining():
-            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+            raise later("unavailable", "The service is stopping.", 5)
         self._app.unsent.check(Asker(g.key.id, ""))
         return None
 
@@ -179,7 +179,7 @@ def _take_token(app: Application, key: ApiKey | None) -> None:
         g.verdict = app.limiter.take(f"peer {ratelimit.neighbourhood(g.address)}", STRANGERS, now)
     if not g.verdict.admitted:
         detail = f"Wait {g.verdict.retry_after} s: {g.verdict.limit} requests at once, then as the bucket fills."
-        raise Refusal("rate-limited", detail, headers={"Retry-After": str(g.verdict.retry_after)})
+        raise later("rate-limited", detail, g.verdict.retry_after)
 
 
 def _response(answer: Answer) -> Response:

@@ -88,6 +88,10 @@ class Refusal(Exception):
         return json.encode(self.document(base_url, instance)) + b"\n"
 
 
+def later(slug: str, detail: str, seconds: int) -> Refusal:
+    return Refusal(slug, detail, headers={"Retry-After": str(seconds)})
+
+
 def invalid(location: str, message: str, value: Any = None) -> Refusal:
     return Refusal("invalid-request", f"{location}: {message}", [FieldError(location, message, shown(value))])
 

@@ -99,9 +99,13 @@ def counted(counts: Counter[str], name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        counts[name] -= 1
-        if not counts[name]:
-            del counts[name]
+        uncount(counts, name)
+
+
+def uncount(counts: Counter[str], name: str) -> None:
+    counts[name] -= 1
+    if not counts[name]:
+        del counts[name]
 
 
 def limit_of(key: ApiKey) -> Limit:
@@ -165,9 +169,7 @@ class ConnectionLimit:
 
     def free(self, name: str) -> None:
         self._taken -= 1
-        self._of[name] -= 1
-        if not self._of[name]:
-            del self._of[name]
+        uncount(self._of, name)
 
     def __repr__(self) -> str:
         return f"<ConnectionLimit {self._taken} of {self._most} taken, most by {self._of.most_common(1)}>"

@@ -15,13 +15,9 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from actors import errors
 from actors.notices import RESTORE
-from api.problems import KINDS, FieldError, Refusal, shown
+from api.problems import KINDS, FieldError, Refusal, later, shown
 from storage.errors import Corrupt, DiskFull, Fenced, Unavailable
 from supervision import Stopping, Unanswered
-
-
-def _later(slug: str, detail: str, seconds: int) -> Refusal:
-    return Refusal(slug, detail, headers={"Retry-After": str(seconds)})
 
 
 def _of_http(error: HTTPException) -> Refusal:
@@ -47,15 +43,15 @@ TABLE: tuple[tuple[type[BaseException], Callable[[Any], Refusal]], ...] = (
     (errors.LibraryFull, lambda e: Refusal("library-full", e.detail)),
     (errors.Conflict, lambda e: Refusal("conflict", e.detail)),
     (errors.Stale, lambda e: Refusal("precondition-failed", e.detail)),
-    (errors.TooSoon, lambda e: _later("rate-limited", e.detail, e.retry_after)),
-    (errors.Overloaded, lambda e: _later("unavailable", e.detail, e.retry_after)),
-    (Unanswered, lambda e: _later("unavailable", _BUSY, 5)),
-    (Stopping, lambda e: _later("unavailable", "The service is stopping.", 5)),
-    (trio.TooSlowError, lambda e: _later("unavailable", _BUSY, 5)),
-    (DiskFull, lambda e: _later("unavailable", "There is no room to write; nothing was written.", 60)),
-    (Unavailable, lambda e: _later("unavailable", "The storage does not answer now.", 5)),
+    (errors.TooSoon, lambda e: later("rate-limited", e.detail, e.retry_after)),
+    (errors.Overloaded, lambda e: later("unavailable", e.detail, e.retry_after)),
+    (Unanswered, lambda e: later("unavailable", _BUSY, 5)),
+    (Stopping, lambda e: later("unavailable", "The service is stopping.", 5)),
+    (trio.TooSlowError, lambda e: later("unavailable", _BUSY, 5)),
+    (DiskFull, lambda e: later("unavailable", "There is no room to write; nothing was written.", 60)),
+    (Unavailable, lambda e: later("unavailable", "The storage does not answer now.", 5)),
     (Corrupt, lambda e: Refusal("internal", f"The database is damaged. {RESTORE}")),
-    (Fenced, lambda e: _later("unavailable", "Another life of the service has taken over.", 5)),
+    (Fenced, lambda e: later("unavailable", "Another life of the service has taken over.", 5)),
     (HTTPException, _of_http),
 )
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from werkzeug.datastructures import Headers
 
 from api.peers import Network, caller, is_trusted
-from api.problems import MEDIA, Refusal
+from api.problems import MEDIA, Refusal, later
 from api.ratelimit import counted_as
 
 OF_ONE = 16 << 20
@@ -164,4 +164,4 @@ def _instead(head: Message, refusal: Refusal, body: bytes) -> list[tuple[bytes, 
 
 def _full(who: str, most: int) -> Refusal:
     detail = f"{who} {most >> 20} MiB of answers that were not read. Read them, or ask for less at once."
-    return Refusal("unavailable", detail, headers={"Retry-After": "5"})
+    return later("unavailable", detail, 5)

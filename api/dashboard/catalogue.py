@@ -19,15 +19,7 @@ from api.dashboard.notifying.alert_form import ABOUT
 from api.dashboard.screen import Page, Screen, Visit, post
 from api.dashboard.sources.options import lines_in
 from api.nouns import templates
-from api.nouns.templates import (
-    Instantiation,
-    TemplateParameter,
-    TemplateRecord,
-    preview_of,
-    record_of,
-    report_of,
-    summary_of,
-)
+from api.nouns.templates import Instantiation, TemplateParameter, TemplateRecord
 from api.problems import Refusal
 
 _PLACE = re.compile(r"body\.params\.(\w+)(?:\[(\d+)\])?")
@@ -77,7 +69,7 @@ def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Invalid
 
 
 async def show_all(visit: Visit) -> Page:
-    every = [summary_of(template) for template in visit.context.templates.catalogue]
+    every = [templates.summary_of(template) for template in visit.context.templates.catalogue]
     shows = {
         "every": every,
         "folder": visit.context.settings.templates,
@@ -87,19 +79,20 @@ async def show_all(visit: Visit) -> Page:
 
 
 async def show_one(visit: Visit) -> Page:
-    record = record_of(_template(visit))
+    template = _template(visit)
+    record = templates.record_of(template)
     fields = fields_of(record.parameters)
     labels = {field.name: translated(field.parameter.key.capitalize()) for field in fields}
-    shows = {"template": record, "fields": fields, "labels": labels, "tag": _tag(record)} | _words()
+    shows = {"template": record, "fields": fields, "labels": labels, "tag": template.tag} | _words()
     return Page("catalogue/one.html", translated(record.name), shows)
 
 
 async def preview(visit: Visit) -> Page:
-    record = record_of(_template(visit))
-    form: Fill = visit.form
+    template, form = _template(visit), visit.form
+    record = templates.record_of(template)
     with _beside_fields(record):
-        foreseen = await templates.preview(visit, _template(visit), filled(form))
-    found = preview_of(foreseen, alerts=form.alerts)
+        foreseen = await templates.preview(visit, template, filled(form))
+    found = templates.preview_of(foreseen, alerts=form.alerts)
     given = [(f"params.{key}", text) for key, text in form.params.items()]
     return Page(
         "catalogue/preview.html",
@@ -110,12 +103,13 @@ async def preview(visit: Visit) -> Page:
 
 async def attach(visit: Visit) -> Page:
     """Attach and report. No redirect: reloading the page attaches only the rest."""
-    record = record_of(_template(visit))
+    template = _template(visit)
+    record = templates.record_of(template)
     with _beside_fields(record):
-        done = await templates.instantiate(visit, _template(visit), filled(visit.form))
-    report = report_of(_template(visit), done)
+        done = await templates.instantiate(visit, template, filled(visit.form))
+    report = templates.report_of(template, done)
     alert = next((each.alert_id for each in report.alerts if each.alert_id is not None), None)
-    shows = {"template": record, "report": report, "tag": _tag(record), "alert": alert}
+    shows = {"template": record, "report": report, "tag": template.tag, "alert": alert}
     return Page("catalogue/report.html", translated(record.name), shows)
 
 
@@ -134,10 +128,6 @@ def _beside_fields(record: TemplateRecord) -> Iterator[None]:
 
 def _words() -> dict[str, Any]:
     return {"named": languages(), "about": dict(ABOUT)}
-
-
-def _tag(record: TemplateRecord) -> str:
-    return f"template:{record.slug}"
 
 
 _ONE = "/templates/{template_id}"

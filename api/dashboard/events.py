@@ -25,7 +25,6 @@ from storage.records.alert import Alert
 from storage.records.destination import KEPT_ATTEMPTS
 from storage.records.event import Delta, Diff, Event, Filter, Stored
 from storage.records.identity import Millis, SourceId, millis_of
-from storage.records.picture import Side
 from storage.records.tiers import Kind
 
 MOST_ROWS = 50
@@ -150,7 +149,6 @@ async def main_parts(visit: Visit, stored: Stored) -> dict[str, Any]:
 
 
 async def show(visit: Visit) -> Page:
-    query: EventQuery = visit.query
     stored = await events.named(visit, visit.path["id"])
     body, main = stored.body, await main_parts(visit, stored)
     event: Event = main["event"]
@@ -163,7 +161,7 @@ async def show(visit: Visit) -> Page:
         main["heading"],
         main
         | {
-            "in_text": in_the_text(event.content, changed_in(event)) if query.show == "text" else None,
+            "in_text": in_the_text(event.content, changed_in(event)) if visit.query.show == "text" else None,
             "typed": typed_lines(event),
             "like": f"kind:{event.changes[0].kind}" if event.changes else "",
             "alerts": alerts,
@@ -192,21 +190,15 @@ def curl(visit: Visit, path: str, *options: str) -> str:
     return " ".join(("curl", *options, '-H "Authorization: Bearer $SANDERLING_KEY"', url))
 
 
-class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """side: before or after the change."""
-
-    side: Side = "after"
-
-
 async def screenshot(visit: Visit) -> PictureAnswer:
-    query: ScreenshotQuery = visit.query
-    found = await events.picture(visit, visit.path["id"], query.side)
-    return PictureAnswer(found.body, found.media, events.headers_of(found, f"{visit.path['id']}-{query.side}"))
+    id, side = visit.path["id"], visit.query.side
+    found = await events.picture(visit, id, side)
+    return PictureAnswer(found.body, found.media, events.headers_of(found, f"{id}-{side}"))
 
 
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/rows", run=rows, query=RowsQuery, live=True),
     Screen(path="/events/{id}", run=show, query=EventQuery),
     post("/events/{id}/noise", noise, Form, show, scope="sources:write"),
-    Screen(path="/events/{id}/screenshot", run=screenshot, query=ScreenshotQuery),
+    Screen(path="/events/{id}/screenshot", run=screenshot, query=events.ScreenshotQuery),
 )

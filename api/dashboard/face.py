@@ -42,7 +42,7 @@ from api.dashboard.screen import (
 from api.dashboard.sessions import NONE, Attempts, Browser, Sessions, is_foreign, preferences_of, spoken_to
 from api.etags import fitting
 from api.peers import is_ours
-from api.problems import KINDS, Refusal
+from api.problems import KINDS, Refusal, later
 from api.ratelimit import STRANGERS, Limit, neighbourhood
 from api.refusals import refusal_of
 from api.streams.export import Export
@@ -118,7 +118,7 @@ class Dashboard:
         if screen is None:
             return None
         if self.context.draining():
-            raise Refusal("unavailable", say("The service is stopping."), headers={"Retry-After": "5"})
+            raise later("unavailable", say("The service is stopping."), 5)
         if screen.access != "session":
             return None
         if g.browser.session is None:
@@ -168,10 +168,8 @@ def _take_token(app: Dashboard, browser: Browser) -> None:
         scope[ASKER] = who
     verdict = app.api.limiter.take(who, limit, trio.current_time())
     if not verdict.admitted:
-        wait = str(verdict.retry_after)
-        raise Refusal(
-            "rate-limited", say("Wait %(seconds)s s, then try again.", seconds=wait), headers={"Retry-After": wait}
-        )
+        wait = verdict.retry_after
+        raise later("rate-limited", say("Wait %(seconds)s s, then try again.", seconds=str(wait)), wait)
 
 
 def _to_sign_in(screen: Screen, page: str) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Final, Generic, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Meta, Struct
@@ -12,17 +12,10 @@ from actors.errors import NotFound
 from actors.language.speaking import say
 from api.dashboard.forms import Form, InvalidForm
 from api.dashboard.screen import Go, Screen, Visit, post
+from api.pagination import Dated
 from storage.records.key import Place, SavedView
 
-
-class Named(Protocol):
-    """A record with an id."""
-
-    @property
-    def id(self) -> str: ...
-
-
-R = TypeVar("R", bound=Named)
+R = TypeVar("R", bound=Dated)
 T = TypeVar("T")
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
+from contextlib import suppress
 from typing import NamedTuple
 from uuid import UUID
 
 import trio
 
 from actors.errors import DomainError
-from actors.messages.sources import ListSources
-from actors.messages.views import ALL, SourcePage, SourceSelection, text_of
+from actors.messages.views import ALL, SourceSelection, text_of
 from api.dashboard.screen import Visit
-from api.nouns.sources import MOST_NAMED, page
+from api.nouns.sources import MOST_NAMED, every, page
 from storage.records.identity import SourceId
 from storage.records.source import Source
 from supervision import Unanswered
@@ -86,17 +85,6 @@ def choice(source: Source) -> dict[str, str]:
     return {"id": source.id, "words": words, "tags": tags, "address": address if source.name else ""}
 
 
-async def every(visit: Visit, most: int, where: SourceSelection = ALL) -> list[Source]:
-    found: list[Source] = []
-    after = None
-    while len(found) < most:
-        answer = await page(visit, _PAGE, after, where)
-        found += [view.source for view in answer.views]
-        if (after := answer.next_after) is None:
-            break
-    return found[:most]
-
-
 async def sources_of(visit: Visit, ids: Iterable[str]) -> list[Source]:
     watched = [await visit.context.storage.sources.get(SourceId(id)) for id in ids]
     return [each.source for each in watched if each is not None]
@@ -132,13 +120,9 @@ async def named(visit: Visit, text: str) -> NamedSources:
 
 
 async def suggested(visit: Visit) -> list[str]:
-    page = SourcePage([], None, {})
-    with trio.move_on_after(SUGGEST_WITHIN):
-        try:
-            page = await visit.context.registry.ask(partial(ListSources, SUGGESTED))
-        except (DomainError, Unanswered):
-            return []
-    names = {view.source.called for view in page.views}
+    names = set[str]()
+    with trio.move_on_after(SUGGEST_WITHIN), suppress(DomainError, Unanswered):
+        names = {view.source.called for view in (await page(visit, SUGGESTED)).views}
     return sorted((name for name in names if len(name) <= LONGEST), key=str.casefold)
 
 
@@ -149,8 +133,7 @@ def called_so(sources: Sequence[Source], name: str) -> list[Source]:
 
 async def _having(visit: Visit, words: str) -> list[Source]:
     where = SourceSelection(words=tuple(words.split())) or ALL
-    page: SourcePage = await visit.context.registry.ask(partial(ListSources, _PAGE, where=where))
-    return [view.source for view in page.views]
+    return [view.source for view in (await page(visit, _PAGE, where=where)).views]
 
 
 def _is_id(text: str) -> bool:

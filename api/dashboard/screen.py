@@ -141,20 +141,9 @@ class Notes:
 
 
 ROOMS: Final = {
-    "": "stream",
-    "stream": "stream",
-    "events": "stream",
-    "live": "stream",
-    "rows": "stream",
-    "more": "stream",
-    "sign-out": "stream",
-    "settings": "stream",
-    "sources": "sources",
-    "first-steps": "sources",
-    "views": "sources",
-    "alerts": "alerts",
-    "destinations": "alerts",
-    "templates": "alerts",
+    **dict.fromkeys(("", "stream", "events", "live", "rows", "more", "sign-out", "settings"), "stream"),
+    **dict.fromkeys(("sources", "first-steps", "views"), "sources"),
+    **dict.fromkeys(("alerts", "destinations", "templates"), "alerts"),
     "webhook-bins": "bins",
     "publications": "publications",
     "keys": "admin",

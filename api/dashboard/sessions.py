@@ -32,7 +32,7 @@ from actors.language.catalogues import ENGLISH, languages
 from actors.language.speaking import say
 from actors.world import World
 from api.dashboard.drawing.figures import is_zone
-from api.problems import Refusal
+from api.problems import Refusal, later
 from api.ratelimit import Limit, counted, neighbourhood
 from storage.records.key import LIFE, Password, Session
 from storage.sql.stores.people import People
@@ -126,11 +126,7 @@ def _seal(nonce: str, password: Password) -> str:
 
 
 def _too_many(seconds: int) -> Refusal:
-    return Refusal(
-        "rate-limited",
-        say("Too many attempts. Wait %(seconds)s s.", seconds=seconds),
-        headers={"Retry-After": str(seconds)},
-    )
+    return later("rate-limited", say("Too many attempts. Wait %(seconds)s s.", seconds=seconds), seconds)
 
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)

@@ -33,8 +33,6 @@ from storage.records.key import ReadEvents
 from storage.records.source import OWN_NAMESPACES
 from storage.records.tiers import TIERS, SourceType
 
-HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
-
 
 async def everything(visit: Visit) -> LiveStream:
     return _live(await streams.everything(visit, visit.query, _listener(visit)))
@@ -50,7 +48,7 @@ def _listener(visit: Visit) -> Listener:
 
 
 def _live(opened: OpenStream) -> LiveStream:
-    return LiveStream(opened.reader, HEADERS | {"Sanderling-Replay-From": opened.replay_from})
+    return LiveStream(opened.reader, streams.HEADERS | {"Sanderling-Replay-From": opened.replay_from})
 
 
 SHOWN = 50

@@ -23,7 +23,17 @@ from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import alerts as wire
 from api.fields.queries import ListQuery
 from api.nouns import destinations, sources
-from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
+from api.nouns.context import (
+    NO_ALERT,
+    OperationContext,
+    alert_named,
+    edit_of,
+    existing,
+    known_id,
+    put_in_force,
+    refuse_stale,
+    whole,
+)
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
@@ -172,9 +182,8 @@ async def change(
     if "tags" in changes:
         changes["tags"] = tags_in(changes["tags"])
     changes |= await named_in(call, changes, old)
-    alert = await call.context.storage.alerts.edit(old.id, edit_of(call, changes, expected, seen=seen))
-    if alert is None:
-        raise _missing()
+    edited = await call.context.storage.alerts.edit(old.id, edit_of(call, changes, expected, seen=seen))
+    alert = existing(edited, NO_ALERT)
     await put_in_force(call)
     return alert
 
@@ -183,7 +192,7 @@ async def change(
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Delete one alert and its destinations. Raises NotFound, Stale."""
     if not await call.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
-        raise _missing()
+        raise NotFound(NO_ALERT)
     await put_in_force(call)
 
 
@@ -222,10 +231,6 @@ async def _few_of(call: OperationContext, scope: Scope) -> list[Source]:
         return [one.source for one in stored if one is not None]
     views = (await sources.page(call, MOST_TRIED + 1, where=SourceSelection(tags=tuple(scope.tags)))).views
     return [view.source for view in views] if len(views) <= MOST_TRIED else []
-
-
-def _missing() -> NotFound:
-    return NotFound("There is no such alert.")
 
 
 # --- routes ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from actors.errors import NotFound, UrlRefused
 from actors.messages.declaring import Declared, made_of, record_of
 from actors.signatures import webhook
 from api.fields.queries import Cursor, ListQuery
-from api.nouns.context import OperationContext, known_id
+from api.nouns.context import OperationContext, existing, known_id
 from api.pagination import next_page, oldest_first, place
 from api.route import Answer, Call, Routes
 from sanderling_client.receiver.receipt import ReceivedEvent, checked, conclude, read
@@ -167,9 +167,7 @@ async def every(call: OperationContext) -> Sequence[Bin]:
 async def named(call: OperationContext, id: str) -> Bin:
     """Return the bin with an id. Raises NotFound, also if it has expired."""
     found = bins_of(call).if_alive(await call.context.storage.bins.get(known_id(id, "bin")))
-    if found is None:
-        raise NotFound("There is no such bin, or it has expired.")
-    return found
+    return existing(found, "There is no such bin, or it has expired.")
 
 
 async def new_address(call: OperationContext) -> str:

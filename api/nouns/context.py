@@ -19,6 +19,10 @@ from storage.records.alert import Alert
 from storage.records.publication import Publication
 from storage.records.revision import Expected, Record, is_expected
 
+P = ParamSpec("P")
+T = TypeVar("T")
+NO_ALERT = "There is no such alert."
+
 
 class OperationContext(Protocol):
     """The parts of the service that a face may use."""
@@ -50,12 +54,16 @@ def known_id(text: str, noun: str) -> str:
         raise NotFound(f"There is no such {noun}.") from None
 
 
+def existing(found: T | None, says: str) -> T:
+    """Return a record that was found. Raises NotFound, with this sentence."""
+    if found is None:
+        raise NotFound(says)
+    return found
+
+
 async def alert_named(call: OperationContext, id: str) -> Alert:
     """Return the alert with an id. Raises NotFound."""
-    found = await call.context.storage.alerts.get(known_id(id, "alert"))
-    if found is None:
-        raise NotFound("There is no such alert.")
-    return found
+    return existing(await call.context.storage.alerts.get(known_id(id, "alert")), NO_ALERT)
 
 
 async def put_in_force(call: OperationContext) -> None:
@@ -64,9 +72,6 @@ async def put_in_force(call: OperationContext) -> None:
     with trio.fail_after(ANSWER_WITHIN):
         await call.context.matcher.ask(lambda reply: AlertsChanged(reply=reply))
 
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 ANSWER_WITHIN = 15.0
 """Seconds for the matcher to apply a change; it is stored by then."""

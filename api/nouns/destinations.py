@@ -27,7 +27,17 @@ from actors.signatures import webhook
 from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import destinations as wire
 from api.fields.queries import ListQuery
-from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
+from api.nouns.context import (
+    NO_ALERT,
+    OperationContext,
+    alert_named,
+    existing,
+    guarded,
+    known_id,
+    put_in_force,
+    refuse_stale,
+    whole,
+)
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Alert
@@ -58,6 +68,7 @@ OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret still signs after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: its request, and a wait for a free slot."""
+_MISSING = "There is no such destination."
 _UNSEEN = "Its secret is missing. Create a new one, give it to the receiver, then resume it."
 
 
@@ -224,10 +235,7 @@ def _wanting(destination: Destination) -> str:
 
 async def named(call: OperationContext, id: str) -> Destination:
     """Return the destination with an id. Raises NotFound."""
-    found = await call.context.storage.alerts.destination(known_id(id, "destination"))
-    if found is None:
-        raise _missing()
-    return found
+    return existing(await call.context.storage.alerts.destination(known_id(id, "destination")), _MISSING)
 
 
 @whole
@@ -246,7 +254,7 @@ async def add(
         destination = _unasked(destination, kind.consent, _token(call, kind))
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
-        raise NotFound("There is no such alert.")  # deleted since
+        raise NotFound(NO_ALERT)  # deleted since
     await put_in_force(call)
     secret = destination.secrets[0].value if destination.secrets and new.secret is UNSET else ""
     return WithSecret(destination, secret, await _ask_consent(call, kind, destination, alert))
@@ -342,7 +350,7 @@ async def of_link(call: OperationContext, id: str, token: str) -> Destination:
 def _check_link(destination: Destination, token: str) -> Destination:
     kept = destination.private.get(LINK)
     if kept is None or not hmac.compare_digest(kept.value.encode(), token.encode()):
-        raise _missing()
+        raise NotFound(_MISSING)
     return destination
 
 
@@ -381,9 +389,8 @@ def _label(kind: DestinationKind, found: AdmittedAddress, alert: Alert) -> str:
 async def _edit(
     call: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
 ) -> Destination:
-    changed = await call.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
-    if changed is None:
-        raise _missing()
+    edited = await call.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
+    changed = existing(edited, _MISSING)
     await put_in_force(call)
     return changed
 
@@ -437,7 +444,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     """Delete one destination and its outbox. Raises NotFound, Stale."""
     kept = call.context.storage.alerts
     if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
-        raise _missing()
+        raise NotFound(_MISSING)
     await put_in_force(call)
 
 
@@ -469,10 +476,6 @@ def mailbox_of(call: OperationContext, destination: Destination) -> Mailbox[Dest
     if mailbox is None and not (call.context.storage.ownership.shared and destination.works):
         raise Conflict("Nothing is sent to the destination: resume it first (`enabled: true`).")
     return mailbox
-
-
-def _missing() -> NotFound:
-    return NotFound("There is no such destination.")
 
 
 # --- records to answers ----------------------------------------------------------------------------------------------

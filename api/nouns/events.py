@@ -15,11 +15,10 @@ from uuid import UUID
 import trio
 from msgspec import Struct
 
-from actors.errors import NotFound
 from actors.messages.declaring import Time
 from actors.query import Query, QueryError, parse
 from api.fields.queries import EventsQuery, ExportQuery
-from api.nouns.context import OperationContext
+from api.nouns.context import OperationContext, existing
 from api.pagination import decode_cursor, encode_cursor, next_link
 from api.problems import Refusal, invalid
 from api.route import Answer, Call, Routes
@@ -158,11 +157,6 @@ def position(text: str, where: str) -> Seq:
         return seq_at(parse_rfc3339(text.replace(" ", "+")))  # a plus sign that was not percent-encoded
     except ValueError:
         raise invalid(where, "neither an RFC 3339 time with an offset nor an event id", text) from None
-
-
-def window_of(query: Wanted) -> TimeWindow:
-    """Return the requested window. `from` includes a time but not an event; `to` is exclusive. Raises Refusal."""
-    return _window(_after(query.start), query)
 
 
 def page_request_of(query: EventsQuery, target: str) -> PastRequest:
@@ -306,10 +300,7 @@ class HistoryPage(NamedTuple):
 
 async def named(call: OperationContext, id: str) -> Stored:
     """Return one event as stored in the log. Raises NotFound."""
-    event = await call.context.storage.log.get(id)
-    if event is None:
-        raise NotFound("There is no such event, or retention has deleted it.")
-    return event
+    return existing(await call.context.storage.log.get(id), "There is no such event, or retention has deleted it.")
 
 
 async def history(call: OperationContext, query: EventsQuery, target: str) -> HistoryPage:
@@ -362,7 +353,8 @@ class OpenExport(NamedTuple):
 async def export(call: OperationContext, query: ExportQuery, holder: Holder) -> OpenExport:
     """Open a window of the log, oldest first. Raises Refusal (400, 429, 503), StorageError."""
     chosen = bool(query.source or query.tag)
-    window, event_filter = window_of(query), await event_filter_for(call, query, () if chosen else _KINDS)
+    window = _window(_after(query.start), query)
+    event_filter = await event_filter_for(call, query, () if chosen else _KINDS)
     call.streams.exports.check_room(holder)
     log = call.context.storage.log
     end = Seq((await log.bounds()).newest)
@@ -417,6 +409,9 @@ async def one(call: Call) -> Answer:
     return Answer((await named(call, call.path["id"])).body)
 
 
+NO_SCREENSHOT = "There is no such screenshot, or it has been deleted."
+
+
 class ScreenshotQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The screenshot to return."""
 
@@ -442,9 +437,7 @@ async def picture(call: OperationContext, id: str, side: Side) -> Picture:
     kept = EventPictures(*await call.context.storage.pictures.around(event.source, event.seq))
     wanted = kept.before if side == "before" else kept.after
     found = None if wanted is None else await call.context.storage.pictures.get(event.source, wanted.seq)
-    if found is None:
-        raise NotFound("There is no such screenshot, or it has been deleted.")
-    return found
+    return existing(found, NO_SCREENSHOT)
 
 
 def headers_of(found: Picture, name: str) -> dict[str, str]:

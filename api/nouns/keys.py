@@ -19,7 +19,7 @@ from actors.egress.url import parse_url
 from actors.errors import DomainError, NotFound, TooSoon
 from actors.keys import BURST, RATE, new_key
 from api.nouns import destinations, sources
-from api.nouns.context import OperationContext
+from api.nouns.context import OperationContext, existing
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.route import Answer, Call, Routes
@@ -88,10 +88,9 @@ async def make(
 
 async def named(call: OperationContext, id: str) -> ApiKey:
     """Return a key. Raises NotFound."""
-    for key in await call.context.storage.keys.all():
-        if key.id == id:
-            return key
-    raise NotFound("There is no such key; it may have been deleted.")
+    keys = await call.context.storage.keys.all()
+    found = next((key for key in keys if key.id == id), None)
+    return existing(found, "There is no such key; it may have been deleted.")
 
 
 async def revoke(call: OperationContext, id: str) -> ApiKey:

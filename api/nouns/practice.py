@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import trio
 from msgspec import Struct
 
-from actors.errors import Conflict, NotFound, TooSoon, Unprocessable
+from actors.errors import Conflict, TooSoon, Unprocessable
 from actors.messages.sources import ChangePractice, EndPractice, ShowPractice
 from actors.messages.views import PracticeChange as Changed
 from actors.messages.views import SourceView
@@ -17,17 +16,15 @@ from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from api.fields.sources import SourceRecord
 from api.nouns import alerts, bins, destinations
-from api.nouns.context import OperationContext
+from api.nouns.context import OperationContext, existing
 from api.nouns.destinations import WithSecret
-from api.nouns.sources import record_of
+from api.nouns.sources import ANSWER_WITHIN, ask_registry, record_of
 from api.route import PUBLIC, Answer, Call, Routes
 from storage.records.alert import Alert
 from storage.records.bin import Bin
 from storage.records.event import Filter, Stored
 from storage.records.identity import Seq, SourceId
 
-ANSWER_WITHIN = 15.0
-"""Seconds for the registry's answer, including the start of a worker."""
 TOLD_WITHIN = 8.0
 """Seconds for the event of a change. It takes a fraction of a second; one or two on a cold start."""
 _ASK_AGAIN = 0.1
@@ -38,22 +35,18 @@ ALERT, LABEL = "Practice", "practice bin"
 
 def what_of(text: str) -> PracticeKind:
     """Return the document that a word names. Raises NotFound."""
-    for what in PRACTICE_KINDS:
-        if text == what:
-            return what
-    raise NotFound(f"There is no such practice document; there are {', '.join(PRACTICE_KINDS)}.")
+    found = next((what for what in PRACTICE_KINDS if what == text), None)
+    return existing(found, f"There is no such practice document; there are {', '.join(PRACTICE_KINDS)}.")
 
 
 async def practice(call: OperationContext, *, start: bool = False) -> Sequence[SourceView]:
     """Return the existing practice sources; with `start`, create them all. Raises Conflict, TooSlowError."""
-    views: Sequence[SourceView] = await _ask(call, lambda reply: ShowPractice(reply, start))
-    return views
+    return await ask_registry(call, lambda reply: ShowPractice(reply, start))
 
 
 async def change(call: OperationContext, what: PracticeKind) -> Changed:
     """Change a document and check it now. Raises TooSoon, Conflict, TooSlowError."""
-    practised: Changed = await _ask(call, lambda reply: ChangePractice(what, reply))
-    return practised
+    return await ask_registry(call, lambda reply: ChangePractice(what, reply))
 
 
 async def wait_event(call: OperationContext, source: SourceId, after: Seq) -> Stored | None:
@@ -135,7 +128,7 @@ async def end(call: OperationContext) -> None:
         await call.context.storage.bins.delete(bin.id)
     for alert in await _alerts(call, await practice(call)):
         await alerts.delete(call, alert.id)
-    await _ask(call, EndPractice)
+    await ask_registry(call, EndPractice)
 
 
 async def _alerts(call: OperationContext, views: Sequence[SourceView]) -> Sequence[Alert]:
@@ -148,11 +141,6 @@ async def document(call: OperationContext, what: PracticeKind) -> tuple[bytes, s
     source = await call.context.storage.sources.by_url(address(call.context.settings.public_url(), what))
     step = 0 if source is None else source.practice or 0
     return DOCUMENTS[what].at(step), DOCUMENTS[what].media
-
-
-async def _ask(call: OperationContext, make: Any) -> Any:
-    with trio.fail_after(ANSWER_WITHIN):
-        return await call.context.registry.ask(make)
 
 
 HARMLESS = {

@@ -30,7 +30,7 @@ from api.fields import sources as wire
 from api.fields.sources import PreviewRequest
 from api.nouns.context import OperationContext, known_id
 from api.pagination import next_page, place
-from api.problems import INTERNAL, Refusal
+from api.problems import INTERNAL, Refusal, later
 from api.refusals import refusal_of
 from api.route import Answer, Call, Routes
 from storage.records.alert import Scope
@@ -45,13 +45,10 @@ AT_ONCE = 8
 """Concurrent URLs per request: a quarter of the registry's concurrency."""
 WITHIN = 55.0
 """Seconds for a whole request."""
-LATE = Refusal(
-    "unavailable",
-    "Detecting this URL took too long. It may still be added: repeat the request to find out.",
-    headers={"Retry-After": "5"},
-)
-
+_LATE = "Detecting this URL took too long. It may still be added: repeat the request to find out."
+LATE = later("unavailable", _LATE, 5)
 R = TypeVar("R")
+_OfOne = Callable[[OperationContext, str], Awaitable[R]]
 
 
 class Failed(NamedTuple):
@@ -127,6 +124,7 @@ def _refusal(call: OperationContext, error: Exception, where: str) -> Refusal:
 ANSWER_WITHIN = 15.0
 """Seconds for the registry's answer, in addition to the time of a check, if any."""
 _SHORTEST, _LONGEST = 60, 7 * 86400
+_PAGE = 500
 Place = tuple[int, float, str, int]
 
 # --- input -----------------------------------------------------------------------------------------------------------
@@ -147,12 +145,9 @@ def tags_of(tags: tuple[str, ...], where: str, there: Collection[str] = ()) -> t
     for index, tag in enumerate(tags):
         space, _, value = tag_of(tag.strip()).partition(":")
         if not space or not value or (space in OWN_NAMESPACES and f"{space}:{value}" not in there):
-            ours = space in OWN_NAMESPACES
-            rule = (
-                f"the namespace {space!r} is the service's own; take another, or none"
-                if ours
-                else "write <namespace>:<value>, or a word"
-            )
+            rule = "write <namespace>:<value>, or a word"
+            if space in OWN_NAMESPACES:
+                rule = f"the namespace {space!r} is the service's own; take another, or none"
             raise Unprocessable(f"{where}[{index}]: {rule}", f"{where}[{index}]", tag)
         named[f"{space}:{value}"] = None
     return tuple(named)
@@ -228,9 +223,18 @@ async def add_each(call: OperationContext, batch: Sequence[NewSource]) -> Sequen
     return await for_each(call, urls, lambda number: add(call, batch[number], place_of(number)))
 
 
-async def view(call: OperationContext, id: str) -> views.SourceView:
-    """Return a source's current state. Raises NotFound."""
-    return await ask_registry(call, partial(messages.DescribeSource, known(id)))
+def _asks(message: Callable[[SourceId, Reply[R]], messages.RegistryMessage]) -> _OfOne[R]:
+    """Return the operation that sends the registry one message about a source. Raises NotFound, and its errors."""
+    return lambda call, id: ask_registry(call, partial(message, known(id)))
+
+
+view = _asks(messages.DescribeSource)
+restore = _asks(messages.RestoreSource)
+"""Restores a deleted source within its rest period. Raises Conflict, LibraryFull."""
+check = _asks(messages.CheckNow)
+"""Checks now; returns when the check is due. Raises Conflict, TooSoon."""
+examine = _asks(messages.ExamineSource)
+"""Explains a source's score and the time of its next check."""
 
 
 async def page(
@@ -242,6 +246,17 @@ async def page(
 ) -> views.SourcePage:
     looks = bool(where) or sort != "worst"
     return await ask_registry(call, lambda reply: messages.ListSources(limit, reply, after, where, sort), looks=looks)
+
+
+async def every(call: OperationContext, most: int, where: SourceSelection = ALL) -> list[Source]:
+    found: list[Source] = []
+    after = None
+    while len(found) < most:
+        answer = await page(call, _PAGE, after, where)
+        found += [view.source for view in answer.views]
+        if (after := answer.next_after) is None:
+            break
+    return found[:most]
 
 
 async def tags(call: OperationContext) -> Mapping[str, int]:
@@ -302,19 +317,9 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     await ask_registry(call, lambda reply: messages.DeleteSource(source, reply, expected))
 
 
-async def restore(call: OperationContext, id: str) -> views.SourceView:
-    """Restore a deleted source within its rest period. Raises NotFound, Conflict, LibraryFull."""
-    return await ask_registry(call, partial(messages.RestoreSource, known(id)))
-
-
 async def deleted(call: OperationContext, limit: int) -> Sequence[Source]:
     since = Millis(call.context.world.now() - RESTS + 1)
     return await call.context.storage.sources.deleted(since, limit)
-
-
-async def check(call: OperationContext, id: str) -> Millis:
-    """Check now; return when the check is due. Raises NotFound, Conflict, TooSoon."""
-    return await ask_registry(call, partial(messages.CheckNow, known(id)))
 
 
 async def detect(call: OperationContext, request: DetectRequest) -> Previewed:
@@ -330,11 +335,6 @@ async def preview(call: OperationContext, id: str, request: PreviewRequest) -> P
     selector = now.selector if request.selector is UNSET else request.selector
     ignore = now.ignore if request.ignore is UNSET else request.ignore
     return await ask_registry(call, partial(messages.PreviewSource, source, selector, ignore), looks=True)
-
-
-async def examine(call: OperationContext, id: str) -> views.SourceExamination:
-    """Explain a source's score and the time of its next check. Raises NotFound."""
-    return await ask_registry(call, partial(messages.ExamineSource, known(id)))
 
 
 async def reported_page(call: OperationContext, id: str, *, values: bool = False) -> views.ReportedPage | None:
@@ -354,9 +354,7 @@ async def teach(call: OperationContext, source: SourceId, texts: tuple[str, ...]
     return await ask_registry(call, lambda reply: messages.Teach(source, texts, noise, reply))
 
 
-async def each(
-    call: OperationContext, ids: Sequence[str], act: Callable[[OperationContext, str], Awaitable[R]]
-) -> Sequence[R | Failed]:
+async def each(call: OperationContext, ids: Sequence[str], act: _OfOne[R]) -> Sequence[R | Failed]:
     return await for_each(call, ids, lambda number: act(call, ids[number]))
 
 

@@ -114,14 +114,6 @@ async def _set(
     return await sources.ask_registry(call, message, looks=True)
 
 
-async def give(call: OperationContext, old: str, new: str) -> None:
-    found = await find(call, old)
-    if found.defaults is not None and (await find(call, new)).defaults is None:
-        settings = settings_of(replace(found.defaults, destinations=found.destinations))
-        if not settings.says_nothing:
-            await put(call, new, settings)
-
-
 def settings_of(defaults: TagDefaults) -> TagSettings:
     """Return a tag's defaults in the request format, without the mark of the files that describe them."""
     return made_of(TagSettings, defaults, managed=UNSET)
@@ -138,7 +130,6 @@ def _tag(tag: str, counts: Mapping[str, int], defaults: TagDefaults | None, ther
 
 MOST = 10_000
 """Sources that one call changes."""
-_PAGE = 500
 
 
 class Renamed(NamedTuple):
@@ -205,7 +196,11 @@ async def _give(call: OperationContext, old: str, new: str) -> Sequence[str]:
     kept = await call.context.storage.tag_defaults.all()
     moved = [one.tag for one in kept if _named((one.tag,), old, new)]
     for tag in moved:
-        await give(call, tag, renamed((tag,), old, new)[0])
+        found, to = await find(call, tag), renamed((tag,), old, new)[0]
+        if found.defaults is not None and (await find(call, to)).defaults is None:
+            settings = settings_of(replace(found.defaults, destinations=found.destinations))
+            if not settings.says_nothing:
+                await put(call, to, settings)
     return moved
 
 
@@ -214,13 +209,7 @@ def _named(tags: Sequence[str], old: str, new: str) -> bool:
 
 
 async def _having(call: OperationContext, tag: str) -> list[str]:
-    where, found = SourceSelection(tags=(f"{tag}/*",)), list[str]()
-    page = await sources.page(call, _PAGE, None, where)
-    while True:
-        found += (view.source.id for view in page.views)
-        if page.next_after is None or len(found) > MOST:
-            return found[: MOST + 1]
-        page = await sources.page(call, _PAGE, page.next_after, where)
+    return [one.id for one in await sources.every(call, MOST + 1, SourceSelection(tags=(f"{tag}/*",)))]
 
 
 _TELLS = "alerts:write"

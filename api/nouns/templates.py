@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from actors.errors import NotFound
 from actors.messages.declaring import Declared, made_of, part_of
 from actors.messages.declaring import record_of as shown_of
 from actors.templates.instantiation import AlertOutcome, InstantiationPreview, Report
@@ -23,7 +22,7 @@ from actors.templates.template import (
     read_parameters,
 )
 from api.fields import WORDS
-from api.nouns.context import OperationContext, put_in_force
+from api.nouns.context import OperationContext, existing, put_in_force
 from api.problems import FieldError, Refusal, shown
 from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Alert
@@ -190,9 +189,7 @@ class TemplateReport(Struct, frozen=True):
 def named(call: OperationContext, id: str) -> Template:
     """Return a template. Raises NotFound."""
     found = call.context.templates.catalogue.get(id)
-    if found is None:
-        raise NotFound("There is no such template; GET /v1/templates lists them.")
-    return found
+    return existing(found, "There is no such template; GET /v1/templates lists them.")
 
 
 async def preview(call: OperationContext, template: Template, request: Instantiation) -> InstantiationPreview:

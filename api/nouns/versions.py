@@ -17,13 +17,12 @@ from actors.errors import Conflict, NotFound
 from actors.messages.declaring import Time
 from actors.versions import DiffParagraph, Paragraph, aligned, compared, undo
 from api.nouns import sources
-from api.nouns.context import OperationContext
-from api.nouns.events import END
+from api.nouns.context import OperationContext, existing
+from api.nouns.events import END, NO_SCREENSHOT
 from api.route import Answer, Call, Routes
 from storage.records.event import Context, Delta, Filter, Spans
 from storage.records.identity import Millis, Seq, SourceId, millis_of, rfc3339
-from storage.records.picture import KeptPicture, Picture
-from storage.records.source import Source
+from storage.records.picture import Picture
 from storage.records.tiers import Kind
 
 _Id = Annotated[str, Meta(max_length=40)]
@@ -212,18 +211,11 @@ async def told_changes(
     return found[:most], False
 
 
-async def newest(call: OperationContext, source: Source) -> KeptPicture | None:
-    return await call.context.storage.pictures.newest(source.id)
-
-
 async def newest_picture(call: OperationContext, id: str) -> Picture:
     """Return a source's newest picture. Raises NotFound."""
-    source = (await sources.view(call, id)).source
-    kept = await newest(call, source)
-    found = None if kept is None else await call.context.storage.pictures.get(source.id, Seq(kept.seq))
-    if found is None:
-        raise NotFound("There is no such screenshot, or it has been deleted.")
-    return found
+    source, pictures = (await sources.view(call, id)).source, call.context.storage.pictures
+    kept = await pictures.newest(source.id)
+    return existing(None if kept is None else await pictures.get(source.id, Seq(kept.seq)), NO_SCREENSHOT)
 
 
 MOST_STEPS = 2_000

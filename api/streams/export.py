@@ -19,7 +19,7 @@ from typing import Any, Literal
 import msgspec
 import trio
 
-from api.problems import Refusal
+from api.problems import later
 from api.ratelimit import counted
 from api.streams.keepalives import Writer
 from api.streams.reader import EventFilter, FellBehind
@@ -118,7 +118,7 @@ class Export:
             self.first = self._at
             with suppress(FellBehind):
                 return await self._read()
-        raise Refusal("unavailable", "Retention is at work in this window.", headers={"Retry-After": "5"})
+        raise later("unavailable", "Retention is at work in this window.", 5)
 
     async def take(self) -> bytes | None:
         """Return the next piece, perhaps empty; None after the last. Raises FellBehind, StorageError."""
@@ -175,11 +175,9 @@ class Exports:
         """Raise Refusal if too many run: 429 for this key or session, 503 in total."""
         if self._of_key[key.id] >= MOST_OF_KEY:
             whose = "browser" if isinstance(key, Session) else "key"
-            detail = f"This {whose} has {MOST_OF_KEY} exports under way; wait for one to end."
-            raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
+            raise later("rate-limited", f"This {whose} has {MOST_OF_KEY} exports under way; wait for one to end.", 10)
         if len(self) >= MOST:
-            detail = f"{MOST} exports are under way; there is no room for more."
-            raise Refusal("unavailable", detail, headers={"Retry-After": "10"})
+            raise later("unavailable", f"{MOST} exports are under way; there is no room for more.", 10)
 
     @contextmanager
     def running(self, key: Holder) -> Iterator[None]:

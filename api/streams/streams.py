@@ -17,7 +17,8 @@ import trio
 from actors.metrics import Gauge
 from actors.settings import Settings
 from actors.world import Jail
-from api.problems import Refusal
+from api.problems import later
+from api.ratelimit import counted, uncount
 from api.streams.channels import Channels
 from api.streams.export import Exports
 from api.streams.keepalives import KeepaliveState, Signs
@@ -76,32 +77,25 @@ class Streams:
     def check_room(self, key: Holder) -> None:
         """Raise Refusal if there are too many streams: 503 in total, 429 for this key."""
         if self.ending:
-            raise Refusal("unavailable", "The service is stopping.", headers={"Retry-After": "5"})
+            raise later("unavailable", "The service is stopping.", 5)
         if self._of_key.total() >= self._settings.max_streams:
-            detail = f"{self._settings.max_streams} streams are open; there is no room for more."
-            raise Refusal("unavailable", detail, headers={"Retry-After": "10"})
+            raise later("unavailable", f"{self._settings.max_streams} streams are open; there is no room for more.", 10)
         if self._of_key[key.id] >= self._settings.key_streams:
-            detail = f"This key has {self._settings.key_streams} streams open; close one first."
-            raise Refusal("rate-limited", detail, headers={"Retry-After": "10"})
+            raise later("rate-limited", f"This key has {self._settings.key_streams} streams open; close one first.", 10)
 
     @contextmanager
     def place(self, key: Holder) -> Iterator[None]:
         """Take a slot within the block, before sending the answer's head. Raises Refusal."""
         self.check_room(key)
-        self.keep_place(key)
-        try:
+        with counted(self._of_key, key.id):
             yield
-        finally:
-            self.free_place(key)
 
     def keep_place(self, key: Holder) -> None:
         """Take one more slot, for a stream that outlives its block."""
         self._of_key[key.id] += 1
 
     def free_place(self, key: Holder) -> None:
-        self._of_key[key.id] -= 1
-        if not self._of_key[key.id]:
-            del self._of_key[key.id]
+        uncount(self._of_key, key.id)
 
     def add(self, stream: Cancellable, key: Holder) -> None:
         """List a stream until `drop`. Cancelling it ends it."""

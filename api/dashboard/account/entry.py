@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct, field
@@ -170,35 +171,26 @@ class SubscriptionForm(Form, frozen=True, kw_only=True):
 
 
 async def show_mail(visit: Visit) -> Page:
-    return await _mail_page(visit)
+    title = say("Mail from Sanderling")
+    try:
+        hook = await destinations.of_link(visit, visit.path["id"], visit.path["secret"])
+    except NotFound:
+        return Page("entry/mail.html", title, {"stands": "unknown", "about": "", "label": ""}, 404)
+    alert = await visit.context.storage.alerts.get(hook.alert_id)
+    stands = "asked" if not hook.confirmed else "stopped" if hook.state == "disabled" else "told"
+    about = "" if alert is None else alert.name
+    return Page("entry/mail.html", title, {"stands": stands, "about": about, "label": hook.label})
 
 
 async def take_wish(visit: Visit) -> Page:
     wish: SubscriptionForm = visit.form
     id, secret = visit.path["id"], visit.path["secret"]
-    try:
+    with suppress(NotFound):  # the page says so
         if wish.wish == "agree":
             await destinations.agree(visit, id, secret)
         elif wish.wish == "stop" or wish.one_click == "One-Click":
             await destinations.decline(visit, id, secret)
-    except NotFound:
-        return _unknown_mail()
-    return await _mail_page(visit)
-
-
-async def _mail_page(visit: Visit) -> Page:
-    try:
-        hook = await destinations.of_link(visit, visit.path["id"], visit.path["secret"])
-    except NotFound:
-        return _unknown_mail()
-    alert = await visit.context.storage.alerts.get(hook.alert_id)
-    stands = "asked" if not hook.confirmed else "stopped" if hook.state == "disabled" else "told"
-    about = "" if alert is None else alert.name
-    return Page("entry/mail.html", say("Mail from Sanderling"), {"stands": stands, "about": about, "label": hook.label})
-
-
-def _unknown_mail() -> Page:
-    return Page("entry/mail.html", say("Mail from Sanderling"), {"stands": "unknown", "about": "", "label": ""}, 404)
+    return await show_mail(visit)
 
 
 SCREENS: tuple[Screen, ...] = (

@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
 
-from actors.errors import NotFound
 from actors.keys import BURST, CHANNEL_SCOPE, MOST, RATE, SCOPES, KeyRefused
 from actors.language.sentences import translated
 from actors.language.speaking import noted, say
@@ -14,6 +13,7 @@ from api.dashboard.account.entry import check_again
 from api.dashboard.forms import Confirm, Form, InvalidForm
 from api.dashboard.screen import Go, Page, Reply, Screen, Secret, Visit, post
 from api.nouns import keys as acts
+from api.nouns.context import existing
 from storage.records.identity import Millis
 from storage.records.key import ApiKey
 
@@ -107,10 +107,9 @@ async def delete(visit: Visit) -> Reply:
 
 
 async def _key(visit: Visit) -> ApiKey:
-    for key in await visit.context.storage.keys.all():
-        if key.id == visit.path["id"]:
-            return key
-    raise NotFound(say("There is no such key; it may have been deleted."))
+    keys = await visit.context.storage.keys.all()
+    found = next((key for key in keys if key.id == visit.path["id"]), None)
+    return existing(found, say("There is no such key; it may have been deleted."))
 
 
 SCREENS: tuple[Screen, ...] = (

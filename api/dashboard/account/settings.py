@@ -33,14 +33,7 @@ class NewPassword(Form, frozen=True):
 
 
 _BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"))
-_SYSTEMS = (
-    ("Android", "Android"),
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Windows", "Windows"),
-    ("Mac OS", "macOS"),
-    ("Linux", "Linux"),
-)
+_SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux")
 
 
 def in_words(agent: str) -> str:
@@ -50,7 +43,7 @@ def in_words(agent: str) -> str:
     'Firefox on Linux'
     """
     browser = next((name for sign, name in _BROWSERS if f"{sign}/" in agent), "")
-    system = next((name for sign, name in _SYSTEMS if sign in agent), "")
+    system = next((name for name in _SYSTEMS if name in agent), "").replace("Mac OS", "macOS")
     if browser and system:
         return say("%(browser)s on %(system)s", browser=browser, system=system)
     return browser or system or agent[:60] or say("(not said)")

@@ -24,17 +24,9 @@ from api.dashboard.screen import Go, Page, Visit
 from api.dashboard.starting import WHENS, WhenName, already, check_address, deliver, query_of, recipients
 from api.fields import alerts as wire
 from api.fields.destinations import HookUrl
+from api.nouns import alert_previews as previews
 from api.nouns import alerts
-from api.nouns.alert_previews import (
-    MOST_EVENTS,
-    AlertPreview,
-    AlertPreviewRequest,
-    ContentExcerpt,
-    DiffExcerpt,
-    PreviewMatch,
-    Stretch,
-    preview,
-)
+from api.nouns.alert_previews import AlertPreview, PreviewMatch
 from api.nouns.alerts import check_query, tags_in
 from api.problems import Refusal
 from storage.records.alert import MOST_TAGS, NOTICES_OF_SOURCES, Alert, Scope
@@ -129,7 +121,7 @@ def shown_match(match: PreviewMatch, item: Item | None = None) -> ShownMatch:
     return ShownMatch(match, pieces(match.title, marks.title) or [LinePiece(say("(without a title)"))], excerpts, item)
 
 
-def _in_pieces(part: ContentExcerpt | DiffExcerpt) -> list[LinePiece]:
+def _in_pieces(part: previews.ContentExcerpt | previews.DiffExcerpt) -> list[LinePiece]:
     return pieces(("… " if part.start else "") + part.text, part.marks, part.start - 2 * bool(part.start))
 
 
@@ -251,7 +243,7 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
     fault = fault_of(query, form.language)
     if fault is not None:
         return TrialResult(fault=fault)
-    wanted = AlertPreviewRequest(
+    wanted = previews.AlertPreviewRequest(
         query,
         form.language,
         tuple(scope.sources),
@@ -262,7 +254,8 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
     )
     try:
         check_query(query, form.language)
-        found = await preview(visit, wanted, Stretch(after=Seq(seq_at(Millis(visit.now - DAYS * _DAY)) - 1)))
+        since = Seq(seq_at(Millis(visit.now - DAYS * _DAY)) - 1)
+        found = await previews.preview(visit, wanted, previews.Stretch(after=since))
     except (Refusal, DomainError) as error:
         return TrialResult(says=error.detail)
     days = {day_of(parse_rfc3339(f"{day.day}T00:00:00Z")): day.matches for day in found.days}
@@ -296,7 +289,7 @@ def _headline(found: AlertPreview) -> str:
 
 
 def _reach(found: AlertPreview) -> str:
-    if found.complete and found.looked_at < MOST_EVENTS:
+    if found.complete and found.looked_at < previews.MOST_EVENTS:
         return ""
     return say_many(
         "Only the newest %(count)s event was searched.",

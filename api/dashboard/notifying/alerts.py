@@ -14,16 +14,7 @@ from actors.query import QueryError, UnknownLanguage, languages, parse
 from api.dashboard.forms import Confirm
 from api.dashboard.lists import address, part
 from api.dashboard.notifying import alert_form
-from api.dashboard.notifying.alert_form import (
-    ABOUT,
-    NOTICES,
-    AlertEdit,
-    NewAlertForm,
-    ShownMatch,
-    days_until,
-    matched,
-    volume,
-)
+from api.dashboard.notifying.alert_form import AlertEdit, NewAlertForm, ShownMatch, days_until, matched, volume
 from api.dashboard.notifying.destinations import standings
 from api.dashboard.picker import sources_of
 from api.dashboard.screen import Go, Page, Screen, Visit, buttons, post
@@ -148,12 +139,12 @@ async def one(visit: Visit) -> Page:
         "words": in_words(alert.filter_query),
         "over": sources_words(alert),
         "language": language_name(alert.language),
-        "about": dict(ABOUT)[alert.match],
+        "about": dict(alert_form.ABOUT)[alert.match],
         "volume": volume(met.get(alert.id, {}), visit.now, visit.zone),
         "private": await private_sources(visit, alert.scope, alert.has_left),
         "sources": await sources_of(visit, alert.source_ids[:NAMED]),
         "name_of": name_of,
-        "notices": [say(words) for name, words, _ in NOTICES if name in alert.notices],
+        "notices": [say(words) for name, words, _ in alert_form.NOTICES if name in alert.notices],
         "matches": await _matches(visit, alert),
         "first": not visit.query.before,
         "standings": await standings(visit, hooks),

@@ -54,16 +54,10 @@ def clock_of(line: Attempt) -> Clock | None:
     if line.result != "retry" or line.next_at is None:
         return None
     done = line.attempt
-    steps = [
-        RetryStep(number, say("at once") if number == 1 else span(WAITS[number - 2]), _step_state(number, done))
-        for number in range(1, ATTEMPTS + 1)
-    ]
-    rest = sum(WAITS[done:])
-    return Clock(done, line.next_at, steps, Millis(line.next_at + 1000 * rest))
-
-
-def _step_state(number: int, done: int) -> str:
-    return "done" if number <= done else "next" if number == done + 1 else "ahead"
+    waits = (say("at once"), *map(span, WAITS))
+    states = ("done",) * done + ("next",) + ("ahead",) * ATTEMPTS
+    steps = [RetryStep(number + 1, waits[number], states[number]) for number in range(ATTEMPTS)]
+    return Clock(done, line.next_at, steps, Millis(line.next_at + 1000 * sum(WAITS[done:])))
 
 
 def next_of(destination: Destination, waiting: Waiting | None, now: Millis) -> Next:

@@ -21,7 +21,6 @@ from actors.messages.workers import BeginImport, Importing, ShowImport, StopImpo
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.dashboard import starting
 from api.dashboard.forms import Form, InvalidForm, read_form, wrong_of
-from api.dashboard.picker import every
 from api.dashboard.screen import Download, Go, Page, Screen, Visit, post
 from api.dashboard.sources.display import KINDS
 from api.dashboard.sources.options import Options, checked, inherited_part, settings_in, words_in
@@ -312,7 +311,7 @@ async def stop(visit: Visit) -> Go:
 
 
 async def export(visit: Visit) -> Download:
-    library = sorted(await every(visit, MOST_EXPORTED), key=lambda source: source.id)
+    library = sorted(await sources.every(visit, MOST_EXPORTED), key=lambda source: source.id)
     text = "".join(outline.written(library, "Sanderling"))
     return Download("sanderling.opml", text.encode(), outline.MEDIA)
 

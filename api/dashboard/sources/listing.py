@@ -17,7 +17,6 @@ from actors.messages.requests import Schedule, SourcePatch
 from actors.messages.views import SourceSelection, SourceSort, SourceView
 from api.dashboard.forms import Confirm, Form, InvalidForm, draft_of
 from api.dashboard.lists import Chip, address, chips, views_of
-from api.dashboard.picker import every as every_source
 from api.dashboard.screen import Go, Page, Screen, Undo, Visit, post
 from api.dashboard.sessions import own_path
 from api.dashboard.sources import display, options
@@ -240,7 +239,7 @@ async def _meant(visit: Visit) -> tuple[tuple[str, ...], bool, str]:
     back = draft.value("back", PATH)
     if draft.value("every") in ("", "False"):
         return tuple(dict.fromkeys(draft.texts("source")))[:MOST_AT_ONCE], False, own_path(back)
-    found = await every_source(visit, MOST_OF_ALL, picked(_listed(back)))
+    found = await sources.every(visit, MOST_OF_ALL, picked(_listed(back)))
     return tuple(dict.fromkeys(one.id for one in found)), True, own_path(back)
 
 

@@ -9,7 +9,7 @@ import msgspec
 import trio
 from msgspec import Meta, Struct
 
-from actors.errors import Conflict, DomainError, NotFound
+from actors.errors import Conflict, DomainError
 from actors.language.sentences import translated
 from actors.language.speaking import number, say
 from actors.messages.requests import SourcePatch
@@ -28,6 +28,7 @@ from api.fields.queries import EventsQuery
 from api.fields.sources import PreviewRequest
 from api.nouns import events, sources, values, versions
 from api.nouns import why as coverage
+from api.nouns.context import existing
 from api.nouns.events import END
 from api.nouns.previews import preview_of
 from api.nouns.versions import NOW, START, Version
@@ -145,7 +146,7 @@ async def page_of(visit: Visit, answer: SourceExplanation | None, query: ShowQue
         "first": f"/sources/{id}#events" if query.cursor else "",
         "latest": latest,
         "untold": untold_since(latest.emitted_at, rows, notes) if latest is not None else None,
-        "picture": await versions.newest(visit, view.source),
+        "picture": await visit.context.storage.pictures.newest(id),
         "course": course(states.read(hot.scores), visit.now, visit.zone),
         "history": [_told.decode(stored.body) for stored in history],
         "values": drawn(valued, visit.now, lambda at: visit.moment(at).words),
@@ -198,9 +199,8 @@ TEXT_PATH: Final = "/sources/{id}/text"
 
 async def show_text(visit: Visit) -> Page:
     view = await sources.view(visit, visit.path["id"])
-    told = await sources.reported_page(visit, view.source.id)
-    if told is None:
-        raise NotFound(say("This source has no text: it is not a page, or has not been read yet."))
+    page = await sources.reported_page(visit, view.source.id)
+    told = existing(page, say("This source has no text: it is not a page, or has not been read yet."))
     where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))
     last = (await visit.context.storage.log.read_back(END, 1, where)).events
     event = _told.decode(last[0].body) if last else None
