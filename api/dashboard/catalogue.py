@@ -70,11 +70,8 @@ def blamed(refusal: Refusal, parameters: Sequence[TemplateParameter]) -> Invalid
 
 async def show_all(visit: Visit) -> Page:
     every = [templates.summary_of(template) for template in visit.context.templates.catalogue]
-    shows = {
-        "every": every,
-        "folder": visit.context.settings.templates,
-        "command": visit.context.world.typed("templates"),
-    }
+    command = visit.context.world.typed("templates")
+    shows = {"every": every, "folder": visit.context.settings.templates, "command": command}
     return Page("catalogue/list.html", say("Templates"), shows)
 
 

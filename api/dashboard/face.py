@@ -132,12 +132,8 @@ class Dashboard:
         wrong_method = isinstance(error, MethodNotAllowed)
         title = say("This page does not accept this request") if wrong_method else KINDS[refusal.slug].title
         shows = {"status": refusal.status, "title": title, "says": refusal.detail, "id": g.request_id}
-        return Response(
-            rendering.plain("error.html", g.get("preferences", NONE), **shows),
-            refusal.status,
-            refusal.headers,
-            content_type=HTML,
-        )
+        body = rendering.plain("error.html", g.get("preferences", NONE), **shows)
+        return Response(body, refusal.status, refusal.headers, content_type=HTML)
 
     def sign_off(self, response: Response) -> None:
         response.headers.setdefault("Content-Security-Policy", POLICY)  # a picture has a stricter one

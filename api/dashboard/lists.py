@@ -71,16 +71,12 @@ def chips(path: str, asked: Mapping[str, str], named: Iterable[tuple[str, str, s
     >>> chips("/alerts", {"q": "a", "state": "on"}, [("q", "Words", "a"), ("tag", "Tag", "")])
     [Chip(name='Words', value='a', without='/alerts?state=on', typed=True)]
     """
-    return [
-        Chip(
-            name,
-            words,
-            address(path, **{key: value for key, value in asked.items() if key != parameter}),
-            typed=words == asked[parameter],
-        )
-        for parameter, name, words in named
-        if asked.get(parameter)
-    ]
+    found = []
+    for parameter, name, words in named:
+        if asked.get(parameter):
+            others = {key: value for key, value in asked.items() if key != parameter}
+            found.append(Chip(name, words, address(path, **others), typed=words == asked[parameter]))
+    return found
 
 
 MOST_VIEWS: Final = 50

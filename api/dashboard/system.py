@@ -31,10 +31,8 @@ class ShownPart(Struct, frozen=True, forbid_unknown_fields=True):
 def settings_of(visit: Visit) -> list[dict[str, str]]:
     rows = []
     for name, one in declared().items():
-        value, origin = (
-            _in_words(one.shown(visit.context.settings), one.unit),
-            visit.context.origins.get(name, "default"),
-        )
+        value = _in_words(one.shown(visit.context.settings), one.unit)
+        origin = visit.context.origins.get(name, "default")
         rows.append({"name": name, "value": value, "origin": origin, "says": one.says.replace("`", "")})
     return sorted(rows, key=lambda row: row["origin"] == "default")
 

@@ -251,15 +251,7 @@ ROUTES = Routes("/v1/alerts", "alerts")
 _ONE = {200: wire.AlertRecord}
 
 
-@ROUTES(
-    "POST",
-    "",
-    {201: wire.AlertRecord},
-    beside=LETS_OUT,
-    body=(wire.NewAlert,),
-    refuses=("conflict", "unprocessable"),
-    repeatable=True,
-)
+@ROUTES("POST", "", {201: wire.AlertRecord}, beside=LETS_OUT, body=(wire.NewAlert,), repeatable=True)
 async def _create(call: Call) -> Answer:
     """Add an alert."""
     alert = await add(call, call.body, call.planned)

@@ -289,16 +289,10 @@ async def _list(call: Call) -> Answer:
     lines = await call.context.storage.outbox.attempts(destination.id, query.limit + 1, query.result, place(call, int))
     page = lines[: query.limit]
     headers = next_page(call, page[-1].number if len(lines) > len(page) else None)
-    found = [
-        made_of(
-            DeliveryRecord,
-            one,
-            webhook_id=one.event_id,
-            status_code=one.status,
-            next_attempt_at=time_or_null(one.next_at),
-        )
-        for one in page
-    ]
+    found = []
+    for one in page:
+        due = time_or_null(one.next_at)
+        found.append(made_of(DeliveryRecord, one, webhook_id=one.event_id, status_code=one.status, next_attempt_at=due))
     return Answer(found, headers=headers)
 
 
@@ -316,15 +310,7 @@ async def _preview(call: Call) -> Answer:
     return Answer(await preview(call, call.body))
 
 
-@ROUTES(
-    "POST",
-    "/{id}/replay",
-    {202: ReplayAnswer},
-    beside=LETS_OUT,
-    body=(ReplayRequest,),
-    repeatable=True,
-    refuses=("conflict", "unprocessable"),
-)
+@ROUTES("POST", "/{id}/replay", {202: ReplayAnswer}, beside=LETS_OUT, body=(ReplayRequest,), repeatable=True)
 async def _replay(call: Call) -> Answer:
     """Deliver past matches again under their old ids."""
     return Answer(await replay(call, call.path["id"], call.body), 202)

@@ -129,12 +129,8 @@ def _addressed(kind: DestinationKind, url: str, values: Values, own: Mapping[str
     private = {**values.private, **own}
     if kind.address.private:
         private[ADDRESS] = Private(url)
-    return {
-        "url": visible_address(kind, url),
-        "options": values.options,
-        "private": private,
-        "private_names": tuple(private),
-    }
+    shown = {"url": visible_address(kind, url), "options": values.options}
+    return shown | {"private": private, "private_names": tuple(private)}
 
 
 def rotated(secrets: Sequence[Secret], new: str, now: Millis) -> tuple[Secret, ...]:
@@ -520,17 +516,12 @@ async def _records(call: Call, destinations: Sequence[Destination]) -> list[wire
 ROUTES = Routes("/v1/", "alerts")
 _OF_ALERT, _ALL, _EACH = "alerts/{id}/destinations", "destinations", "destinations/{id}"
 _ONE, _MANY = {200: wire.DestinationRecord}, {200: list[wire.DestinationRecord]}
-_UNLESS_STALE = ("precondition-failed",)
+_SECRET, _UNLESS_STALE, _BAD_URL = wire.DestinationWithSecret, ("precondition-failed",), ("url-refused",)
+_CHANGE_REFUSES = ("conflict", *_UNLESS_STALE, *_BAD_URL, "unprocessable")
 
 
 @ROUTES(
-    "POST",
-    _OF_ALERT,
-    {201: wire.DestinationWithSecret},
-    beside=LETS_OUT,
-    body=(wire.NewDestination,),
-    refuses=("conflict", "url-refused", "unprocessable"),
-    repeatable=True,
+    "POST", _OF_ALERT, {201: _SECRET}, beside=LETS_OUT, body=(wire.NewDestination,), refuses=_BAD_URL, repeatable=True
 )
 async def _create(call: Call) -> Answer:
     """Add a destination; its signing secret is in this answer only."""
@@ -572,14 +563,7 @@ async def _describe(call: Call) -> Answer:
     return shown(call, destination, (await _records(call, [destination]))[0])
 
 
-@ROUTES(
-    "PATCH",
-    _EACH,
-    _ONE,
-    beside=LETS_OUT,
-    body=(wire.DestinationPatch,),
-    refuses=("conflict", "precondition-failed", "url-refused", "unprocessable"),
-)
+@ROUTES("PATCH", _EACH, _ONE, beside=LETS_OUT, body=(wire.DestinationPatch,), refuses=_CHANGE_REFUSES)
 async def _patch(call: Call) -> Answer:
     """Change one destination."""
     changed = await change(call, call.path["id"], given(call.body, wire.DestinationPatch), expected(call))
@@ -605,12 +589,7 @@ async def _invite(call: Call) -> Answer:
 
 
 @ROUTES(
-    "POST",
-    f"{_EACH}/rotate-secret",
-    {200: wire.DestinationWithSecret},
-    beside=("alerts:read",),
-    refuses=_UNLESS_STALE,
-    repeatable=True,
+    "POST", f"{_EACH}/rotate-secret", {200: _SECRET}, beside=("alerts:read",), refuses=_UNLESS_STALE, repeatable=True
 )
 async def _rotate(call: Call) -> Answer:
     """Create a new secret, shown only in this answer; the old one also signs for 24 hours."""

@@ -462,17 +462,10 @@ async def screenshot(call: Call) -> Answer:
     return Answer(found.body, media=found.media, headers=headers_of(found, f"{call.path['id']}-{side}"))
 
 
-@ROUTES(
-    "GET",
-    "/export",
-    {200: list[Event]},
-    query=ExportQuery,
-    also=(MEDIA["ndjson"], "text/csv"),
-    headers=(
-        *("Content-Disposition", "Sanderling-Window-From"),
-        *("Sanderling-Retention-Clamped", "Sanderling-Export-End"),
-    ),
-)
+_NAMED = ("Content-Disposition", "Sanderling-Window-From", "Sanderling-Retention-Clamped", "Sanderling-Export-End")
+
+
+@ROUTES("GET", "/export", {200: list[Event]}, query=ExportQuery, also=(MEDIA["ndjson"], "text/csv"), headers=_NAMED)
 async def _export(call: Call) -> Answer:
     """Export the events of a period into one file: JSON, NDJSON or CSV."""
     assert call.key is not None

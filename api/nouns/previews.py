@@ -30,22 +30,16 @@ def detection_of(url: str, found: previews.Previewed) -> wire.DetectAnswer:
 
 
 ROUTES = Routes("/v1/sources", "sources")
+_WRONG = ("url-refused", "unprocessable")
 
 
-@ROUTES("POST", "/detect", {200: wire.DetectAnswer}, body=(DetectRequest,), refuses=("url-refused", "unprocessable"))
+@ROUTES("POST", "/detect", {200: wire.DetectAnswer}, body=(DetectRequest,), refuses=_WRONG)
 async def detect(call: Call) -> Answer:
     """Classify a URL without watching it, and preview its events."""
     return Answer(detection_of(call.body.url, await sources.detect(call, call.body)))
 
 
-@ROUTES(
-    "POST",
-    "/{id}/preview",
-    {200: wire.Preview},
-    beside=("sources:read",),
-    body=(PreviewRequest,),
-    refuses=("url-refused", "unprocessable"),
-)
+@ROUTES("POST", "/{id}/preview", {200: wire.Preview}, beside=("sources:read",), body=(PreviewRequest,), refuses=_WRONG)
 async def preview(call: Call) -> Answer:
     """Preview another selector on a watched page."""
     return Answer(preview_of(await sources.preview(call, call.path["id"], call.body)))

@@ -223,7 +223,7 @@ def record_of(tag: Tag) -> wire.TagRecord:
 
 
 ROUTES = Routes("/v1/tags", "sources")
-_TAGGED = ("ETag",)
+_TAGGED, _REFUSES = ("ETag",), ("precondition-failed", "unprocessable")
 
 
 @ROUTES("GET", "", {200: list[wire.TagRecord]}, query=ListQuery, headers=("Link",))
@@ -244,14 +244,7 @@ async def describe(call: Call) -> Answer:
     return Answer(record) if found.defaults is None else shown(call, found.defaults, record)
 
 
-@ROUTES(
-    "PUT",
-    "/{tag}",
-    {200: wire.TagRecord},
-    body=(TagSettings,),
-    refuses=("conflict", "precondition-failed", "unprocessable"),
-    headers=_TAGGED,
-)
+@ROUTES("PUT", "/{tag}", {200: wire.TagRecord}, body=(TagSettings,), refuses=("conflict", *_REFUSES), headers=_TAGGED)
 async def _put(call: Call) -> Answer:
     """Replace all defaults of a tag."""
     settings: TagSettings = call.body
@@ -262,10 +255,5 @@ async def _put(call: Call) -> Answer:
     return Answer(record_of(found), headers=etag_of(found.defaults))
 
 
-ROUTES(
-    "DELETE",
-    "/{tag}",
-    {204: None},
-    says="Delete the defaults of a tag; its sources keep the tag.",
-    refuses=("precondition-failed", "unprocessable"),
-)(deleting(delete))
+_DELETES = "Delete the defaults of a tag; its sources keep the tag."
+ROUTES("DELETE", "/{tag}", {204: None}, says=_DELETES, refuses=_REFUSES)(deleting(delete))

@@ -12,15 +12,7 @@ from msgspec import Meta, Struct
 from actors.messages.declaring import Declared, made_of, part_of
 from actors.messages.declaring import record_of as shown_of
 from actors.templates.instantiation import AlertOutcome, InstantiationPreview, Report
-from actors.templates.template import (
-    MOST_SOURCES,
-    BadParameters,
-    ParameterType,
-    Suggestion,
-    Template,
-    json_schema,
-    read_parameters,
-)
+from actors.templates.template import MOST_SOURCES, BadParameters, ParameterType, Template, json_schema, read_parameters
 from api.fields import WORDS
 from api.nouns.context import OperationContext, existing, put_in_force
 from api.problems import FieldError, Refusal, shown
@@ -245,18 +237,16 @@ def preview_of(found: InstantiationPreview, *, alerts: bool) -> TemplatePreview:
         made_of(PreviewedSource, wanted, status="new" if known is None else "existing", source_id=known)
         for wanted, known in found.sources
     )
-    suggested = tuple(_previewed_alert(found, one) for one in template.alerts) if alerts else ()
+    suggested = []
+    for one in template.alerts if alerts else ():
+        if (known := found.alerts.get(one.key)) is not None:
+            suggested.append(made_of(PreviewedAlert, known, status="existing", alert_id=known.id))
+        else:
+            suggested.append(made_of(PreviewedAlert, one, status="new", alert_id=None, filter_query=one.query))
     count = Counter(source.status for source in sources)
     alert_count = Counter(alert.status for alert in suggested)
     summary = PreviewSummary(count["new"], count["existing"], alert_count["new"], alert_count["existing"])
-    return TemplatePreview(template.id, template.version, sources, suggested, summary)
-
-
-def _previewed_alert(found: InstantiationPreview, suggestion: Suggestion) -> PreviewedAlert:
-    known = found.alerts.get(suggestion.key)
-    if known is not None:
-        return made_of(PreviewedAlert, known, status="existing", alert_id=known.id)
-    return made_of(PreviewedAlert, suggestion, status="new", alert_id=None, filter_query=suggestion.query)
+    return TemplatePreview(template.id, template.version, sources, tuple(suggested), summary)
 
 
 def report_of(template: Template, report: Report) -> TemplateReport:
@@ -289,6 +279,8 @@ def report_of(template: Template, report: Report) -> TemplateReport:
 
 
 ROUTES = Routes("/v1/templates", "alerts")
+_ONE = "/{template_id}"
+_USES: dict[str, Any] = {"body": (Instantiation,), "refuses": ("url-refused",)}
 
 
 @ROUTES("GET", "", {200: list[TemplateSummary]})
@@ -297,21 +289,13 @@ async def list_templates(call: Call) -> Answer:
     return Answer([summary_of(template) for template in call.context.templates.catalogue])
 
 
-@ROUTES("GET", "/{template_id}", {200: TemplateRecord})
+@ROUTES("GET", _ONE, {200: TemplateRecord})
 async def describe(call: Call) -> Answer:
     """Read one template: its parameters, sources and suggested alerts."""
     return Answer(record_of(named(call, call.path["template_id"])))
 
 
-@ROUTES(
-    "POST",
-    "/{template_id}/preview",
-    {200: TemplatePreview},
-    scope="alerts:read",
-    beside=("sources:read",),
-    refuses=("url-refused",),
-    body=(Instantiation,),
-)
+@ROUTES("POST", f"{_ONE}/preview", {200: TemplatePreview}, scope="alerts:read", beside=("sources:read",), **_USES)
 async def _preview(call: Call) -> Answer:
     """Preview an instantiation without doing it."""
     template = named(call, call.path["template_id"])
@@ -320,13 +304,7 @@ async def _preview(call: Call) -> Answer:
 
 
 @ROUTES(
-    "POST",
-    "/{template_id}/instantiate",
-    {200: TemplateReport},
-    beside=("sources:write", *LETS_OUT),
-    refuses=("url-refused",),
-    body=(Instantiation,),
-    repeatable=True,
+    "POST", f"{_ONE}/instantiate", {200: TemplateReport}, beside=("sources:write", *LETS_OUT), **_USES, repeatable=True
 )
 async def _instantiate(call: Call) -> Answer:
     """Add a template's sources, and optionally its alerts. A repetition does the rest."""

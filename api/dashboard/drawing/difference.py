@@ -117,10 +117,8 @@ def _pair(before: str, after: str, spans: Spans | UnsetType, where: str) -> Iter
     if spans is UNSET:
         gone, came = altered(before, after)
     else:
-        gone, came = (
-            DifferenceLine("-", _marked(before, spans.before)),
-            DifferenceLine("+", _marked(after, spans.after)),
-        )
+        gone = DifferenceLine("-", _marked(before, spans.before))
+        came = DifferenceLine("+", _marked(after, spans.after))
     yield from (gone._replace(where=where), came._replace(where=where))
 
 

@@ -62,14 +62,8 @@ def moment_of(at: Stamp, now: Millis, zone: ZoneInfo) -> DisplayTime:
         date = dated(here.day, here.month, here.year if here.year != today.year else None)
         words = say("%(date)s, %(time)s", date=date, time=f"{here:%H:%M}")
     exact, full = f"{utc:%Y-%m-%d %H:%M:%S} UTC", f"{here.isoformat(' ', 'seconds')} {zone.key}"
-    return DisplayTime(
-        rfc3339(Millis(millis)),
-        exact,
-        words,
-        distance(now - millis),
-        exact if zone.key == "UTC" else full,
-        f":{here:%S}",
-    )
+    full = exact if zone.key == "UTC" else full
+    return DisplayTime(rfc3339(Millis(millis)), exact, words, distance(now - millis), full, f":{here:%S}")
 
 
 def dated(day: int, month: int, year: int | None = None) -> str:

@@ -182,14 +182,8 @@ class AlertEdit(AlertForm, frozen=True, kw_only=True):
 
 def _typed(form: AlertForm, scope: Scope) -> dict[str, Any]:
     once = None if form.once_per_story == scope.several else form.once_per_story  # as the sources make it
-    query = wanted_query(form)
-    of = {
-        "filter_query": query,
-        "source_ids": scope.sources,
-        "private_source_ids": scope.private,
-        "tags": scope.tags,
-        "once_per_story": once,
-    }
+    of = {"filter_query": wanted_query(form), "tags": scope.tags, "once_per_story": once}
+    of |= {"source_ids": scope.sources, "private_source_ids": scope.private}
     return mirrored(form, Alert, {"name", *of, *AlertForm.unshown}) | of
 
 
@@ -217,13 +211,8 @@ def chosen(form: AlertForm) -> Scope:
 
 
 def form_of(alert: Alert) -> AlertEdit:
-    return made_of(
-        AlertEdit,
-        alert,
-        scope="all" if alert.scope.everywhere else "some",
-        once_per_story=alert.meets_once,
-        revision=revision_of(alert),
-    )
+    where = "all" if alert.scope.everywhere else "some"
+    return made_of(AlertEdit, alert, scope=where, once_per_story=alert.meets_once, revision=revision_of(alert))
 
 
 class TrialResult(NamedTuple):

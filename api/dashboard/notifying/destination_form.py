@@ -292,10 +292,8 @@ async def change(visit: Visit) -> Go:
     form: DestinationEdit = visit.form
     old = await destinations.named(visit, visit.path["id"])
     kind = visit.context.kinds.get(old.kind)
-    wanted = _typed(form) | {
-        "options": _options(form, () if kind is None else kind.fields),
-        "label": form.label or old.label,
-    }
+    options = _options(form, () if kind is None else kind.fields)
+    wanted = _typed(form) | {"options": options, "label": form.label or old.label}
     if form.url not in (None, old.url):  # an unchanged address is not checked again
         wanted["url"] = form.url
     await destinations.change(visit, old.id, wanted, frozenset((form.revision,)))

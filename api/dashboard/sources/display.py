@@ -102,21 +102,14 @@ SORTS: Final[dict[Verdict, Sort]] = {
 }
 TICKS: Final = 30
 TICK_WIDTH, TICK_HEIGHT = 4, 16
-SHAPES: Final[dict[Sort, tuple[int, int]]] = {
-    "same": (11, 5),
-    "untold": (6, 10),
-    "event": (0, 16),
-    "fail": (0, 9),
-    "wait": (6, 4),
+SHAPES: Final[dict[Sort, tuple[int, int, str]]] = {
+    "same": (11, 5, noted("%(count)s unchanged")),
+    "untold": (6, 10, noted("%(count)s changed, not reported")),
+    "event": (0, 16, noted("%(count)s with an event")),
+    "fail": (0, 9, noted("%(count)s failed")),
+    "wait": (6, 4, noted("%(count)s waited")),
 }
-"""A tick's distance from the top, and its length."""
-_WORDS: Final[dict[Sort, str]] = {
-    "same": noted("%(count)s unchanged"),
-    "untold": noted("%(count)s changed, not reported"),
-    "event": noted("%(count)s with an event"),
-    "fail": noted("%(count)s failed"),
-    "wait": noted("%(count)s waited"),
-}
+"""A tick's distance from the top, its length, and its words."""
 
 
 class Tick(NamedTuple):
@@ -156,7 +149,7 @@ def strip(rows: Sequence[Row]) -> Strip:
     shown = ticks(rows)
     paths: dict[Sort, str] = {}
     for at, tick in enumerate(shown, TICKS - len(shown)):
-        top, length = SHAPES[tick.sort]
+        top, length, _ = SHAPES[tick.sort]
         paths[tick.sort] = f"{paths.get(tick.sort, '')}M{at * TICK_WIDTH + 1.5:g} {top}v{length}"
     return Strip(tuple(paths.items()), counted(shown))
 
@@ -164,7 +157,7 @@ def strip(rows: Sequence[Row]) -> Strip:
 def counted(shown: Sequence[Tick]) -> str:
     if not shown:
         return say("No check yet")
-    counts = ((sum(tick.sort == sort for tick in shown), words) for sort, words in _WORDS.items())
+    counts = ((sum(tick.sort == sort for tick in shown), words) for sort, (_, _, words) in SHAPES.items())
     parts = ", ".join(say(words, count=count) for count, words in counts if count)
     return say_many("The last check: %(parts)s", "The last %(count)s checks: %(parts)s", len(shown), parts=parts)
 
@@ -216,7 +209,7 @@ def timeline(rows: Sequence[Row], now: Millis, following: Millis | None) -> Time
 
 
 def _mark(x: float, tick: Tick) -> TimelineMark:
-    top, length = SHAPES[tick.sort]
+    top, length, _ = SHAPES[tick.sort]
     return TimelineMark(x, FOOT - SCALE * (16 - top), SCALE * length, tick.sort, tick)
 
 

@@ -357,11 +357,8 @@ async def undo(visit: Visit) -> Go:
     form: Undoing = visit.form
     change = visit.undos.take(visit.who, form.key, visit.now)
     if change is None:
-        return Go(
-            DELETED_PATH,
-            say("This change can no longer be undone. Sources deleted a short while ago are listed here."),
-            bad=True,
-        )
+        says = say("This change can no longer be undone. Sources deleted a short while ago are listed here.")
+        return Go(DELETED_PATH, says, bad=True)
     return await _took_back(visit, change.ids, change.act, own_path(form.back))
 
 
@@ -372,14 +369,13 @@ async def _took_back(visit: Visit, ids: tuple[str, ...], act: str, back: str) ->
 
 TAGS_PATH: Final = "/sources/tags"
 MOST_TAGS: Final = 1_000
-_Tag = Annotated[str, Meta(max_length=200)]
 
 
 class Renaming(Form, frozen=True):
     """A tag, and its new name."""
 
-    tag: _Tag
-    name: _Tag
+    tag: _Text
+    name: _Text
 
 
 async def show_tags(visit: Visit) -> Page:
