@@ -156,15 +156,8 @@ async def _sign_off(app: Api, response: Response) -> Response:
     headers.update(app.only_https)
     headers.setdefault("Cache-Control", "no-store")
     g.face.sign_off(response)
-    app.context.world.log(
-        "http.request",
-        level="debug",
-        request_id=g.request_id,
-        method=request.method,
-        path=_safe_path(request.path),
-        status=response.status_code,
-        key=g.face.asker(),
-    )
+    said = {"method": request.method, "path": _safe_path(request.path), "status": response.status_code}
+    app.context.world.log("http.request", level="debug", request_id=g.request_id, **said, key=g.face.asker())
     return response
 
 

@@ -23,8 +23,6 @@ from storage.sql.stores.keys import Keys
 
 _KEY = re.compile(r"svc_[A-Za-z0-9_-]{43}", re.ASCII)
 _QUERY_NAMES = frozenset(("api_key", "apikey", "api-key", "x-api-key", "key", "token", "access_token", "authorization"))
-
-
 THROUGH = "sanderling.through"
 """The ASGI scope entry of a request from within: the path of the request that it helps to answer."""
 

@@ -26,21 +26,8 @@ if TYPE_CHECKING:
 
 PUBLIC = "public"
 """The scope of a route that needs no key."""
-SCOPES = frozenset(
-    (
-        PUBLIC,
-        "stream:read",
-        "sources:read",
-        "sources:write",
-        "alerts:read",
-        "alerts:write",
-        "bins:read",
-        "bins:write",
-        "publications:read",
-        "publications:write",
-        "admin",
-    )
-)
+_ROOMS = ("sources", "alerts", "bins", "publications")
+SCOPES = frozenset((PUBLIC, "stream:read", "admin", *(f"{room}:{act}" for room in _ROOMS for act in ("read", "write"))))
 LETS_OUT = ("stream:read",)
 """The extra scope for calls that send events out by another way than streams: alerts, destinations."""
 JSON = "application/json"
@@ -204,8 +191,6 @@ def _unread(body: Any) -> Any:
 
 
 Run = TypeVar("Run", bound=Callable[[Call], Awaitable[Answer]])
-
-
 Recorder = Callable[[Any, Any, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Runs a change by a route or a screen (with its Call or Visit), and returns its result."""
 READS = ("GET", "HEAD")

@@ -259,8 +259,6 @@ async def _found(visit: Visit) -> tuple[Bin, CaptureView]:
 
 
 _ONE = "/webhook-bins/{id}"
-
-
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/webhook-bins", run=show_all, query=PageQuery),
     post("/webhook-bins", mint, Form, show_all),

@@ -91,11 +91,8 @@ async def preview(visit: Visit) -> Page:
         foreseen = await templates.preview(visit, template, filled(form))
     found = templates.preview_of(foreseen, alerts=form.alerts)
     given = [(f"params.{key}", text) for key, text in form.params.items()]
-    return Page(
-        "catalogue/preview.html",
-        translated(record.name),
-        {"template": record, "found": found, "given": given, "alerts": form.alerts} | _words(),
-    )
+    shows = {"template": record, "found": found, "given": given, "alerts": form.alerts} | _words()
+    return Page("catalogue/preview.html", translated(record.name), shows)
 
 
 async def attach(visit: Visit) -> Page:
@@ -128,8 +125,6 @@ def _words() -> dict[str, Any]:
 
 
 _ONE = "/templates/{template_id}"
-
-
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/templates", run=show_all),
     Screen(path=_ONE, run=show_one),

@@ -192,16 +192,8 @@ def web_url(text: str) -> str:
 
 
 def rendered(page: Page, visit: Visit, places: Sequence[NavigationItem], notes: Sequence[Note]) -> bytes:
-    return _render(
-        page.template,
-        page.shows,
-        title=page.title,
-        visit=visit,
-        draft=visit.draft,
-        places=places,
-        notes=notes,
-        preferences=visit.preferences,
-    )
+    shown = {"title": page.title, "visit": visit, "draft": visit.draft, "preferences": visit.preferences}
+    return _render(page.template, page.shows, **shown, places=places, notes=notes)
 
 
 def plain(template: str, preferences: Preferences = NONE, /, **shows: Any) -> bytes:

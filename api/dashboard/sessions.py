@@ -240,8 +240,6 @@ def own_path(text: str) -> str:
 
 
 _OWN = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%?-][A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?", re.ASCII)
-
-
 Theme = Literal["", "light", "dark"]
 """Colours; "" follows the system."""
 Density = Literal["comfortable", "compact"]

@@ -37,8 +37,6 @@ SHOWN = 12
 NEEDS = 6
 _UNWELL = ("quarantined", "backoff", "failing", "resting")
 NONE: Final[Mapping[str, str]] = {}
-
-
 _CLOSED = noted("Nothing is sent to it any more. Fix the receiver, then resume it. Missed matches can be replayed.")
 _UNSEEN = noted("Its secret is lost. Make a new one, give it to the receiver, then resume it.")
 

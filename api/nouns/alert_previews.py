@@ -16,7 +16,7 @@ import msgspec
 import trio
 from msgspec import Meta, Struct, structs
 
-from actors.errors import Overloaded, TooSoon
+from actors.errors import Overloaded
 from actors.messages.declaring import Time, made_of
 from actors.notification.headline import ListedEvent
 from actors.query import parse
@@ -25,7 +25,7 @@ from actors.query.explain import PreviewRequest as Asked
 from actors.world import TaskRefused, WorkerDied, WorkerTooSlow
 from api.fields.alerts import FilterQuery, LanguageCode, Match, PrivateSources, SourceIds, Tags, TrueNow
 from api.nouns.alerts import check_query, named_in, tags_in, true_now
-from api.nouns.context import OperationContext
+from api.nouns.context import OperationContext, check_pace
 from api.ratelimit import Limit
 from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Scope
@@ -130,8 +130,6 @@ SLICE = 512 << 10
 """Bytes of events per worker call; a single event may exceed it."""
 _DAY = 86_400_000
 _END = Seq((1 << 63) - 1)
-
-
 _shown = msgspec.json.Decoder(ListedEvent)
 
 
@@ -196,16 +194,10 @@ async def preview(call: OperationContext, asked: AlertPreviewRequest, within: St
     check_query(asked.filter_query, asked.language)
     named = await named_in(call, structs.asdict(asked))
     scope = Scope(named["source_ids"], tags_in(asked.tags), named["private_source_ids"], call.context.world.now())
-    check_pace(call)
+    check_pace(call, "previews of alerts", PACE, f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s")
     found = (await trial(call, asked, scope, within)).preview
     holds = await true_now(call, asked.filter_query, asked.language, scope)
     return structs.replace(found, true_now=tuple(holds))
-
-
-def check_pace(call: OperationContext) -> None:
-    verdict = call.limiter.take("previews of alerts", PACE, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"{PACE.burst} previews at once, then one every {1 / PACE.rate:g} s", verdict.retry_after)
 
 
 async def trial(

@@ -233,18 +233,9 @@ async def _few_of(call: OperationContext, scope: Scope) -> list[Source]:
     return [view.source for view in views] if len(views) <= MOST_TRIED else []
 
 
-# --- routes ---------------------------------------------------------------------------------------------------------
-
-
 def record_of(alert: Alert, hooks: Sequence[Destination]) -> wire.AlertRecord:
-    return made_of(
-        wire.AlertRecord,
-        alert,
-        alert_id=alert.id,
-        delivery_mode=hooks[0].delivery_mode if hooks else "instant",
-        destination_count=len(hooks),
-        revision=revision_of(alert),
-    )
+    twins = {"alert_id": alert.id, "delivery_mode": hooks[0].delivery_mode if hooks else "instant"}
+    return made_of(wire.AlertRecord, alert, **twins, destination_count=len(hooks), revision=revision_of(alert))
 
 
 ROUTES = Routes("/v1/alerts", "alerts")

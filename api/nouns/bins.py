@@ -214,9 +214,6 @@ async def _seen(call: OperationContext, bin: Bin, kept: Sequence[StoredCapture])
     return found
 
 
-# --- routes ---------------------------------------------------------------------------------------------------------
-
-
 def bin_record(bin: Bin, bins: Bins) -> BinRecord:
     return made_of(BinRecord, bin, url=bins.address(bin))
 

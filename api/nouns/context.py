@@ -11,9 +11,9 @@ import trio
 from msgspec.structs import replace
 
 from actors.app_context import AppContext
-from actors.errors import NotFound, Stale
+from actors.errors import NotFound, Stale, TooSoon
 from actors.messages.workers import AlertsChanged
-from api.ratelimit import Limiter
+from api.ratelimit import Limit, Limiter
 from api.streams.streams import Streams
 from storage.records.alert import Alert
 from storage.records.publication import Publication
@@ -64,6 +64,13 @@ def existing(found: T | None, says: str) -> T:
 async def alert_named(call: OperationContext, id: str) -> Alert:
     """Return the alert with an id. Raises NotFound."""
     return existing(await call.context.storage.alerts.get(known_id(id, "alert")), NO_ALERT)
+
+
+def check_pace(call: OperationContext, what: str, pace: Limit, says: str) -> None:
+    """Take a token of a bucket that all callers share. Raises TooSoon, with this sentence."""
+    verdict = call.limiter.take(what, pace, trio.current_time())
+    if not verdict.admitted:
+        raise TooSoon(says, verdict.retry_after)
 
 
 async def put_in_force(call: OperationContext) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors.destination_kinds.fields import MESSAGE, MESSAGE_TITLE
 from actors.destination_kinds.templating import TemplateFailed, render, template_errors
-from actors.errors import NotFound, TooSoon, Unprocessable
+from actors.errors import TooSoon, Unprocessable
 from actors.messages.declaring import Declared, Time, made_of, record_of
 from actors.messages.workers import OutboxGrew
 from actors.notices import destination_of
@@ -27,8 +27,8 @@ from actors.notification.reading import Notification, digest_of, notification_of
 from api.fields.destinations import KindName
 from api.fields.queries import ListQuery
 from api.nouns.alert_previews import AlertPreviewRequest, Stretch, trial
-from api.nouns.context import OperationContext, alert_named
-from api.nouns.destinations import kind_of, mailbox_of, named
+from api.nouns.context import OperationContext, alert_named, check_pace, existing
+from api.nouns.destinations import MISSING, kind_of, mailbox_of, named
 from api.nouns.events import TimeWindow, find, names_event, position
 from api.nouns.sources import time_or_null
 from api.pagination import next_page, place
@@ -142,15 +142,11 @@ async def replay(call: OperationContext, id: str, wanted: ReplayRequest) -> Repl
         raise invalid("body", "name either since, with or without until, or ids")
     destination = await named(call, id)
     mailbox = mailbox_of(call, destination)
-    verdict = call.limiter.take(f"replay of {destination.id}", PACE, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"a destination takes {PACE.burst} replays a minute", verdict.retry_after)
+    check_pace(call, f"replay of {destination.id}", PACE, f"a destination takes {PACE.burst} replays a minute")
     if await call.context.storage.outbox.backlog(destination.id) >= MOST_WAITING:
         raise TooSoon(f"{MOST_WAITING} deliveries or more wait for this destination", 60)
     storage = call.context.storage
-    alert = await storage.alerts.get(destination.alert_id)
-    if alert is None:
-        raise NotFound("There is no such destination.")
+    alert = existing(await storage.alerts.get(destination.alert_id), MISSING)
     channel = channel_of([replace(alert, enabled=True)], call.context.private_since)
     event_filter = EventFilter(texts=call.streams.texts, channel=channel)
     if wanted.ids is not None:
@@ -239,9 +235,8 @@ async def preview(call: OperationContext, asked: MessagePreviewRequest) -> Messa
     limits, jail = kind.limits, call.context.world.jail
     if limits is None:
         raise Unprocessable(f"{kind.label} gets events, for a program: it has no message", "body.kind", asked.kind)
-    verdict = call.limiter.take("previews of messages", PREVIEWS, trio.current_time())
-    if not verdict.admitted:
-        raise TooSoon(f"{PREVIEWS.burst} previews at once, then {PREVIEWS.rate:g} a second", verdict.retry_after)
+    says = f"{PREVIEWS.burst} previews at once, then {PREVIEWS.rate:g} a second"
+    check_pace(call, "previews of messages", PREVIEWS, says)
     values = {MESSAGE: asked.message, MESSAGE_TITLE: asked.message_title}
     for name, reason in (await template_errors(jail, limits, values)).items():
         raise Unprocessable(reason, f"body.{name}", values[name])
@@ -273,9 +268,6 @@ async def _newest(call: OperationContext, alert_id: str | None) -> Sequence[byte
     found = await trial(call, asked, alert.scope, Stretch(full=True))
     events = [await log.get(match.id) for match in found.preview.matches]
     return [event.body for event in events if event is not None]
-
-
-# --- routes ---------------------------------------------------------------------------------------------------------
 
 
 ROUTES = Routes("/v1/destinations", "alerts")

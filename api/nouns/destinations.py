@@ -68,7 +68,7 @@ OVERLAP = Millis(24 * 3_600_000)
 """Milliseconds that an old secret still signs after a rotation."""
 TEST_WITHIN = 30.0
 """Seconds for a test: its request, and a wait for a free slot."""
-_MISSING = "There is no such destination."
+MISSING = "There is no such destination."
 _UNSEEN = "Its secret is missing. Create a new one, give it to the receiver, then resume it."
 
 
@@ -203,14 +203,10 @@ def _revalued(
 def _unasked(destination: Destination, consent: Consent, token: str) -> Destination:
     """Return a destination that waits for consent: paused until someone agrees."""
     wished = destination.enabled if destination.was_enabled is None else destination.was_enabled
-    return replace(
-        destination,
-        private={**destination.private, consent.name: Private(token)},
-        private_names=tuple(dict.fromkeys((*destination.private_names, consent.name))),
-        enabled=False,
-        was_enabled=wished,
-        confirmed=False,
-    )
+    private = {**destination.private, consent.name: Private(token)}
+    names = tuple(dict.fromkeys((*destination.private_names, consent.name)))
+    asked = replace(destination, private=private, private_names=names)
+    return replace(asked, enabled=False, was_enabled=wished, confirmed=False)
 
 
 def _token(call: OperationContext, kind: DestinationKind | None) -> str:
@@ -231,7 +227,7 @@ def _wanting(destination: Destination) -> str:
 
 async def named(call: OperationContext, id: str) -> Destination:
     """Return the destination with an id. Raises NotFound."""
-    return existing(await call.context.storage.alerts.destination(known_id(id, "destination")), _MISSING)
+    return existing(await call.context.storage.alerts.destination(known_id(id, "destination")), MISSING)
 
 
 @whole
@@ -346,7 +342,7 @@ async def of_link(call: OperationContext, id: str, token: str) -> Destination:
 def _check_link(destination: Destination, token: str) -> Destination:
     kept = destination.private.get(LINK)
     if kept is None or not hmac.compare_digest(kept.value.encode(), token.encode()):
-        raise NotFound(_MISSING)
+        raise NotFound(MISSING)
     return destination
 
 
@@ -386,7 +382,7 @@ async def _edit(
     call: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
 ) -> Destination:
     edited = await call.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
-    changed = existing(edited, _MISSING)
+    changed = existing(edited, MISSING)
     await put_in_force(call)
     return changed
 
@@ -440,7 +436,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
     """Delete one destination and its outbox. Raises NotFound, Stale."""
     kept = call.context.storage.alerts
     if not await kept.delete_destination(known_id(id, "destination"), lambda it: refuse_stale(it, expected)):
-        raise NotFound(_MISSING)
+        raise NotFound(MISSING)
     await put_in_force(call)
 
 

@@ -110,8 +110,6 @@ WITHIN = 2.0
 END = Seq((1 << 63) - 1)
 _LONGEST_VALUE = 500
 Wanted = EventsQuery | ExportQuery
-
-
 EARLIEST = "earliest"
 """The start of the log, as a word in place of an id or time."""
 _NOT_BOUND = ("from", "cursor", "limit")

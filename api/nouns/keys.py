@@ -11,15 +11,14 @@ from contextlib import suppress
 from typing import Annotated, Literal
 from uuid import UUID
 
-import trio
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from actors.egress.url import parse_url
-from actors.errors import DomainError, NotFound, TooSoon
+from actors.errors import DomainError, NotFound
 from actors.keys import BURST, RATE, new_key
 from api.nouns import destinations, sources
-from api.nouns.context import OperationContext, existing
+from api.nouns.context import OperationContext, check_pace, existing
 from api.problems import invalid
 from api.ratelimit import Limit
 from api.route import Answer, Call, Routes
@@ -103,7 +102,6 @@ async def revoke(call: OperationContext, id: str) -> ApiKey:
 
 WRONG = Limit(1.0, 1000)
 """Wrong values of all callers together: the burst, and the rate per second."""
-_PACED = "values of secrets"
 
 
 async def _known(call: OperationContext, one: SupposedSecret) -> str | None:
@@ -139,9 +137,8 @@ ROUTES = Routes("/v1/secrets", "sources")
 @ROUTES("POST", "/compare", {200: SecretsAnswer}, beside=("alerts:write",), body=(SecretsRequest,))
 async def compare(call: Call) -> Answer:
     """Compare stored secrets with given values."""
-    supposed: SecretsRequest = call.body
     found = []
-    for index, one in enumerate(supposed.secrets):
+    for index, one in enumerate(call.body.secrets):
         try:
             UUID(one.id)
         except ValueError:
@@ -149,8 +146,6 @@ async def compare(call: Call) -> Answer:
         known = await _known(call, one)
         same = known is not None and _same(known, one.value)
         if not same:
-            verdict = call.limiter.take(_PACED, WRONG, trio.current_time())
-            if not verdict.admitted:
-                raise TooSoon("Too many values differed from the stored ones.", verdict.retry_after)
+            check_pace(call, "values of secrets", WRONG, "Too many values differed from the stored ones.")
         found.append(same)
     return Answer(SecretsAnswer(tuple(found)))

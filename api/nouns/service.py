@@ -26,8 +26,6 @@ SECURITY_TXT_LIFE = 180 * 86_400_000
 """Milliseconds until a copy of security.txt expires."""
 WRITER_SILENCE = 30.0
 """Seconds of writer silence after which the process counts as unhealthy."""
-
-
 ROUTES, METRICS = Routes(""), Routes("")
 _PUBLIC: dict[str, Any] = {"scope": PUBLIC, "headers": ("Cache-Control",)}
 _OBJECT = {200: dict[str, Any]}
@@ -136,12 +134,8 @@ class Figures:
         self._context, self._families = context, families
 
     def collect(self) -> Iterator[Any]:
-        yield self._family(
-            "build_info",
-            "The running program; always 1.",
-            ("version", "python"),
-            {(self._context.overseer.version, platform.python_version()): 1.0},
-        )
+        running = {(self._context.overseer.version, platform.python_version()): 1.0}
+        yield self._family("build_info", "The running program; always 1.", ("version", "python"), running)
         for figure in self._context.figures():
             yield self._family(figure.name, figure.says, figure.labels, figure.values, counts=figure.counts)
         for metric in self._context.world.metrics:

@@ -429,8 +429,6 @@ def record_of(view: views.SourceView) -> wire.SourceRecord:
     )
 
 
-# --- routes ----------------------------------------------------------------------------------------------------------
-
 ROUTES = Routes("/v1/sources", "sources")
 _ONE = {200: wire.SourceRecord}
 _PAUSE, _RESUME = SourcePatch(enabled=False), SourcePatch(enabled=True)
@@ -496,8 +494,6 @@ async def _change(call: Call, patch: SourcePatch | None = None) -> Answer:
 ROUTES("DELETE", "/{id}", {204: None}, says="Delete one source; its events stay.", refuses=_UNLESS_STALE)(
     deleting(delete)
 )
-
-
 ROUTES("POST", "/{id}/disable", _ONE, says="Pause one source.", refuses=_UNLESS_STALE)(partial(_change, patch=_PAUSE))
 ROUTES("POST", "/{id}/enable", _ONE, says="Resume one source.", refuses=_UNLESS_STALE)(partial(_change, patch=_RESUME))
 

@@ -135,8 +135,6 @@ async def _start(call: OperationContext, since: str | None, last: str) -> tuple[
 
 
 HEADERS = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
-
-
 ROUTES = Routes("/v1", "stream")
 _FORM: dict[str, Any] = {
     "query": StreamQuery,

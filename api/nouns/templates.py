@@ -30,8 +30,6 @@ Params = Annotated[
         },
     ),
 ]
-
-
 Url = Annotated[str, Meta(min_length=1, max_length=2048)]
 Only = Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MOST_SOURCES, description=WORDS["only"])]
 
@@ -273,9 +271,6 @@ def report_of(template: Template, report: Report) -> TemplateReport:
             skipped_cap=sum(outcome.full for outcome in report.sources),
         ),
     )
-
-
-# --- handlers --------------------------------------------------------------------------------------------------------
 
 
 ROUTES = Routes("/v1/templates", "alerts")

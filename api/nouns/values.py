@@ -221,9 +221,8 @@ ROUTES = Routes("/v1/sources", "sources")
 @ROUTES("GET", "/{id}/values", {200: Values}, query=ValuesQuery, also=("text/csv",))
 async def _values(call: Call) -> Answer:
     """Read a source's prices, numbers, states, versions and dates, and their history."""
-    query: ValuesQuery = call.query
     found = await values(call, call.path["id"])
-    if query.format == "csv":
+    if call.query.format == "csv":
         return Answer(_spreadsheet(found), media=MEDIA["csv"])
     current, series = tuple(map(_shown, found.current)), tuple(map(_series, found.series))
     return Answer(made_of(Values, found, id=found.source, current=current, series=series))

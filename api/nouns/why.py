@@ -520,11 +520,10 @@ async def status(call: Call) -> Answer:
 @ROUTES("GET", "/sources/{id}/looks", {200: LookTrail}, query=LooksQuery)
 async def looks(call: Call) -> Answer:
     """Read the results of the last 200 checks."""
-    query: LooksQuery = call.query
     before = place(call, tuple[int, int])
     view = await sources.view(call, call.path["id"])
     rows = [row for row in trail.read(view.hot.trail)[::-1] if before is None or (row.first_at, row.last_at) < before]
-    page, end = rows[: query.limit], None if before is None else before[0]
+    page, end = rows[: call.query.limit], None if before is None else before[0]
     start = page[-1].first_at if len(rows) > len(page) else None
     notes = reversed(await notes_of(call.context.storage.sources, view.source.id))
     found = LookTrail(
@@ -565,15 +564,10 @@ async def source_why(call: Call) -> Answer:
 
 def explanation_of(text: str, found: SourceExplanation) -> SourceWhy:
     reasons = tuple(made_of(KnownReason, one, says=str(one.says), event_id=one.event) for one in found.reasons)
+    source, state = found.view.source, str(found.state)
     best = [reasons[0].says] if text.strip() and reasons else []
-    return made_of(
-        SourceWhy,
-        found.view.source,
-        title=found.view.source.name,
-        says=" ".join([*best, str(found.state)]),
-        state=str(found.state),
-        reasons=reasons,
-    )
+    says = " ".join([*best, state])
+    return made_of(SourceWhy, source, title=source.name, says=says, state=state, reasons=reasons)
 
 
 @ROUTES("GET", "/events/{id}/why", {200: EventWhy}, scope="stream:read")
@@ -607,13 +601,8 @@ async def feedback(call: OperationContext, id: str, verdict: FeedbackVerdict) ->
         await call.context.storage.publications.retract(retraction)
     else:
         await call.context.storage.publications.restore(stored.seq)
-    return Lesson(
-        event_id=event.id,
-        source_id=event.source_id,
-        verdict=verdict,
-        noise_count=len(learned.view.source.noise),
-        says=_learned(verdict, len(texts), learned.blocks),
-    )
+    says, count = _learned(verdict, len(texts), learned.blocks), len(learned.view.source.noise)
+    return Lesson(event_id=event.id, source_id=event.source_id, verdict=verdict, noise_count=count, says=says)
 
 
 def _learned(verdict: FeedbackVerdict, texts: int, keys: int) -> str:

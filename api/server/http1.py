@@ -35,8 +35,6 @@ _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})\r\n")
 _CHUNK_LINE = 10
 _CHUNK_BEGUN = re.compile(rb"[0-9A-Fa-f]{0,8}|[0-9A-Fa-f]{1,8}\r")
 _UPGRADE = re.compile(rb"\n(upgrade|http2-settings):", re.IGNORECASE)
-
-
 Whole = tuple[int, Sequence[tuple[bytes, bytes]], bytes]
 """A whole answer: status, headers, body."""
 

@@ -31,8 +31,6 @@ from storage.sql.stores.log import EventLog
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Prefixes that start a formula. The last four are full-width forms, which some spreadsheets treat alike."""
 _QUOTED = ('"', ",", "\r", "\n")
-
-
 _PLAIN = (
     *("emitted_at", "source_type", "source_url", "url", "title", "author", "published_at", "fetched_at", "tags"),
     *("alert_type", "content", "id", "source_id", "content_hash"),

@@ -24,8 +24,6 @@ from storage.records.member import WEB, Member
 TICK = 1.0
 MOST = 50
 """Changes, and events, per tick."""
-
-
 _listed = msgspec.json.Decoder(ListedEvent)
 
 
@@ -86,16 +84,8 @@ def _node(member: Member, me: str | None) -> wire.Node:
     says, missing = member.says, None
     if says.shown > says.ends:
         missing = wire.MissingEvents(rfc3339(millis_of(says.ends)), rfc3339(millis_of(says.shown)))
-    return made_of(
-        wire.Node,
-        member,
-        says,
-        name=member.id,
-        this=member.id == me,
-        url=says.address,
-        role="web" if says.role == WEB else "all",
-        missing=missing,
-    )
+    named = {"name": member.id, "this": member.id == me, "url": says.address, "missing": missing}
+    return made_of(wire.Node, member, says, **named, role="web" if says.role == WEB else "all")
 
 
 class Feed:

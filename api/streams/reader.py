@@ -34,8 +34,6 @@ PAGE_SIZE = 512 << 10
 """The target size of a page in bytes."""
 TURN = 500
 """Events per checkpoint; a tenth of it if text is matched."""
-
-
 _OURS = frozenset({Kind.NOTICE, Kind.HEARTBEAT})
 _NONE: frozenset[str] = frozenset()
 

@@ -232,15 +232,9 @@ async def tried(visit: Visit, form: AlertForm, scope: Scope) -> TrialResult:
     fault = fault_of(query, form.language)
     if fault is not None:
         return TrialResult(fault=fault)
-    wanted = previews.AlertPreviewRequest(
-        query,
-        form.language,
-        tuple(scope.sources),
-        limit=TRIAL_MATCHES,
-        match=form.match,
-        tags=tuple(scope.tags),
-        private_source_ids=tuple(scope.private),
-    )
+    of: dict[str, Any] = {"tags": tuple(scope.tags), "private_source_ids": tuple(scope.private)}
+    of |= {"source_ids": tuple(scope.sources), "match": form.match, "limit": TRIAL_MATCHES}
+    wanted = previews.AlertPreviewRequest(query, form.language, **of)
     try:
         check_query(query, form.language)
         since = Seq(seq_at(Millis(visit.now - DAYS * _DAY)) - 1)

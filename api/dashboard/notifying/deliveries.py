@@ -118,18 +118,10 @@ def causes(lines: Sequence[Attempt]) -> list[Cause]:
     for line in lines:
         if name := cause_of(line):
             groups.setdefault(name, []).append(line)
-    found = [
-        Cause(
-            name,
-            len(group),
-            len({line.event_id for line in group}),
-            len({line.event_id for line in group if line.result == "given_up"}),
-            group[-1].at,
-            group[0].at,
-            group[0],
-        )
-        for name, group in groups.items()
-    ]
+    found = []
+    for name, group in groups.items():
+        ids, ended = {one.event_id for one in group}, {one.event_id for one in group if one.result == "given_up"}
+        found.append(Cause(name, len(group), len(ids), len(ended), group[-1].at, group[0].at, group[0]))
     return sorted(found, key=lambda cause: (-cause.attempts, cause.name))
 
 
@@ -158,8 +150,6 @@ class _Event(Struct):
 
 
 _event = msgspec.json.Decoder(_Event)
-
-
 _RESULTS: Final = {"sent": noted("delivered"), "retry": noted("failed, will retry"), "given_up": noted("given up")}
 
 

@@ -297,8 +297,6 @@ def _path(visit: Visit) -> str:
 
 
 _ONE = "/destinations/{id}"
-
-
 SCREENS: tuple[Screen, ...] = (
     Screen(path="/destinations", run=listing, query=DestinationsQuery),
     Screen(path="/destinations/new", run=destination_form.new, query=NewQuery),

@@ -78,8 +78,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 async def blank(visit: Visit) -> Page:
-    query: AddQuery = visit.query
-    return _blank(query.url)
+    return _blank(visit.query.url)
 
 
 async def again(visit: Visit) -> Page:

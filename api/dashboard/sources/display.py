@@ -31,8 +31,6 @@ CAUSES: Final = {
     "partial": noted("Readable"),
     "stuck": noted("Can recover"),
 }
-
-
 RESTING: Final = noted("You can restore it for %(count)s minutes.")
 MINUTES: Final = RESTS // 60_000
 

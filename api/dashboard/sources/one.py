@@ -204,17 +204,13 @@ async def show_text(visit: Visit) -> Page:
     where = Filter(sources=(view.source.id,), kinds=(Kind.HTML, Kind.PRACTICE))
     last = (await visit.context.storage.log.read_back(END, 1, where)).events
     event = _told.decode(last[0].body) if last else None
-    name = display.name_of(view.source)
-    shows = {
-        "id": view.source.id,
-        "name": name,
-        "url": view.source.watch_url,
-        "told": told,
-        "seen": view.hot.last_success_at,
-        "event": event,
-        "went_back": event is not None and event.went_back,
-    }
-    return Page("sources/text.html", say("%(name)s now", name=name), shows)
+    shows = _named(view) | {"told": told, "seen": view.hot.last_success_at, "event": event}
+    shows["went_back"] = event is not None and event.went_back
+    return Page("sources/text.html", say("%(name)s now", name=shows["name"]), shows)
+
+
+def _named(view: SourceView) -> dict[str, Any]:
+    return {"id": view.source.id, "name": display.name_of(view.source), "url": view.source.watch_url}
 
 
 COMPARE_PATH: Final = "/sources/{id}/compare"
@@ -235,19 +231,11 @@ async def compare(visit: Visit) -> Page:
     query: CompareQuery = visit.query
     view = await sources.view(visit, visit.path["id"])
     kept = await versions.versions(visit, view.source.id)
-    name = display.name_of(view.source)
-    title = say("Versions of %(name)s", name=name)
+    title = say("Versions of %(name)s", name=display.name_of(view.source))
     one, other = versions.chosen(kept, query.from_, query.to)
-    shows = {
-        "id": view.source.id,
-        "name": name,
-        "url": view.source.watch_url,
-        "options": [(each.id, _called(visit, each)) for each in kept],
-        "from_": one,
-        "to": other,
-        "whole_text": query.show == "text",
-        "trouble": "",
-    }
+    options = [(each.id, _called(visit, each)) for each in kept]
+    shows = _named(view) | {"options": options, "from_": one, "to": other, "trouble": ""}
+    shows["whole_text"] = query.show == "text"
     if one == other:
         return Page("sources/compare.html", title, shows)
     try:
