@@ -23,17 +23,7 @@ from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import alerts as wire
 from api.fields.queries import ListQuery
 from api.nouns import destinations, sources
-from api.nouns.context import (
-    NO_ALERT,
-    OperationContext,
-    alert_named,
-    edit_of,
-    existing,
-    known_id,
-    put_in_force,
-    refuse_stale,
-    whole,
-)
+from api.nouns.context import OperationContext, alert_named, edit_of, known_id, put_in_force, refuse_stale, whole
 from api.nouns.streams import CHANNELS
 from api.pagination import oldest_first
 from api.problems import invalid
@@ -183,7 +173,7 @@ async def change(
         changes["tags"] = tags_in(changes["tags"])
     changes |= await named_in(call, changes, old)
     edited = await call.context.storage.alerts.edit(old.id, edit_of(call, changes, expected, seen=seen))
-    alert = existing(edited, NO_ALERT)
+    alert = edited or await named(call, id)  # gone: raises NotFound
     await put_in_force(call)
     return alert
 
@@ -192,7 +182,7 @@ async def change(
 async def delete(call: OperationContext, id: str, expected: Expected = None) -> None:
     """Delete one alert and its destinations. Raises NotFound, Stale."""
     if not await call.context.storage.alerts.delete(known_id(id, "alert"), lambda it: refuse_stale(it, expected)):
-        raise NotFound(NO_ALERT)
+        raise NotFound("There is no such alert.")
     await put_in_force(call)
 
 

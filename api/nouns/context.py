@@ -21,7 +21,6 @@ from storage.records.revision import Expected, Record, is_expected
 
 P = ParamSpec("P")
 T = TypeVar("T")
-NO_ALERT = "There is no such alert."
 
 
 class OperationContext(Protocol):
@@ -63,7 +62,7 @@ def existing(found: T | None, says: str) -> T:
 
 async def alert_named(call: OperationContext, id: str) -> Alert:
     """Return the alert with an id. Raises NotFound."""
-    return existing(await call.context.storage.alerts.get(known_id(id, "alert")), NO_ALERT)
+    return existing(await call.context.storage.alerts.get(known_id(id, "alert")), "There is no such alert.")
 
 
 def check_pace(call: OperationContext, what: str, pace: Limit, says: str) -> None:

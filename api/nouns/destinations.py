@@ -27,17 +27,7 @@ from actors.signatures import webhook
 from api.etags import created, deleting, etag_of, expected, shown
 from api.fields import destinations as wire
 from api.fields.queries import ListQuery
-from api.nouns.context import (
-    NO_ALERT,
-    OperationContext,
-    alert_named,
-    existing,
-    guarded,
-    known_id,
-    put_in_force,
-    refuse_stale,
-    whole,
-)
+from api.nouns.context import OperationContext, alert_named, guarded, known_id, put_in_force, refuse_stale, whole
 from api.pagination import oldest_first
 from api.route import LETS_OUT, Answer, Call, Routes
 from storage.records.alert import Alert
@@ -227,7 +217,10 @@ def _wanting(destination: Destination) -> str:
 
 async def named(call: OperationContext, id: str) -> Destination:
     """Return the destination with an id. Raises NotFound."""
-    return existing(await call.context.storage.alerts.destination(known_id(id, "destination")), MISSING)
+    found = await call.context.storage.alerts.destination(known_id(id, "destination"))
+    if found is None:
+        raise NotFound(MISSING)
+    return found
 
 
 @whole
@@ -246,7 +239,7 @@ async def add(
         destination = _unasked(destination, kind.consent, _token(call, kind))
     await kept.put_destination(destination)
     if await kept.destination(destination.id) is None:
-        raise NotFound(NO_ALERT)  # deleted since
+        raise NotFound("There is no such alert.")  # deleted since
     await put_in_force(call)
     secret = destination.secrets[0].value if destination.secrets and new.secret is UNSET else ""
     return WithSecret(destination, secret, await _ask_consent(call, kind, destination, alert))
@@ -382,7 +375,7 @@ async def _edit(
     call: OperationContext, id: str, expected: Expected, change: Callable[[Destination], Destination]
 ) -> Destination:
     edited = await call.context.storage.alerts.edit_destination(known_id(id, "destination"), guarded(expected, change))
-    changed = existing(edited, MISSING)
+    changed = edited or await named(call, id)  # gone: raises NotFound
     await put_in_force(call)
     return changed
 
