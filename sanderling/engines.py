@@ -45,10 +45,7 @@ class Engine:
         return await open_sqlite(Path(self.place), clock=clock, owner=owner, warn=warn, named=named, doing=doing)
 
     def keys(self, *, existing: bool = True) -> AbstractContextManager[CommandKeys]:
-        """Open API keys and password for a command. Raises CommandFailed.
-
-        existing: never create the data folder.
-        """
+        """Open API keys and password for a command. Raises CommandFailed. existing: never create the data folder."""
         return _keys(Path(self.place), existing)
 
     def command_errors(self) -> AbstractContextManager[None]:

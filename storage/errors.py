@@ -36,10 +36,7 @@ class StateMoved(StorageError):
 
 
 class AlertsMoved(StorageError):
-    """Alerts or destinations were written since they were read: nothing was written, read them again.
-
-    revision: the present one. at: the newest event when it last rose.
-    """
+    """Alerts or destinations have changed: read them again. revision: now. at: the newest event when it last rose."""
 
     def __init__(self, revision: int, at: Seq) -> None:
         super().__init__(f"the alerts are of revision {revision} by now")

@@ -81,18 +81,12 @@ class Members:
         self.me, self._says = me, Says()
 
     async def beat(self, says: Says) -> View:
-        """Report this member alive, let new members in, remove late ones, and return the view after that.
-
-        Call it every second, from one task. It reports nothing after `leave`. Raises Unavailable.
-        """
+        """Report this member alive, once a second from one task; return the view after it. Raises Unavailable."""
         self._says = says
         return await self.view()
 
     async def leave(self) -> None:
-        """Leave at once; no later beat, nor one under way, enters again.
-
-        Raises Unavailable: the lease then expires.
-        """
+        """Leave at once; no later beat, nor one under way, enters again. Raises Unavailable: the lease then expires."""
 
     async def drain(self, *, on: bool) -> None:
         """Stop all checks by all members, or start them again; the view shows it from then on. Raises Unavailable."""

@@ -77,10 +77,7 @@ def most_aged(keep: Keep, count: int, between: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The limits of the log: age of an event in milliseconds, and number of events; None for no limit.
-
-    `weight`: bytes of storage, though LEAST events always stay.
-    """
+    """The log's limits: milliseconds, events, bytes (`weight`, though LEAST events stay); None for no limit."""
 
     age: Millis | None = None
     events: int | None = None
@@ -142,13 +139,4 @@ def too_roomy(room: FreeSpace) -> bool:
 
 
 def next_return(room: FreeSpace) -> int:
-    """Return how many bytes to return next, once `too_roomy` has started it; 0 if done.
-
-    It stops below the level at which it starts, so that daily fluctuations do not move pages back and forth.
-
-    >>> next_return(FreeSpace(whole=10 * LITTLE, free=9 * LITTLE)) == STEP
-    True
-    >>> next_return(FreeSpace(whole=10 * LITTLE, free=LITTLE))
-    0
-    """
     return max(0, min(STEP, room.free - max(LITTLE, room.whole // 8)))

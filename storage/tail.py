@@ -41,11 +41,7 @@ class Parked(Protocol):
 
 
 class Tail:
-    """A bounded ring of the newest events, where live readers wait.
-
-    The ring holds at most `most` events and `most_bytes` of bodies; the oldest are dropped. `head` is the newest
-    position that a reader may see.
-    """
+    """A ring of at most `most` events and `most_bytes`, oldest dropped. `head`: the newest position readers may see."""
 
     def __init__(self, head: Seq = START, *, most: int = 8_192, most_bytes: int = 64 << 20) -> None:
         self._most, self._most_bytes = most, most_bytes
@@ -80,10 +76,7 @@ class Tail:
         self._ring, self._keys, self._bytes, self._start = [], [], 0, self._head
 
     async def publish(self, events: Sequence[Stored]) -> None:
-        """Show committed events to readers, oldest first, and wake waiting ones a bucket at a time, parked ones last.
-
-        The events are visible before the first checkpoint. If cancelled, the remaining waiters are woken at once.
-        """
+        """Show events, oldest first, before any checkpoint; wake waiters in buckets, on cancellation at once."""
         if not events:
             return
         assert events[0].seq > self._head, f"published out of order: {events[0].seq} after {self._head}"
@@ -168,10 +161,7 @@ class _Commit(NamedTuple):
 
 
 class Follower:
-    """Fills a tail from a log. An engine passes in each commit; gaps between commits are read from the log.
-
-    So commits that no caller awaited, and commits with an unknown outcome, are published like any other.
-    """
+    """Fills a tail from commits; gaps and commits of unknown outcome are read from the log."""
 
     def __init__(self, tail: Tail, log: _Log) -> None:
         self._tail, self._log = tail, log

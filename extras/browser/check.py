@@ -82,10 +82,7 @@ async def _nowhere(host: str, port: int, judge: object) -> NoReturn:
 
 
 async def _tried(pool: ChromiumPool) -> str:
-    """Start the browser, let it check its sandbox, and request a page that is refused.
-
-    Returns the problem, or "".
-    """
+    """Start the browser, let it check its sandbox, and request a page that is refused. Returns the problem, or ""."""
     patient, says = _Patient(), "it did not start in time"
     async with trio.open_nursery() as nursery:
         nursery.start_soon(partial(pool.run, patient, connect=_nowhere))

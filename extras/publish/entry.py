@@ -1,7 +1,4 @@
-"""An entry of a feed from an event, and the feed around it. Pure.
-
-Texts are inert.
-"""
+"""An entry of a feed from an event, and the feed around it. Pure. Texts are inert."""
 
 from __future__ import annotations
 

@@ -57,10 +57,7 @@ class Scope(NamedTuple):
         return gone and self.has(source.id, source.tags)
 
     def covers(self, event: Stored) -> bool:
-        """Return whether an alert over this scope may match an event (not for notices).
-
-        No alert matches a held event. Only alerts that name the source by id match practice events.
-        """
+        """Return whether an alert may match an event; none matches a held one. Practice needs the source by id."""
         if event.kind == Kind.HELD:
             return False
         if event.kind == Kind.PRACTICE:
@@ -72,15 +69,11 @@ class Scope(NamedTuple):
         return private_since is None or private_since <= self.made_at or self.names(source)
 
     def takes(self, event: Stored, private_since: Callable[[str], Millis | None]) -> bool:
-        """Return whether an alert over this scope may match an event (not for notices)."""
         return self.covers(event) and self.includes(event.source, private_since(event.source))
 
 
 class Alert(Struct, frozen=True):
-    """A Boolean query in a language over some sources, named by id or by tag; without either over the whole library.
-
-    tags: an event with any of them is of the alert, wherever it comes from, so later sources count too.
-    """
+    """A Boolean query over sources by id or tag, without either over all. tags: events with any, of any source."""
 
     id: str
     name: str

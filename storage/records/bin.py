@@ -26,10 +26,7 @@ class Bin(Struct, frozen=True):
 
 
 class Capture(Struct, frozen=True):
-    """A received request. headers: in order, lower-case names, as Latin-1. body: the stored part.
-
-    size: bytes of body received. truncated: the body was, or would have been, longer than the stored part.
-    """
+    """headers: in order, lower-case, Latin-1. body: the stored part. size: bytes received. truncated: body is cut."""
 
     id: str
     received_at: Millis

@@ -56,7 +56,6 @@ class Shift(NamedTuple):
 
     @property
     def reach(self) -> Millis:
-        """Up to when it certainly ran."""
         return self.saved if self.until is None else self.until
 
     @property
@@ -73,10 +72,7 @@ class UnknownPeriod(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The shifts' record, valid for all sources. begins: the first moment on record. before: why there is none earlier.
-
-    resting: the periods between an orderly stop and the next start.
-    """
+    """The shifts' record. begins: its first moment. before: why. resting: periods between an orderly stop and start."""
 
     begins: Millis
     before: Why
@@ -85,9 +81,7 @@ class Record(NamedTuple):
 
 
 def following(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Shift:
-    """Return the shift that a start of the service begins. last: the newest shift of this node. copied: the data were
-    restored from a copy, so events after the copy are missing.
-    """
+    """Return a start's shift. last: this node's newest shift. copied: events after a restored copy are missing."""
     after: After = "stop"
     if last is None:
         after = "nothing"
@@ -112,10 +106,7 @@ def stepped(shift: Shift, checked: Millis, passed: int, now: Millis) -> tuple[Sh
 
 
 def record_of(shifts: Sequence[Shift], now: Millis, running: Collection[int] = ()) -> Record:
-    """Compute the record up to now from shifts in order of number.
-
-    running: numbers of shifts that still run. Nodes are judged one by one; a period unknown for one node is unknown.
-    """
+    """Compute the record from shifts in order of number; `running` ones go on. Unknown for one node is unknown."""
     if not shifts:
         return Record(now, "no_record", (), ())
     first = min(shifts, key=lambda shift: shift.began)
@@ -204,16 +195,11 @@ class Gap(NamedTuple):
 
     @property
     def seconds(self) -> int:
-        """Length, rounded up."""
         return max(0, -((self.start - self.end) // 1000))
 
 
 class Coverage(NamedTuple):
-    """A receipt for a period. looks: number of checks by verdict. bodies: bodies that differed from the one before.
-
-    first, last: times of successful checks on record. gap: None if the whole period is unknown. resting: milliseconds
-    that the service was stopped.
-    """
+    """looks: checks by verdict. bodies: that differed. first, last: successes. gap: None if all unknown. resting: ms"""
 
     start: Millis
     end: Millis
@@ -321,10 +307,7 @@ def _known(start: Millis, end: Millis, unknown: Sequence[UnknownPeriod]) -> Iter
 
 
 def _gaps(start: int, end: int, seen: Sequence[Hour]) -> Iterator[tuple[int, int]]:
-    """Yield the gaps between successful checks in a known period: each one longer than all before it.
-
-    An hour records only its longest gap. Where the known period begins or ends inside an hour, that gap is used.
-    """
+    """Yield gaps between successes, each longer than all before. An hour records only its longest gap."""
     before, longest = start, -1
     for hour in seen:
         first, last, gap = 1000 * (hour.first or 0), 1000 * (hour.last or 0), 1000 * hour.gap

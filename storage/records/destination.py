@@ -105,7 +105,6 @@ class Destination(Struct, frozen=True):
 
     @property
     def works(self) -> bool:
-        """Whether deliveries are sent: it is neither paused nor disabled."""
         return self.enabled and self.state != "disabled"
 
     @property
@@ -162,10 +161,7 @@ class Met(NamedTuple):
 
 
 class Portion(NamedTuple):
-    """The limits of one digest. It takes rows that were first due in [start, end): at most `limit` rows and `size`
-    bytes of events, but at least one event. least: make no digest from fewer rows. fresh: take only rows that were
-    never attempted, since others may already have arrived.
-    """
+    """Rows first due in [start, end), at most `limit` and `size` bytes, at least one. fresh: those never attempted."""
 
     start: Millis
     end: Millis
@@ -221,18 +217,14 @@ class Attempt(Struct, frozen=True):
 
 
 class Rates(NamedTuple):
-    """failure: share of failures among a destination's newest attempts. duplicate: share of its deliveries that had,
-    or may have, arrived before.
-    """
+    """Shares among a destination's newest attempts. duplicate: those that had, or may have, arrived before."""
 
     failure: float
     duplicate: float
 
 
 class Waiting(Struct, frozen=True):
-    """A destination's waiting deliveries. oldest: when the oldest began to wait. next_due: None if all are being
-    attempted.
-    """
+    """oldest: when the oldest delivery began to wait. next_due: None if all are being attempted."""
 
     count: int
     oldest: Millis
@@ -303,10 +295,7 @@ def rates_of(lines: Sequence[AttemptLine]) -> Rates:
 
 
 def gone_attempt(destination: str, seq: Seq, attempts: int, now: Millis) -> Attempt:
-    """Return a given-up row for an event that left the log before it was delivered.
-
-    Only its position is known, so the row has the first id of that position.
-    """
+    """Return a given-up row for an event that left the log; its id is the first of its position, all that is known."""
     return Attempt(
         destination=destination,
         event_id=id_of(seq, 0),

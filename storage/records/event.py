@@ -61,7 +61,6 @@ def story_in(body: bytes, seq: Seq) -> Seq:
 
 
 def first_seq_in(body: bytes, seq: Seq) -> Seq:
-    """Return the position of the first event of a digest; `seq` if the body has none that is readable."""
     try:
         return seq_of(_decode_events(body).events[0].id)
     except (msgspec.MsgspecError, ValueError, IndexError):
@@ -151,9 +150,7 @@ class TypedChange(Struct, frozen=True, omit_defaults=True):
 
 
 class StandingValue(Struct, frozen=True, array_like=True):
-    """A value of a page at its last report. block: the number of its text. label, path: as in an event that reports
-    its change.
-    """
+    """A value of a page at its last report. block: the number of its text. label, path: as in a change's event."""
 
     value: Value
     block: int
@@ -162,10 +159,7 @@ class StandingValue(Struct, frozen=True, array_like=True):
 
 
 class StandingValues(Struct, frozen=True, array_like=True):
-    """The values of a page at its last report, at most `MOST_STANDING`. more: how many others it has.
-
-    began: time of the first check with this baseline, in milliseconds; 0 if unknown.
-    """
+    """At most `MOST_STANDING`; more: others. began: milliseconds of the first check of this baseline, 0 unknown."""
 
     values: tuple[StandingValue, ...] = ()
     more: int = 0
@@ -370,7 +364,6 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 def kind_of(draft: Draft) -> int:
-    """Return the draft's kind in the log: heartbeat, notice, practice or held, else that of its tier."""
     if draft.heartbeat is not None:
         return Kind.HEARTBEAT
     if draft.alert_type is not None:
@@ -395,10 +388,7 @@ class Stored(NamedTuple):
 
 
 def check_adopted(events: Sequence[Stored], floor: Seq, last: Seq, newest: Seq) -> None:
-    """Raise ValueError unless another log's events can follow this log's, with their floor below them.
-
-    last: the newest position assigned here. newest: that of the newest stored event, 0 if there is none.
-    """
+    """Raise ValueError unless another log's events may follow. last: newest position assigned; newest: stored, or 0."""
     if newest and newest <= floor:
         raise ValueError(f"{newest} is here, at or below the floor {floor}")
     at = max(floor, last)

@@ -84,10 +84,7 @@ class SetUpLink(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """A signed-in browser. agent, address: its User-Agent and the address it signed in from.
-
-    person: "" for the owner of the service's password. name, role: the person's at the time of the query.
-    """
+    """agent, address: of the sign-in. person: "" for the service's password. name, role: at the time of the query."""
 
     id: str
     sha256: str
@@ -104,7 +101,6 @@ class Session(Struct, frozen=True):
 
     @property
     def ends_at(self) -> Millis:
-        """When it ends if it is not used again."""
         return Millis(min(self.created_at + LIFE, self.seen_at + IDLE))
 
 

@@ -63,17 +63,13 @@ class Member(Struct, frozen=True):
 
 
 class Failover(NamedTuple):
-    """A database failover that a member lived through.
-
-    ends: the newest position of the log after it. shown: the newest position that its readers had seen before it.
-    """
+    """A database failover that a member saw. ends: the log's newest position after it. shown: what readers had seen."""
 
     ends: Seq
     shown: Seq
 
     @property
     def lost(self) -> bool:
-        """Whether readers have seen events that the log has lost."""
         return self.shown > self.ends
 
 

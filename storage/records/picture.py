@@ -55,7 +55,6 @@ def picture_of(body: bytes, at: Millis) -> Picture | None:
 
 
 def described(body: bytes) -> tuple[Media, int, int] | None:
-    """Return the media type, width and height of a picture; None if the bytes are none."""
     sizes: tuple[tuple[Media, tuple[int, int] | None], ...] = (
         ("image/png", _size_of_png(body)),
         ("image/webp", _size_of_webp(body)),

@@ -46,7 +46,6 @@ _NOT_SET: dict[type[Record], frozenset[str]] = {
 
 
 def revision_of(record: Record) -> str:
-    """Hash a record's settings to 24 hexadecimal digits."""
     unset = _NOT_SET[type(record)]
     fields = {name: getattr(record, name) for name in record.__struct_fields__ if name not in unset}
     return blake2b(msgspec.json.encode(fields, order="sorted"), digest_size=12).hexdigest()

@@ -226,10 +226,7 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """Validators for the next conditional request, the hash of their body, and their URL.
-
-    lies: they stayed when the body changed, so none are sent any more.
-    """
+    """For the next conditional request. lies: they stayed when the body changed, so none are sent any more."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -393,7 +390,6 @@ def _newest(hot: SourceRuntime) -> Verdict | None:
 
 
 def _last(hot: SourceRuntime) -> Verdict | None:
-    """Return the verdict of the last check, skipping those that our own connection spoilt."""
     verdicts = (row.verdict for row in reversed(trail.read(hot.trail)))
     return next((verdict for verdict in verdicts if verdict is not Verdict.LOCAL), None)
 

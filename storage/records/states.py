@@ -28,11 +28,7 @@ RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
 class OpenNotices(Struct, frozen=True):
-    """The notices about the present trouble, and the time of the last.
-
-    failing: the longest `notice_after`, in seconds, whose alerts got `source_failing`; None: no alert did.
-    quiet: `source_quiet` was sent.
-    """
+    """failing: longest `notice_after` (seconds) whose alerts got `source_failing`, None for none. quiet: was sent."""
 
     at: Millis
     failing: int | None = None

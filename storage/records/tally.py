@@ -61,10 +61,7 @@ class Hour(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A past day as stored. number: since 1970. body: for `hours_of`.
-
-    sums: the result of `summed`, b"" before that. A year is then read as 365 rows, not as 8,760 hours.
-    """
+    """A past day. number: since 1970. body: for `hours_of`. sums: of `summed`; a year is 365 rows, not 8,760 hours."""
 
     number: int
     body: bytes
@@ -122,7 +119,6 @@ def over(tally: bytes, today: int) -> Sequence[Day]:
 
 
 def has_over(tally: bytes, today: int) -> bool:
-    """Return whether a tally has a past day. Called for every source, so it reads two bytes only."""
     if len(tally) <= _FRONT.size or tally[0] != _VERSION:
         return False
     number: int = _CHUNK.unpack_from(tally, _FRONT.size)[0]
@@ -143,10 +139,7 @@ def days_in(tally: bytes) -> Sequence[Day]:
 
 
 def hours_of(day: Day) -> list[Hour]:
-    """Return the hours of a day, without a truncated rest.
-
-    A year has 8,760 hours, so the common hour with unchanged checks only takes a fast path.
-    """
+    """Return the hours of a day, without a truncated rest. Unchanged checks, the common case, take a fast path."""
     body, at, found = day.body, 1, list[Hour]()
     size, start = len(body), day.number * _DAY
     while at + 2 <= size:
@@ -168,10 +161,7 @@ def hours_of(day: Day) -> list[Hour]:
 
 
 def is_copy(one: Hour, other: Hour) -> bool:
-    """Return whether an hour is an earlier copy of another: it starts with the same check and has no more checks.
-
-    After a crash a source has its last saved state, even if the day was moved out since.
-    """
+    """Return whether an hour is an earlier copy, as after a crash: same first check, no more checks."""
     if one.number != other.number or one.first not in (None, other.first) or (one.last or 0) > (other.last or 0):
         return False
     return all(before <= after for before, after in zip(one.looks, other.looks, strict=True))
@@ -233,7 +223,6 @@ def _open_hour(tally: bytes) -> Hour | None:
 
 
 def _put_away(rest: bytes, hour: Hour | None) -> bytes:
-    """Add an hour to the chunks; drop the oldest day if there are too many."""
     assert hour is not None
     days = list(_chunks(rest))
     number, packed = hour.number // _DAY, _packed(hour)
@@ -313,7 +302,6 @@ def merged(parts: Sequence[Hour]) -> Mapping[int, Hour]:
 
 
 def _together(one: Hour, other: Hour) -> Hour:
-    """Join two parts of an hour; the time between them counts as a gap."""
     looks = tuple(map(sum, zip(one.looks, other.looks, strict=True)))
     seen = sorted((hour for hour in (one, other) if hour.first is not None), key=lambda hour: hour.first or 0)
     if not seen:

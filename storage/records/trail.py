@@ -139,9 +139,7 @@ class Note(Struct, frozen=True, array_like=True):
 
 
 class StoredMemory(NamedTuple):
-    """A source's stored memory. tier: the tier's own bytes. notes: packed. waiting: items whose pages are not yet read
-    (only for a source that follows links).
-    """
+    """tier: the tier's own bytes. notes: packed. waiting: unread items, only for a source that follows links."""
 
     tier: bytes
     notes: bytes = b""
@@ -198,10 +196,7 @@ def read_notes(packed: bytes) -> list[Note]:
 
 
 def add_note(packed: bytes, note: Note) -> bytes:
-    """Add a note and drop the oldest beyond the bounds. Return `packed` unchanged if the note repeats the last one.
-
-    A longer stretch replaces its beginning.
-    """
+    """Add a note, drop the oldest; `packed` itself if it repeats the last. A longer stretch replaces its beginning."""
     notes = read_notes(packed)
     parts = tuple(
         Part(part.text[:EXCERPT], part.rule[:EXCERPT], part.key[:EXCERPT], part.came, part.score, part.told)
@@ -220,10 +215,7 @@ def add_note(packed: bytes, note: Note) -> bytes:
 
 
 def _says_the_same(last: Note, note: Note) -> bool:
-    """Return whether a check repeats the last noted one; the trail counts such checks, which is enough.
-
-    Content that alternates between appearing and going counts as the same.
-    """
+    """Return whether a check repeats the last noted one; the trail counts those. Coming and going are the same."""
     if note.came not in ("churn", "failed") or last.came != note.came:
         return False
     if note.parts or last.parts:

@@ -60,7 +60,6 @@ def read_mark(connection: Connection) -> bytes | None:
 
 
 def opens_mark(vault: Vault, box: bytes) -> bool:
-    """Return whether this key seals the database with this mark."""
     return vault.opens(_VAULT, _MARK, box)
 
 

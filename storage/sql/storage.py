@@ -42,10 +42,7 @@ from storage.tail import Tail
 
 
 class Damage:
-    """The first damage found while the storage is open; only a backup repairs it.
-
-    `says`: a sentence, empty if there is no damage.
-    """
+    """The first damage found while the storage is open; only a backup repairs it. `says`: "" if there is none."""
 
     def __init__(self) -> None:
         self.says = ""
@@ -159,10 +156,7 @@ class Storage(ABC):
         """Wait until this opened storage can never be written again; return why, "" after a close."""
 
     def stands(self) -> bool:
-        """Return False if the data folder was deleted or replaced: the next start would not find this data.
-
-        Always True for other data: in memory, or a server's.
-        """
+        """Return False if the data folder was deleted or replaced. Always True in memory, or on a server."""
         return True
 
     def sizes(self) -> Mapping[str, int]:

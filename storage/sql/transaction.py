@@ -31,11 +31,7 @@ T = TypeVar("T")
 
 
 class Transaction:
-    """The open transaction as a job sees it, with the key of sealed values. A job that appends sets `newest`.
-
-    `afterwards` is called on the loop, with whether it was committed: False if unknown. `place` and
-    `last` do nothing here: an engine with one writer needs neither.
-    """
+    """What a job sees. An append sets `newest`. `afterwards`: called on the loop with the outcome (False: unknown)."""
 
     EPOCH = "SELECT value FROM fact WHERE name='epoch'"
     SHARED = False
@@ -80,8 +76,6 @@ Job = Callable[[Transaction], T]
 
 
 def fenced(lease: Lease, job: Job[T]) -> Job[T]:
-    """Return a job that first refuses a writer of an earlier start. It raises Fenced."""
-
     @wraps(job)
     def run(transaction: Transaction) -> T:
         transaction.fence(lease)

@@ -84,7 +84,6 @@ class WritingThread:
     async def submit(
         self, job: Job[T], *, events: int = 0, rows: int = 1, holds: Sequence[Row] = (), may_wait: bool = False
     ) -> T:
-        """Run a job in the next transaction; see Writer."""
         if self._closing or self._stopped.is_set():
             raise Unavailable(self._ended or "the storage is closed")
         ticket = Ticket(job, events, rows, holds, may_wait=may_wait)
@@ -116,7 +115,6 @@ class WritingThread:
         return self._ended
 
     def _on_end(self, why: str) -> None:
-        """Fail all jobs that wait for a thread that has ended."""
         self._ended = why
         self._stopped.set()
         left = self._batch if self._next is None else [*self._batch, self._next]
@@ -202,7 +200,6 @@ class WritingThread:
         return False
 
     def _report(self, error: Exception) -> None:
-        """Report each kind of failure once, since it may occur at every commit."""
         words = f"{type(error).__name__}: {error}"
         if words not in self._reported and len(self._reported) < MOST_FAILURES:
             self._reported.add(words)

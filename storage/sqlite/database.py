@@ -84,8 +84,6 @@ async def open_sqlite(
 
 
 class _Parts(NamedTuple):
-    """The parts of an engine, and the database's path."""
-
     lock: FolderLock
     own: sqlite3.Connection
     readers: ReaderPool
@@ -95,10 +93,7 @@ class _Parts(NamedTuple):
 
 
 class SqliteStorage(Storage):
-    """One opened engine; see Storage. `known`: the newest position that readers may have seen.
-
-    closing: closes an extra's descriptors of the database's files, after SQLite's connections.
-    """
+    """`known`: the newest position readers may have seen. closing: closes an extra's descriptors after SQLite's."""
 
     def __init__(self, parts: _Parts, lease: Lease, known: Seq, vault: Vault) -> None:
         self._parts = parts
@@ -122,7 +117,6 @@ class SqliteStorage(Storage):
         return identity(self.database) == self._is
 
     def sizes(self) -> Mapping[str, int]:
-        """Return the sizes of the database and its write-ahead log in the file system."""
         files = {"database": self.database, "wal": self.wal.path}
         found = {}
         for name, path in files.items():
@@ -189,7 +183,6 @@ def _open(
 
 
 def _unlocked(connection: sqlite3.Connection, database: Path, named: Vault | None) -> tuple[Vault, list[str]]:
-    """Upgrade a database and seal every secret in it; return its key, and warnings for the operator."""
     folder = database.parent
     version_of(connection)
     vault, own = unlock(connection, folder, named)
@@ -241,11 +234,7 @@ class SqliteKeys(CommandKeys):
 
 
 def open_keys(folder: Path, named: Vault | None = None) -> SqliteKeys:
-    """Open the keys of a folder; create folder and database if missing.
-
-    Only signing keys need the master key. Raises Locked if the schema is older than this program and a server holds the
-    folder; otherwise the same errors as `open_sqlite`.
-    """
+    """Create folder and database if missing. Raises as `open_sqlite`; Locked if a server holds an older schema."""
     database = prepare(folder)
     with opening(folder), ExitStack() as undo, translated():
         connection = connect(database, COMMAND)

@@ -32,10 +32,7 @@ NEXT = ".master.key.next"
 
 
 def own_keys(folder: Path) -> Mapping[str, Vault]:
-    """Return the folder's own keys by file name: none, one, or two after an interrupted change.
-
-    Raises NoKey for a damaged file, OSError. `folder.prepare` keeps other users from reading them.
-    """
+    """Return the keys by file: none, one, or two after an interrupted change. Raises NoKey (damaged), OSError."""
     return {name: _read(folder / name) for name in (OWN, NEXT) if (folder / name).exists()}
 
 
@@ -101,10 +98,7 @@ class Unlocked(NamedTuple):
 
 
 def unlock(connection: sqlite3.Connection, folder: Path, named: Vault | None) -> Unlocked:
-    """Return the key that opens a database, or will seal it from now on.
-
-    Raises NoKey if no candidate opens it; OSError for the folder's own.
-    """
+    """Return the key that opens a database, or will seal it. Raises NoKey if none opens it, OSError."""
     mark = mark_of(connection)
     own = own_keys(folder)
     if mark is None:

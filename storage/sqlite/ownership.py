@@ -19,10 +19,7 @@ ROOT = 0
 
 
 def sync(path: Path) -> None:
-    """Make a file durable, or in a folder the names: otherwise a power cut could bring back a replaced file.
-
-    Raises OSError.
-    """
+    """Make a file or a folder's names durable: a power cut could bring back a replaced file. Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -32,10 +29,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def as_owner(folder: Path) -> Iterator[None]:
-    """Work as a folder's owner, without other groups, if this is root and the folder is another user's.
-
-    Does nothing for a missing folder. Raises OSError if the system does not let root become that user.
-    """
+    """Work as a folder's owner if root does; nothing for a missing folder. Raises OSError if root may not."""
     try:
         owner = folder.stat()
     except OSError:
@@ -72,7 +66,6 @@ def as_root() -> Iterator[None]:
 
 
 def entrust(fd: int, folder: Path) -> None:
-    """Give an open file, just created, to the folder's owner."""
     if os.geteuid() == ROOT:
         with suppress(OSError):  # a file system without owners, or one that maps root
             owner = folder.stat()
@@ -92,10 +85,7 @@ def entrust_all(made: Path, folder: Path) -> None:
 
 
 def named_by_hand(path: Path) -> IO[bytes]:
-    """Open a file named on the command line, with root's rights unless its place is another user's. Raises OSError.
-
-    The owner of the place could have put a link there to a file that they may not read.
-    """
+    """Open a file with root's rights, unless its place is another user's, who may link to others. Raises OSError."""
     if os.geteuid() != ROOT and os.getuid() == ROOT and _placed_by(path) == ROOT:
         with as_root():
             return path.open("rb")

@@ -167,10 +167,7 @@ class ShippedLog:
             self._wanted = None not in self._rest
 
     def read(self) -> CommittedPages | None:
-        """Return the next transactions; size 0 if all is read, None where a new chain begins.
-
-        Raises ChainBroken.
-        """
+        """Return the next transactions; size 0 if all is read, None where a new chain begins. Raises ChainBroken."""
         with self._lock:
             if self.broken:
                 raise ChainBroken(self.broken)

@@ -60,10 +60,7 @@ class Accounts(Store):
         return None if row is None else _person(row)
 
     async def add(self, person: Person, *, invitation: str = "") -> bool:
-        """Add a person; return whether it was done. False: the e-mail or the subject is taken.
-
-        invitation: the SHA-256 of the one to use up; False also if it has been used.
-        """
+        """Return whether it was done: e-mail and subject are free, and the `invitation` (SHA-256), if any, unused."""
 
         def job(transaction: Transaction) -> bool:
             used = "DELETE FROM invitation WHERE sha256=?"
@@ -184,7 +181,6 @@ def insert_activity(connection: Connection, one: Activity) -> None:
 
 
 def find_person(connection: Connection, text: str) -> Person | None:
-    """Return the person with an id or an e-mail address."""
     for query, value in ((_BY_ID, text), (_BY_EMAIL, text.lower())):
         if (row := connection.execute(query, (value,)).fetchone()) is not None:
             return _person(row)

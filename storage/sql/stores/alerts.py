@@ -36,11 +36,7 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
 
 
 class Alerts(Store):
-    """Alerts and their destinations. Does not add a destination whose alert is gone.
-
-    Counters of their work (`match_count`, `last_match_at`, `last_delivery_at`) are read from a record only when it is
-    added; after that, only `Outbox` changes them.
-    """
+    """Alerts and their destinations. Counters of their work are set when a record is added, later only by `Outbox`."""
 
     async def put(self, alert: Alert) -> None:
         def job(transaction: Transaction) -> None:
@@ -68,10 +64,7 @@ class Alerts(Store):
         return await self._writer.submit(job, holds=[("alert", alert_id), REVISES])
 
     async def revision(self) -> int:
-        """Return the number of writes that affect matching or delivery; each such write raises it in its transaction.
-
-        Notes of a destination's own deliveries (failures, missed matches) do not count.
-        """
+        """Return the number of writes that affect matching or delivery, without notes of a destination's deliveries."""
         return int((await self._readers.one(_REVISION))[0])
 
     async def changed_at(self) -> Seq:
@@ -89,10 +82,7 @@ class Alerts(Store):
     def matched(
         self, connection: Connection, alert_ids: Sequence[str], days: Sequence[int]
     ) -> Mapping[str, Mapping[int, int]]:
-        """Return how many events each alert matched on each of these days (UTC, counted from 1970-01-01).
-
-        Days and alerts without matches are absent. Only the newest `KEPT_DAYS` are stored.
-        """
+        """Return the events matched by alert and UTC day (since 1970), zeros absent, for the newest `KEPT_DAYS`."""
         found: dict[str, dict[int, int]] = {}
         for id in alert_ids:
             for day in days:
@@ -102,10 +92,7 @@ class Alerts(Store):
         return found
 
     async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
-        """Delete an alert with its destinations and their waiting deliveries; return whether there was one.
-
-        `check` runs like `change` in `edit`, and refuses by raising.
-        """
+        """Delete an alert with its destinations and deliveries; return whether it was there. `check` may raise."""
 
         def job(transaction: Transaction) -> bool:
             row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
@@ -162,7 +149,6 @@ def put_destination(transaction: Transaction, destination: Destination) -> None:
 def change_destination(
     transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
 ) -> Destination | None:
-    """Replace a destination by the result of `change`; return the new one, None if unknown."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
     if row is None:
         return None
@@ -175,7 +161,6 @@ def change_destination(
 
 
 def expect(transaction: Transaction, known: Destination) -> None:
-    """Raise DestinationMoved unless a destination is stored as it is known."""
     row = transaction.execute(_DESTINATIONS + " WHERE id=?", (known.id,)).fetchone()
     if row is None or not _destination(row, transaction.vault).is_as(known):
         raise DestinationMoved(known.id)

@@ -56,7 +56,6 @@ class Bins(Store):
         return await self._write("DELETE FROM bin WHERE id=?", bin_id) > 0
 
     async def sweep(self, now: Millis, limit: int) -> int:
-        """Delete at most `limit` expired bins with their captures; return how many."""
         return await self._write(_SWEEP, now, limit)
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
@@ -96,7 +95,6 @@ class Bins(Store):
 
 
 def _make_room(transaction: Transaction, room: int) -> None:
-    """Delete captures until the rest fits: the oldest of the heaviest bin, but never a bin's newest."""
     surplus = transaction.execute(_WEIGHT).fetchone()[0] - room
     heaviest = transaction.execute(_WEIGHTS).fetchall() if surplus > 0 else []
     heapify(heaviest)  # each bin is weighed once, however many captures are deleted

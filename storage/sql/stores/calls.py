@@ -46,14 +46,10 @@ class Calls(Store):
         await write_one(self._writer, "UPDATE call SET node='' WHERE key=? AND answer IS NULL", key)
 
     async def forget(self, key: str) -> None:
-        """Delete a call; the next one with its key counts as the first."""
         await write_one(self._writer, "DELETE FROM call WHERE key=?", key)
 
     async def sweep(self, before: Millis, most: int, limit: int) -> int:
-        """Delete up to `limit` of the oldest calls that began before `before` or are not among the newest `most`.
-
-        Return how many.
-        """
+        """Delete up to `limit` calls that began before `before` or are not the newest `most`; return how many."""
 
         def job(transaction: Transaction) -> int:
             spare = transaction.execute(_TOO_MANY, (most,)).fetchone()

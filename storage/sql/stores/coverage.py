@@ -56,9 +56,7 @@ class Coverage(Store):
         return [Shift(*row) for row in await every_row(self._readers, _SELECT + "ORDER BY number")]
 
     async def keep(self, days: Sequence[tuple[SourceId, Day]]) -> None:
-        """Store past days of sources in one transaction. Idempotent, also for a day that has grown. Skips unknown
-        sources.
-        """
+        """Store past days in one transaction, also grown ones. Skips unknown sources."""
         if not days:
             return
 
@@ -89,7 +87,6 @@ class Coverage(Store):
 
 
 def _inserted(transaction: Transaction, shift: Shift) -> Shift:
-    """Begin a shift and drop the oldest beyond the limit; return it with its number."""
     (number,) = transaction.execute(_INSERT, shift[1:]).fetchone()
     if transaction.execute(_SPARE, (MOST_SHIFTS,)).rowcount:
         transaction.execute("UPDATE shift SET after='retention' WHERE number=(SELECT min(number) FROM shift)")

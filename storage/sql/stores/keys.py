@@ -44,10 +44,7 @@ class Keys(Store):
         await self._writer.submit(lambda transaction: insert_key(transaction.connection, key))
 
     async def by_hash(self, sha256: str, now: Millis = ALWAYS) -> ApiKey | None:
-        """Return the key with this hash unless revoked or expired. On the path of every request: microseconds.
-
-        Its scopes are those that its person's role has, too.
-        """
+        """Return the key unless revoked or expired, with its person's scopes. On the path of every request."""
         row = await self._readers.one(_BY_HASH, (sha256,))
         key = None if row is None else _key(row)
         return key if key is None or key.expires_at is None or key.expires_at > now else None
@@ -82,10 +79,7 @@ class Keys(Store):
             keep_public(transaction.connection, key.key_id, key.seed, key.created_at)
 
     async def public(self) -> Sequence[PublicKey]:
-        """Return the public keys of keys that are not stored here, oldest first; they signed events in the log.
-
-        They belong to other instances, or were given up with their master key.
-        """
+        """Return public keys, oldest first, of keys that are elsewhere or given up; they signed events in the log."""
         return await self._readers.run(all_public)
 
     async def add_public(self, keys: Sequence[PublicKey]) -> None:
@@ -94,13 +88,9 @@ class Keys(Store):
 
 
 class CommandKeys:
-    """The keys and the password, for a short-lived command, with or without running services.
-
-    Synchronous. A running service sees each change at its next request or event.
-    """
+    """For a short-lived command. Synchronous. A running service sees each change at its next request or event."""
 
     def _run(self, act: Callable[[Connection], T]) -> T:
-        """Return the result of `act` in one transaction. Raises DiskFull, Unavailable."""
         raise NotImplementedError
 
     def signing(self) -> Sequence[SigningKey]:
@@ -112,8 +102,6 @@ class CommandKeys:
         raise NotImplementedError
 
     def add(self, key: ApiKey, done: Activity | None = None) -> None:
-        """Add a key, and the activity of it."""
-
         def act(connection: Connection) -> None:
             insert_key(connection, key)
             if done is not None:
@@ -167,13 +155,11 @@ def all_keys(connection: Connection) -> Sequence[ApiKey]:
 
 
 def all_signing(connection: Connection, vault: Vault) -> Sequence[SigningKey]:
-    """Return all signing keys, the active one first. Raises Unopened."""
     rows = connection.execute(_SIGNING).fetchall()
     return [SigningKey(id, vault.open(SEEDS.kind, id, seed), at, state) for id, seed, at, state in rows]
 
 
 def all_public(connection: Connection) -> Sequence[PublicKey]:
-    """Return the public keys of signing keys that are not stored here, oldest first."""
     return [PublicKey(*row) for row in connection.execute(_PUBLIC).fetchall()]
 
 

@@ -30,10 +30,7 @@ _NUMBER = "SELECT key FROM source_key WHERE id=?"
 
 
 class EventLog:
-    """The event log. `known`: the newest position that any reader may have seen at this start.
-
-    `tail` shows each commit to readers while `follower` runs.
-    """
+    """`known`: the newest position that a reader may have seen. `tail` shows commits while `follower` runs."""
 
     def __init__(self, writer: Writer, readers: Readers, space: Space, known: Seq, tail: Tail) -> None:
         self._writer, self._readers, self._space, self._pages = writer, readers, space, scan.Pages(known)
@@ -148,10 +145,7 @@ class EventLog:
         await self._writer.submit(fenced(lease, job), rows=len(states) + len(jars))
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
-        """Return up to `limit` (1 to 500) events after `after`, oldest first. Reads at most `budget` rows.
-
-        A page also ends with the event that brings it to 1 MiB.
-        """
+        """Return up to `limit` (1 to 500) events and 1 MiB, oldest first; read at most `budget` rows."""
         return await self._readers.run(lambda c: self._pages.read(c, after, scan.ScanRequest(limit, where, budget)))
 
     async def newer(self, after: Seq, limit: int) -> Sequence[Stored]:
@@ -188,10 +182,7 @@ class EventLog:
         return await self._readers.run(look)
 
     async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
-        """Delete at most `limit` of the oldest heartbeats before `before`, but keep the newest `keep`; return how many.
-
-        The floor does not change.
-        """
+        """Delete at most `limit` heartbeats before `before`, but not the newest `keep`. The floor stays."""
         before = min(before, scan.LAST)
         job = fenced(lease, lambda it: scan.forget_heartbeats(it.connection, before, keep, limit))
         return await self._writer.submit(job, rows=limit)
@@ -210,10 +201,7 @@ class EventLog:
         return await self._readers.run(partial(scan.held, source=source))
 
     async def heaviest(self, limit: int) -> Mapping[SourceId, SourceSize]:
-        """Return the sources with most bytes in the log, heaviest first; only sources with many events.
-
-        Includes deleted sources and the service's own notices. Scans a whole index.
-        """
+        """Return sources of many events, heaviest first, deleted ones and notices too. Scans a whole index."""
         return await self._readers.run(partial(scan.heaviest, limit=limit))
 
     async def count_between(self, after: Seq, before: Seq) -> int:
@@ -282,7 +270,6 @@ class _States:
         return key
 
     def put(self, key: int, state: SourceState) -> None:
-        """Admit a state, regardless of the stored one."""
         self._rows[state.source] = (key, state)
         if state.base is not None:
             self._bases[key] = state.base
@@ -296,10 +283,7 @@ class _States:
 
 
 def _admitted(transaction: Transaction, harvest: Harvest, states: _States) -> int | StateMoved | Duplicate | None:
-    """Return the number of a harvest's source, or the refusal; None to skip the harvest.
-
-    Settles an owed notice and adds a new source.
-    """
+    """Return a harvest's source number or its refusal, None to skip it; settle an owed notice, add a new source."""
     if harvest.source == SERVICE:
         if harvest.debtor is not None and not clear_notice(transaction, harvest.debtor, harvest.pays):
             return None

@@ -97,10 +97,7 @@ class OAuth(Store):
 
     @in_transaction
     def begin(self, transaction: Transaction, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
-        """Store the grant of a taken code with its first tokens; return whether it was done.
-
-        False: the code was used a second time, or the person has lost access.
-        """
+        """Store the grant of a taken code; False if the code was used twice or the person lost access."""
         taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
         if taken < 1 or not _has_access(transaction, code.grant.person):
             return False

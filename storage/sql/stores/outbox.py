@@ -131,7 +131,6 @@ class Outbox(Store):
     """Durable cursors and the outbox."""
 
     async def cursor(self, name: str) -> Seq | None:
-        """Return a durable cursor, None if never set."""
         found = await self._readers.one(_CURSOR, (name,))
         return None if found is None else Seq(found[0])
 
@@ -325,7 +324,6 @@ class Outbox(Store):
         return await self._one(_BACKLOG, destination) or 0
 
     async def due(self, now: Millis) -> Sequence[str]:
-        """Return the destinations with a row that is due and unclaimed."""
         if not (await self._readers.one(_ANY_DUE, (now,)))[0]:
             return []
         return [id for (id,) in await every_row(self._readers, _ALL_DUE, now)]
@@ -395,7 +393,7 @@ def _claim(
 def _inside(
     transaction: Transaction, key: int, portion: Portion
 ) -> tuple[Sequence[tuple[Seq, bytes]], Sequence[tuple[Seq, int]]]:
-    """Return the rows of a portion with their bodies, and remove and return the rows whose event has left the log."""
+    """Return a portion's rows with bodies, and remove and return those whose event has left the log."""
     start, end, limit, size, _, fresh = portion
     taken: list[tuple[Seq, bytes]] = []
     gone: list[tuple[Seq, int]] = []
@@ -416,7 +414,6 @@ def _inside(
 def _freeze(
     transaction: Transaction, key: int, taken: Sequence[tuple[Seq, bytes]], end: Millis, freeze: Freeze
 ) -> None:
-    """Attach a digest of events to the row of the last one; remove the other rows."""
     if taken:
         id, content = freeze([body for _, body in taken])
         carrier = taken[-1][0]
@@ -458,7 +455,6 @@ def _miss(transaction: Transaction, key: int, outcome: Outcome) -> None:
 
 
 def _record_replayed(transaction: Transaction, replayed: Replayed) -> None:
-    """Move a destination's missed position past the replayed matches."""
     done = replayed
     if replayed.matches:
         between = (replayed.destination, replayed.after, replayed.to)

@@ -30,10 +30,7 @@ _ENDED = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE created_
 
 
 class People(Store):
-    """The dashboard's password, the link to set it, and the sessions.
-
-    The next call sees changes by other processes (commands).
-    """
+    """The dashboard's password, the link to set it, and the sessions. The next call sees changes by commands."""
 
     async def password(self) -> Password | None:
         return await self._readers.run(read_password)
@@ -48,10 +45,7 @@ class People(Store):
     def settle(
         self, transaction: Transaction, password: Password, session: Session, *, link: str | None = None
     ) -> bool:
-        """Set the password, end every session and open this one, in one transaction; return whether it was done.
-
-        With `link` (a SHA-256), only if that link is unused, and use it up. Without, any unused link is deleted.
-        """
+        """Set the password, end all sessions, open this one. With `link` (SHA-256): only if unused, and use it up."""
         waits = _read_link(transaction.connection)
         if link is not None and (waits is None or waits.sha256 != link):
             return False
@@ -71,7 +65,6 @@ class People(Store):
         return True
 
     async def open(self, session: Session) -> None:
-        """Open a person's session, after a check other than the service's password."""
         await write_one(self._writer, _OPEN, *_row(session))
 
     async def session(self, sha256: str) -> Session | None:
@@ -91,7 +84,6 @@ class People(Store):
         await write_each(self._writer, "UPDATE session SET seen_at=? WHERE id=?", rows)
 
     async def sweep(self, now: Millis, limit: int) -> int:
-        """Delete at most `limit` expired sessions; return how many."""
         return await write_one(self._writer, _ENDED, now - LIFE, now - IDLE, limit, rows=limit)
 
 
@@ -150,8 +142,6 @@ class ReadMarks(Store):
         return ReadEvents(upto, {seq: bool(read) for whole, seq, read in rows if not whole})
 
     async def mark(self, person: str, seqs: Collection[int], *, read: bool) -> None:
-        """Mark these events as read or unread."""
-
         def job(transaction: Transaction) -> None:
             transaction.executemany(_MARK, [(person, 0, seq, int(read)) for seq in seqs])
             for (oldest,) in transaction.execute(_OLDEST, (person, MOST_MARKS)).fetchall():
@@ -160,7 +150,6 @@ class ReadMarks(Store):
         await self._writer.submit(job, rows=len(seqs))
 
     async def mark_all(self, person: str, upto: int) -> None:
-        """Mark all events up to a position as read."""
         await self._writer.submit(lambda transaction: _read_up_to(transaction, person, upto), rows=MOST_MARKS)
 
 

@@ -45,9 +45,7 @@ class Pictures(Store):
         return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
 
     async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
-        """Delete at most `limit` pictures: those taken before a moment, those of events up to `floor`, and the oldest
-        while all together weigh more than `room` bytes. Return how many.
-        """
+        """Delete at most `limit`: those before a moment, up to `floor`, and the oldest beyond `room` bytes."""
 
         def job(transaction: Transaction) -> int:
             doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]

@@ -101,7 +101,6 @@ class Publications(Store):
         return [Retraction(*row) for row in await every_row(self._readers, _RETRACTED, after, before, limit)]
 
     async def forget_retractions(self, upto: Seq, limit: int) -> int:
-        """Delete at most `limit` retractions of events up to a position, which have left the log; return how many."""
         # Almost always there is none, and even a commit without changes costs a sync.
         there = await first_row(self._readers, _ANY, upto)
         return 0 if there is None else await write_one(self._writer, _FORGET, upto, limit)

@@ -48,8 +48,6 @@ _ENDS = "SELECT (SELECT min(seq) FROM log), (SELECT max(seq) FROM log), (SELECT 
 
 
 class _Direction(NamedTuple):
-    """A direction: its SQL for a walk and for one source."""
-
     walk: str
     of_source: str
 
@@ -76,11 +74,7 @@ class ScanRequest(NamedTuple):
 
 
 class Pages:
-    """Reads pages. `known` is the newest position that any reader may have seen at this start.
-
-    It caches source ids by number, which never change, so all events of a source share one string.
-    All reader threads use it: at worst, two of them look up the same id.
-    """
+    """`known`: the newest position readers saw. Caches source ids by number; at worst two threads look up the same."""
 
     def __init__(self, known: Seq) -> None:
         self._known = known
@@ -117,7 +111,6 @@ class _Scan:
         assert self._limit > 0, f"a page of {request.limit} events makes no progress"
 
     def run(self, start: Seq) -> tuple[Sequence[Stored], Seq]:
-        """Return the events found, and the position reached."""
         where, at = self._where, start
         filters = where.tags or where.kinds or (self._keys is None and (where.sources or where.source_prefixes))
         found: list[Stored] = []
@@ -144,7 +137,6 @@ class _Scan:
         return found, at
 
     def _filtered(self, rows: Sequence[Row]) -> Iterator[Stored]:
-        """Yield the events that pass. Columns decide for most, without decoding their bodies."""
         for row in rows:
             event = _stored(self._connection, self._ids, row)
             if not self._columns.admits(event):
@@ -157,10 +149,7 @@ class _Scan:
                 yield event
 
     def _few_sources(self) -> Sequence[int] | None:
-        """Return the numbers of the filter's sources, None if it names none or many.
-
-        Kinds in `also` belong to the service itself.
-        """
+        """Return the filter's sources by number, None for none or many. Kinds in `also` are the service's."""
         where = self._where
         if where.source_prefixes or not 0 < len(where.sources) <= FEW:
             return None
@@ -169,10 +158,7 @@ class _Scan:
         return [row[0] for row in rows if row is not None]
 
     def _fetch(self, at: Seq, most: int) -> Generator[tuple[Seq, int, Sequence[Row]]]:
-        """Read up to `most` next positions; fewer mean that the end is reached.
-
-        Yields the last position of each lot, the number of positions, and their rows.
-        """
+        """Yield the last position, count and rows of each lot of up to `most`; fewer mean the end."""
         execute, direction = self._connection.execute, self._direction
         if self._keys is None:
             with closing(execute(direction.walk, (at, self._end, most))) as cursor:

@@ -123,9 +123,7 @@ class Sources(Store):
         return [_source(body, sealed, self._vault) for body, sealed in rows]
 
     async def get(self, source: SourceId, *, deleted: bool = False) -> WatchedSource | None:
-        """Return one source. With `deleted`, find only sources that have a `deleted_at`, whose URL is free; without,
-        only the others.
-        """
+        """Return one source; with `deleted`, only one that has a `deleted_at`, whose URL is free."""
         row = await first_row(self._readers, _WATCHED + "WHERE k.id=?", source)
         found = None if row is None else watched_of(row, self._vault)
         return found if found is not None and (found.source.deleted_at is not None) is deleted else None
@@ -142,7 +140,7 @@ class Sources(Store):
 
 
 def insert(transaction: Transaction, source: Source, state: SourceState, known: int | None) -> int:
-    """Add a source, and return its number. Raises Duplicate."""
+    """Raises Duplicate."""
     existing = _by_url(transaction, source.url) or _twin(transaction, source, known)
     if existing is not None:
         raise Duplicate(existing)
@@ -223,9 +221,7 @@ def _source(body: bytes, sealed: bytes | None, vault: Vault) -> Source:
 
 
 def _row(source: Source, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a source's record without its secret, and the sealed secret. Raises TypeError for a subclass: inherited
-    settings would become the source's own.
-    """
+    """Return a record without its secret, and that sealed. Raises TypeError for a subclass, with inherited settings."""
     if type(source) is not Source:
         raise TypeError(f"a {type(source).__name__} is not a stored record of a source")
     secret = source.secret
@@ -256,8 +252,6 @@ class TagsDefaults(Store):
         return None if row is None else _decode_defaults(row[0])
 
     async def edit(self, tag: str, change: DefaultsChange) -> TagDefaults | None:
-        """Set, replace or remove a tag's defaults in one transaction; return the new ones."""
-
         def job(transaction: Transaction) -> TagDefaults | None:
             transaction.execute(_REVISE)  # first: other writers of one wait for it
             row = transaction.execute(_DEFAULTS, (tag,)).fetchone()

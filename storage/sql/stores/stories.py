@@ -57,7 +57,6 @@ class StoryMarks:
             self._at = event.seq
 
     def find(self, transaction: Transaction, marks: Sequence[int]) -> dict[int, Stored]:
-        """Return the newest event for each mark that has one."""
         found = {mark: seq for mark in marks if (seq := self._newest.get(mark)) is not None}
         missing = [mark for mark in marks if mark not in found]
         if missing:
@@ -117,6 +116,5 @@ class StoryAssigner:
 
 
 def _rows(transaction: Transaction, first: Seq) -> list[Stored]:
-    """Return the newest events from a position on, newest first."""
     found = transaction.execute(f"{_STORED} l.seq>=? ORDER BY l.seq DESC LIMIT ?", (first, _MOST_READ)).fetchall()
     return [stored(*row) for row in found]

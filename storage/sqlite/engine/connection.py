@@ -96,7 +96,6 @@ def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sql
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn sqlite3's errors into ours with `in_our_words`."""
     try:
         yield
     except sqlite3.Error as error:
@@ -129,16 +128,12 @@ def set_up_space(connection: Connection) -> None:
 
 
 def room_of(connection: Connection) -> FreeSpace:
-    """Return the size of a database and its free part, in bytes."""
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
     return FreeSpace(pages * size, free * size)
 
 
 def give_back(connection: Connection, limit: int) -> int:
-    """Move pages from the end of the file into free ones, in the open transaction; return by how many bytes it shrinks.
-
-    At most `limit` bytes, and pages of the map. The file is cut when the write-ahead log is next copied into it.
-    """
+    """Move pages from the end into free ones, at most `limit` bytes; return how many. A checkpoint cuts the file."""
     pages, free, size = (int(connection.execute(pragma).fetchone()[0]) for pragma in _PAGES)
     for _ in range(min(free, limit // size)):
         connection.execute("PRAGMA incremental_vacuum(1)")  # Python runs one step of it, which is one page
@@ -168,10 +163,7 @@ class ReaderPool(Pool[sqlite3.Connection]):
         super().__init__(connections, sqlite3.Connection.close)
 
     async def run(self, read: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `read` with a connection in a thread; see `storage.sql.transaction.Readers`.
-
-        If cancelled, returns at once; the read runs to its end and its result is dropped.
-        """
+        """Run a read in a thread; a cancelled one runs to its end, and its result is dropped."""
         if self._closed:
             raise Unavailable("the storage is closed")
         return await trio.to_thread.run_sync(self._read, read, limiter=self._limiter, abandon_on_cancel=True)

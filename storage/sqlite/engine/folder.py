@@ -25,11 +25,7 @@ _DIGITS = 20  # a 63-bit position at fixed width, so that a new mark overwrites 
 
 
 def prepare(folder: Path) -> Path:
-    """Create the folder (0700) and an empty database file (0600) if missing; return the database's path.
-
-    Raises Exposed if they stay open to others, OSError. SQLite copies the database file's mode to its WAL and shared
-    memory, so the file is made before SQLite sees it.
-    """
+    """Make folder (0700) and database (0600) before SQLite copies its mode to the WAL. Raises Exposed, OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _open(folder, os.O_DIRECTORY) as fd:
         _restrict(fd, 0o700)

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 
 class MigrationStep(NamedTuple):
-    """One step. name: as the database records it. then: runs after the statements, with the key that seals secrets; a
-    new database has no key yet.
-    """
+    """then: runs after the statements, with the key that seals secrets, None in a new database."""
 
     name: str
     statements: Sequence[str]
@@ -48,7 +46,6 @@ _AFTER = {"sealed": _seal}
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Yield the statements of a file; those of a trigger are part of it."""
     statement = ""
     for line in text.splitlines():
         statement += "" if line.startswith("--") else f"{line}\n"
@@ -66,7 +63,7 @@ STEPS: Sequence[MigrationStep] = [
 
 
 def version_of(connection: sqlite3.Connection, steps: Sequence[MigrationStep] = STEPS) -> int:
-    """Return how many steps a database has run. Raises NewerSchema if that is more than this program knows."""
+    """Raises NewerSchema."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     assert isinstance(version, int)
     if version > len(steps):
@@ -77,10 +74,7 @@ def version_of(connection: sqlite3.Connection, steps: Sequence[MigrationStep] = 
 def migrate(
     connection: sqlite3.Connection, steps: Sequence[MigrationStep] = STEPS, *, vault: Vault | None = None
 ) -> None:
-    """Bring a database up to this program's schema. Raises NewerSchema; a failing step raises and leaves nothing.
-
-    vault: seals secrets that older programs left plain; only a new database can do without.
-    """
+    """A failing step raises and leaves nothing. vault: seals old plain secrets. Raises NewerSchema."""
     if version_of(connection, steps) == len(steps):
         return
     from sqlite_utils import Database, Migrations  # noqa: PLC0415  (a third of a second that only a first start pays)

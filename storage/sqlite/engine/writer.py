@@ -88,10 +88,7 @@ class WriterThread(WritingThread):
             self._head = max(self._head, head)
 
     def _attempt(self, tickets: Sequence[Ticket[Any]]) -> Seq:
-        """Run jobs in one transaction and commit; return its newest event's position, 0 for none.
-
-        Raises any error that makes the transaction unusable. A job that fails before it has written does not.
-        """
+        """Commit jobs; return the newest position, 0 for none. Raises what spoils the transaction."""
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         transaction = Transaction(connection, self._vault)

@@ -79,9 +79,7 @@ class Secrets(Struct, frozen=True):
 
 
 class AccessGrants(Struct, frozen=True):
-    """The access that a database grants: API keys (shown part, name, scopes), sessions, a set-up link, the password,
-    people who are not disabled.
-    """
+    """API keys (shown part, name, scopes), sessions, a set-up link, the password, people who are not disabled."""
 
     keys: Sequence[tuple[str, str, Sequence[str]]]
     sessions: int
@@ -91,7 +89,7 @@ class AccessGrants(Struct, frozen=True):
 
 
 def access_grants(database: Path) -> AccessGrants:
-    """Return the access that a database grants. Raises Corrupt, Unavailable."""
+    """Raises Corrupt, Unavailable."""
     with closing(connect(database, UNTRUSTED)) as connection, translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         keys = all_keys(connection)
@@ -103,10 +101,7 @@ def access_grants(database: Path) -> AccessGrants:
 
 
 def copy_database(database: Path, target: Path) -> Content:
-    """Write a consistent copy (0600) of a database to `target`, which must not exist; check and sync it.
-
-    Raises Corrupt, DiskFull, Unavailable, NewerSchema, OSError, and then removes `target`.
-    """
+    """Write a checked copy (0600) to a new `target`. Raises Corrupt, DiskFull, Unavailable, NewerSchema, OSError."""
     fd = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     entrust(fd, target.parent)
     os.close(fd)
@@ -187,10 +182,7 @@ def _empty(connection: Connection, *, password: bool) -> None:
 
 
 def put_secrets(copy: Path, secrets: Secrets | None, vault: Vault, fresh: Callable[[], str]) -> Lost:
-    """Put secrets back into a copy, sealed with this key; return how many are lost, as `give_up` does.
-
-    Upgrades a copy of an earlier schema first.
-    """
+    """Upgrade a copy, put secrets back, sealed with this key; return how many are lost, as `give_up` does."""
     with closing(connect(copy, COMMAND)) as connection, translated():
         migrate(connection, vault=vault)
         connection.execute("BEGIN IMMEDIATE")

@@ -51,11 +51,7 @@ def copy_name(version: int) -> str:
 
 
 def scrub(connection: sqlite3.Connection) -> bool:
-    """Rewrite the database if its free pages may hold secrets; return whether none do now.
-
-    Needed once after secrets were sealed, or sealed with another key. No other process may use the database. Without
-    disk space nothing changes, and the next start tries again.
-    """
+    """Rewrite free pages that may hold secrets, alone; return whether none do. Without space the next start tries."""
     if connection.execute("SELECT 1 FROM fact WHERE name='scrub'").fetchone() is None:
         return True
     try:
@@ -72,7 +68,6 @@ def scrub(connection: sqlite3.Connection) -> bool:
 
 
 def kept(folder: Path) -> list[Path]:
-    """Return the copies kept by upgrades in a folder, newest schema first."""
     return sorted(folder.glob(_NAME.format("*")), key=_schema, reverse=True)
 
 
