@@ -89,10 +89,7 @@ def command_errors(folder: Path) -> Iterator[None]:
 
 
 class MasterKey:
-    """A master key: `vault` works on databases, the other methods on backups.
-
-    Its repr hides it, and so do log lines and tracebacks.
-    """
+    """A master key: `vault` works on databases, the other methods on backups. Its repr hides it from logs."""
 
     def __init__(self, secret: bytes) -> None:
         self._box, self.vault = SecretBox(secret), Vault(secret)
@@ -132,7 +129,7 @@ def find_master_key(variables: Mapping[str, str]) -> MasterKey | None:
 
 
 def named_vault(variables: Mapping[str, str]) -> Vault | None:
-    """Return the named master key's vault; None without one. Raises CommandFailed."""
+    """Raises CommandFailed."""
     master = find_master_key(variables)
     return None if master is None else master.vault
 

@@ -53,14 +53,10 @@ class Engine:
         return command_errors(Path(self.place))
 
     def snapshot(self) -> AbstractAsyncContextManager[Storage]:
-        """Open a read-only snapshot of data elsewhere. Raises CommandFailed, StorageError."""
         raise NotImplementedError
 
     def importing(self, clock: Callable[[], float]) -> AbstractAsyncContextManager[Storage]:
-        """Open empty data elsewhere for an import. Services refuse it until the import ends well.
-
-        Raises CommandFailed, StorageError.
-        """
+        """Open empty data elsewhere, refused by services until it ends well. Raises CommandFailed, StorageError."""
         raise NotImplementedError
 
 
@@ -73,5 +69,5 @@ def _keys(folder: Path, existing: bool) -> Iterator[CommandKeys]:
 
 
 def engine_of(settings: Settings) -> Engine:
-    """Return the engine. Raises CommandFailed."""
+    """Raises CommandFailed."""
     return next(filter(None, (extra.engine(settings) for extra in always_on())), None) or Engine(settings)

@@ -44,10 +44,7 @@ _COMMANDS = re.compile(r"(`|[:;] |\n  )sanderling(?= [a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, and the origin of each given value (`--port`, `SANDERLING_PORT`, or a file path).
-
-    retired: one message for each retired setting still in use.
-    """
+    """The settings, each one's origin (`--port`, `SANDERLING_PORT`, a path), and a message per retired setting."""
 
     settings: Settings
     origins: Mapping[str, str]

@@ -86,7 +86,7 @@ def field_options(declared: type[Struct], *names: str, new: bool = True) -> Call
 
 
 def loaded(config: str | None, flags: dict[str, str | None]) -> Loaded:
-    """Merge these flags, the environment and a file into settings. Raises CommandFailed."""
+    """Raises CommandFailed."""
     return load({name: text for name, text in flags.items() if text is not None}, environ(), config)
 
 
@@ -104,6 +104,5 @@ def _keep_folder(context: click.Context, _option: click.Parameter, folder: str |
 
 
 def told_folder() -> str | None:
-    """Return the running command's `--data`; None without one."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(_DATA)

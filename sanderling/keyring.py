@@ -48,10 +48,7 @@ def create(
     person: str = "",
     days: int | None = None,
 ) -> tuple[ApiKey, str]:
-    """Make and store a key; return it and its plaintext. A running server accepts it from the next request on.
-
-    person: the id or e-mail address of its person. days: until it expires. Raises CommandFailed.
-    """
+    """Return a key and its plaintext. person: id or e-mail address. days: until it expires. Raises CommandFailed."""
     plaintext, key = make_key(name, scopes, entropy=entropy, now=now(), rate=rate, burst=burst)
     if days is not None:
         key = replace(key, expires_at=Millis(key.created_at + days * 86_400_000))
@@ -93,7 +90,7 @@ def _done(operation: str, key: ApiKey, *, after: bool) -> Activity:
 
 
 def every(settings: Settings) -> Sequence[ApiKey]:
-    """Return all keys, oldest first. Raises CommandFailed."""
+    """Raises CommandFailed."""
     with engine_of(settings).keys() as keys:
         return keys.all()
 
@@ -132,10 +129,7 @@ def rotate_signing(settings: Settings) -> SigningKey:
 
 
 def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> RotationResult:
-    """Reseal all secrets with the master key in a file, or with a new one in the data folder.
-
-    lost: the old key is lost; give up the secrets it sealed. Raises CommandFailed.
-    """
+    """Reseal all secrets with the key in a file, or a new one. lost: give up the old key's. Raises CommandFailed."""
     engine_of(settings).refuse("Its secrets can't be sealed again yet: keep the old master key.")
     folder = Path(settings.data)
     if not folder.is_dir():  # reading must not create it
@@ -158,10 +152,7 @@ def rotate_master(settings: Settings, to: Path | None, *, lost: bool) -> Rotatio
 
 
 def set_up_link(settings: Settings, url: str | None = None) -> str:
-    """Make the link that sets the dashboard's password and return its URL. Older links become invalid.
-
-    url: the service's address, if it differs from the settings.
-    """
+    """Return the URL of a link that sets the password; older links end. url: if it differs from the settings."""
     path, link = new_link(entropy, now())
     with engine_of(settings).keys(existing=False) as keys:
         keys.offer(link)
@@ -169,7 +160,7 @@ def set_up_link(settings: Settings, url: str | None = None) -> str:
 
 
 def revoke(settings: Settings, word: str) -> ApiKey:
-    """Delete the key that matches an id, a name or a beginning, and return it. Raises CommandFailed."""
+    """Delete and return the key that matches an id, a name or a beginning. Raises CommandFailed."""
     with engine_of(settings).keys() as keys:
         key = find_key(keys.all(), word)
         keys.revoke(key.id, _done("keys revoke", key, after=False))
@@ -209,7 +200,6 @@ def key_document(key: ApiKey) -> dict[str, Any]:
 
 
 def signing_records(settings: Settings) -> list[dict[str, str]]:
-    """Return the signing keys, the active one first, then those of other instances."""
     with engine_of(settings).keys() as keys:
         told: list[tuple[str, str, Millis]] = [(key.key_id, key.state, key.created_at) for key in keys.signing()]
         told += [(key.key_id, "foreign", key.created_at) for key in keys.public()]
@@ -217,10 +207,7 @@ def signing_records(settings: Settings) -> list[dict[str, str]]:
 
 
 def find_key(keys: Sequence[ApiKey], word: str) -> ApiKey:
-    """Find one key by its id, part of the id at either end, its name, or the key's own beginning.
-
-    Raises CommandFailed if none or several match.
-    """
+    """Find one key by part of its id at either end, its name, or its own beginning. Raises CommandFailed."""
     shown = word.removesuffix("...")
     found = [k for k in keys if word in (k.id, k.name) or (shown.startswith("svc_") and k.prefix == shown[:SHOWN])]
     found = found or [k for k in keys if len(word) >= PART and (k.id.startswith(word) or k.id.endswith(word))]

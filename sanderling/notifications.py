@@ -68,7 +68,7 @@ def mail_of(settings: Settings) -> Mail:
 
 
 def languages_for(settings: Settings) -> MessageLanguages:
-    """Return the languages for notifications. Raises CommandFailed (BAD_SETTING)."""
+    """Raises CommandFailed (BAD_SETTING)."""
     languages = message_languages(settings.language)
     if settings.language not in languages.codes:
         known = ", ".join(languages.codes)

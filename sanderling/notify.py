@@ -25,10 +25,7 @@ STUCK = 30.0
 
 
 def tell_manager(address: str, words: str) -> None:
-    """Send one datagram or lose it: a deaf manager must not block the service.
-
-    address: a path, or `@name` in Linux's abstract namespace.
-    """
+    """Send one datagram or lose it: a deaf manager must not block. address: a path, or an abstract `@name`."""
     where = "\0" + address[1:] if address.startswith("@") else address
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as ours:
         ours.setblocking(False)
@@ -44,11 +41,7 @@ def watchdog_seconds(variables: Mapping[str, str], pid: int) -> float | None:
 
 
 class ServiceManager:
-    """The last child of the tree, under a service manager.
-
-    tell: sends a datagram. within: the watchdog's seconds, None: none. Progress of the log's writer feeds the watchdog,
-    not a timer: a loop that runs but cannot write is not alive.
-    """
+    """Feeds the watchdog with progress of the log's writer, since a loop may run and not write. within: seconds."""
 
     def __init__(self, tell: Tell, within: float | None) -> None:
         self._tell = tell

@@ -30,7 +30,6 @@ _PR_SET_DUMPABLE = 4
 
 
 def unpacked() -> Path | None:
-    """Return the frozen program's folder; None in a checkout."""
     folder = getattr(sys, "_MEIPASS", None)
     return Path(folder) if folder else None
 
@@ -42,10 +41,7 @@ def is_one_file() -> bool:
 
 
 def worker_command() -> Sequence[str]:
-    """Return the command line that starts a worker.
-
-    In a checkout, a worker's environment is empty, so the command itself contains the path to the code; -I isolates it.
-    """
+    """Return a worker's command line. A checkout's contains the path to the code, as its environment is empty."""
     return own_process("worker")
 
 
@@ -82,11 +78,7 @@ def foreign_environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def forbid_core_dumps() -> None:
-    """Disable both as far as the system allows.
-
-    The limit also covers children. Clearing the dumpable flag (prctl(2)) gives /proc/PID to root, so other programs of
-    the same user cannot read memory or environment; the flag returns with the next exec.
-    """
+    """As far as possible, also ptrace: prctl(2) gives /proc/PID to root until the next exec."""
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":

@@ -77,12 +77,7 @@ async def open_datagrams(host: str) -> trio.socket.SocketType:
 
 
 class Listening:
-    """Listeners opened before the tree starts, so that a busy port ends the start with a message, not a crash in the
-    tree.
-
-    As the World's `listen` it hands them out the first time; later, after a restart, it opens new ones. It awaits
-    `give_up` before the handover: another task may be accepting on them.
-    """
+    """Opened early, so a busy port ends the start. As `listen`, hands over first, after `give_up`; then opens anew."""
 
     def __init__(self) -> None:
         self.ready: dict[tuple[str, int], Sequence[trio.SocketListener]] = {}

@@ -154,7 +154,6 @@ def _tell_flaws(log: Callable[..., None], event: str, flaws: Sequence[Flaw]) -> 
 
 
 def _managed(outside: Front) -> Front:
-    """Add the child that talks to the service manager, if there is one."""
     manager = manager_of(environ(), os.getpid())
     return outside if manager is None else manager.after(outside)
 
@@ -275,10 +274,7 @@ async def _open(listening: Listening, host: str, port: int, flag: str) -> int:
 async def _obey_signals(
     system: System, log: Callable[..., None], certificate: Certificate | None, task_status: trio.TaskStatus[None]
 ) -> None:
-    """Stop in order at the first SIGTERM or SIGINT, at once at the second.
-
-    SIGHUP reloads the certificate; without TLS it stops the service, as it does most programs.
-    """
+    """Stop in order at SIGTERM or SIGINT, at once at the second. SIGHUP reloads the certificate, else stops, too."""
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         task_status.started()
         asked = False

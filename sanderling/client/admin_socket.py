@@ -77,7 +77,6 @@ def unlike(here: Settings, there: Settings) -> list[str]:
 
 
 def _open() -> Mapping[str, Setting]:
-    """Return the settings that are not secret."""
     return {name: one for name, one in declared().items() if not one.secret and name != "data"}
 
 

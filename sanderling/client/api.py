@@ -49,11 +49,7 @@ ADVICE: Final[Mapping[str, str]] = {
 
 
 class Client:
-    """Talks to one service. Use as an async context manager. `transport` replaces the network in tests.
-
-    key: None on the admin socket. called: the service's name in errors, if not its URL. absent: the message if nothing
-    listens there.
-    """
+    """Talks to one service; an async context manager. key: None on the admin socket. called: its name in errors."""
 
     def __init__(
         self,
@@ -112,10 +108,7 @@ class Client:
             query = httpx.URL(answer.links["next"]["url"]).query
 
     async def listen(self, path: str, take: Callable[[ServerSentEvent], None], silence: float) -> None:
-        """Read a stream to its end or to `silence` seconds without a byte; pass each event to `take`.
-
-        Also works on asyncio. Raises CommandFailed if it cannot open or is cut.
-        """
+        """Pass each event of a stream to `take`, to its end or `silence` seconds. Raises CommandFailed if it is cut."""
         headers, patience = {"Accept": "text/event-stream"}, httpx.Timeout(silence, connect=10.0)
         try:
             async with self._http.stream("GET", path, headers=headers, timeout=patience) as answer:
@@ -216,7 +209,6 @@ async def events_of(answer: httpx.Response) -> AsyncIterator[ServerSentEvent]:
 
 
 async def _streams(answer: httpx.Response, called: str) -> None:
-    """Raise CommandFailed unless the response is an event stream."""
     if answer.status_code >= 400:
         await answer.aread()
         raise refused(answer, called)
@@ -237,10 +229,7 @@ class Cursor:
 
 
 def client_here(url: str | None, key_file: str | None) -> Client:
-    """Return a client for the service in flags and variables, else for this machine's service, without a key.
-
-    With a key but no address, use this machine's service by its address. Raises CommandFailed.
-    """
+    """Return a client for flags and variables, else for this machine's service, without a key. Raises CommandFailed."""
     variables = environ()
     keyed = key_file or (variables.get("SANDERLING_KEY") and told_folder() is None)
     if keyed and not (url or variables.get("SANDERLING_URL")):
@@ -257,10 +246,7 @@ def folder_here(config: str | None = None) -> str:
 
 
 def client_of(data: str, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
-    """Return a client for a URL with a key, or for a data folder's admin socket without one.
-
-    A folder given by flag overrides SANDERLING_URL. Raises CommandFailed.
-    """
+    """Return a client for a URL with a key, or for a folder's socket; `--data` overrides it. Raises CommandFailed."""
     if url or (variables.get("SANDERLING_URL") and told_folder() is None):
         return Client.named(url, key_file, variables)
     return client_at(Path(data))
@@ -305,9 +291,7 @@ def _key(key_file: str | None, variables: Mapping[str, str]) -> str:
 
 
 class ServiceRefused(CommandFailed):
-    """The service answered with this error status and body. after: seconds until a new try may succeed, if it named
-    them.
-    """
+    """The service answered with this error status and body. after: seconds until a new try may succeed."""
 
     def __init__(self, message: str, status: int, after: int = 0, body: bytes = b"") -> None:
         super().__init__(message, Exit.TRY_AGAIN if status in AGAIN else Exit.FAILED)
@@ -315,7 +299,6 @@ class ServiceRefused(CommandFailed):
 
 
 def refused(answer: httpx.Response, called: str) -> ServiceRefused:
-    """called: the service's name in errors."""
     status = answer.status_code
     try:
         problem = answer.json()

@@ -74,7 +74,6 @@ def span(seconds: float) -> str:
 
 
 def apart(earlier: str, later: str) -> float:
-    """Return the seconds between two moments (RFC 3339)."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
@@ -262,9 +261,4 @@ def local(sentence: str, zone: tzinfo | None = None) -> str:
 
 
 def by_state(sources: Mapping[str, Any]) -> str:
-    """Return the number of sources in each state that has any.
-
-    >>> by_state({"states": {"failing": 2, "throttled": 0, "ok": 1200}})
-    'failing 2  ok 1,200'
-    """
     return "  ".join(f"{SOURCES[name].word} {count:,}" for name, count in sources["states"].items() if count)

@@ -31,17 +31,13 @@ def for_a_person() -> bool:
 
 
 def print_list(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]]) -> None:
-    """Print a list to the terminal; nothing without rows."""
     width = shutil.get_terminal_size((100, 24)).columns
     for line in table(heads, rows, width, colour=wants_colour(environ())) if rows else ():
         click.echo(line)
 
 
 class Listing(NamedTuple, Generic[T]):
-    """How a list is printed: a table for a person, a line for each record in a pipe, from the same cells.
-
-    none: the hint on stderr if there is nothing to list. record: the JSON of an item that is not JSON itself.
-    """
+    """A table for a person, a line a record in a pipe. none: the hint on stderr without any. record: an item's JSON."""
 
     heads: Sequence[str]
     row: Callable[[T], Sequence[Cell | str]]
@@ -120,7 +116,6 @@ class Audience:
             click.echo("\n".join(self._renderer.lines(msgspec.json.decode(event))))
 
     def take(self, event: ServerSentEvent) -> None:
-        """Print an event unless enough have been printed."""
         if self._left == 0:
             return
         self.show(event.data)
@@ -131,7 +126,6 @@ class Audience:
 
 
 def alert_page(alert: Mapping[str, Any], destinations: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield an alert as lines: query, sources, matches, destinations."""
     yield from alert_lines(alert)
     last = f", the last one {moment(alert['last_match_at'])}" if alert["last_match_at"] else ""
     yield f"  met       {alert['match_count']:,} events{last}"

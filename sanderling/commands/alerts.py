@@ -104,7 +104,6 @@ def true_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def preview_page(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a preview as lines: the parsed query, warnings, counts, terms, events."""
     yield f"{plain(found['query']) or 'everything'}  ({found['language']})"
     for warning in found["warnings"]:
         yield f"  ! {plain(warning)}"

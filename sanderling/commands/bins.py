@@ -143,7 +143,6 @@ async def delete(client: Client, *, name: str, sure: bool) -> None:
 
 
 def capture_line(capture: Mapping[str, Any], zone: tzinfo | None = None) -> str:
-    """Return a capture as one line: time, request, size, both signature verdicts."""
     clock = datetime.fromisoformat(capture["received_at"]).astimezone(zone)
     check = capture["signature_check"]
     verdicts = f"hmac {WORDS[check['hmac']['ok']]}, ed25519 {WORDS[check['ed25519']['ok']]}"
@@ -152,7 +151,6 @@ def capture_line(capture: Mapping[str, Any], zone: tzinfo | None = None) -> str:
 
 
 def capture_page(capture: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a capture as lines: request, reasons of both verdicts, headers, body."""
     yield capture_line(capture, zone)
     for layer in ("hmac", "ed25519"):
         yield f"  {layer:<8} {plain(capture['signature_check'][layer]['why'])}"

@@ -56,7 +56,6 @@ def kind_row(kind: DestinationKind) -> Sequence[str]:
 
 
 def kind_record(kind: DestinationKind) -> dict[str, Any]:
-    """Return a kind for JSON: its fields, without internals."""
     names = ("name", "label", "help", "example", "default", "required", "private")
     return {
         "id": kind.id,
@@ -88,7 +87,6 @@ def show_kind(settings: Settings, *, name: str, as_json: bool) -> None:
 
 
 def kind_page(kind: DestinationKind) -> Iterator[str]:
-    """Yield a kind as lines: where to get its values, its fields, the command."""
     yield f"{kind.id}: {plain(kind.label)}"
     yield plain(kind.where)
     address = kind.address
@@ -196,7 +194,6 @@ def show_template(settings: Settings, *, name: str, as_json: bool) -> None:
 
 
 def template_page(entry: Entry[Template]) -> Iterator[str]:
-    """Yield a template as lines: parameters, sources, suggested alerts."""
     template = entry.record
     yield f"{template.id}, version {template.version} ({plain(entry.origin)})"
     yield f"{plain(template.name)}. {plain(template.summary)}"

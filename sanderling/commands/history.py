@@ -156,12 +156,10 @@ def shown(version: str) -> str:
 
 
 def when(version: Mapping[str, Any], zone: tzinfo | None = None) -> str:
-    """Return the time a version was reported; "-" before the first report."""
     return moment(version["at"], zone) if version["at"] else "-"
 
 
 def comparison_lines(found: Mapping[str, Any], *, colour: bool = False, zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a comparison as lines: both versions, then each step with its sign."""
     earlier, later = found["from"], found["to"]
     yield f"{shown(earlier['version'])} ({when(earlier, zone)}) → {shown(later['version'])} ({when(later, zone)})"
     if found["partial"]:
@@ -199,7 +197,6 @@ async def coverage(client: Client, *, name: str, since: str, until: str | None, 
 
 
 def receipt_lines(receipt: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a receipt as lines: summary, outcomes, longest gap, times without data."""
     from actors.signatures.coverage import length
     from sanderling_client.receiver.receipt import WHYS
 

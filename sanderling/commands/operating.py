@@ -59,7 +59,6 @@ def status(config: str | None, service: str | None, key_file: str | None, *, as_
 
 
 async def show(client: Client, *, as_json: bool) -> int:
-    """Show the service; return 0 if it is ready, else 1."""
     async with client:
         overview = (await client.ask("GET", "/v1/admin/overview")).json()
         tree = (await client.ask("GET", "/v1/admin/tree", params={"limit": WORST})).json()

@@ -53,7 +53,6 @@ def with_client(act: Callable[..., Awaitable[int | None]]) -> Callable[..., int]
 
 
 async def sent(client: Client, method: str, path: str, **request: Any) -> dict[str, Any]:
-    """Return the record in the answer to one request. Raises CommandFailed."""
     return dict((await client.ask(method, path, **request)).json())
 
 
@@ -90,10 +89,7 @@ class Sort(NamedTuple):
     command: str
 
     async def id_of(self, client: Client, name: str) -> str:
-        """Return the id of the matching record; a full id is not checked. Raises CommandFailed if unclear.
-
-        An empty name matches nothing: an unset variable in a script would otherwise pick the only record.
-        """
+        """Return the id of the record; a full id passes, "" never matches (an unset variable). Raises CommandFailed."""
         if not name.strip():
             raise CommandFailed(f"Which {self.one}? `sanderling {self.command} list` shows them all.", Exit.USAGE)
         try:
@@ -105,7 +101,6 @@ class Sort(NamedTuple):
         return [await self.id_of(client, name) for name in wanted]
 
     async def path_of(self, client: Client, name: str) -> str:
-        """Return the path of the matching record. Raises CommandFailed if unclear."""
         return f"{self.path}/{await self.id_of(client, name)}"
 
     async def record_of(self, client: Client, name: str) -> dict[str, Any]:

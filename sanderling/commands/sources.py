@@ -261,8 +261,6 @@ async def show(client: Client, *, name: str, as_json: bool) -> None:
 
 
 def source_page(source: Mapping[str, Any], status: Mapping[str, Any], zone: tzinfo | None = None) -> Iterator[str]:
-    """Yield a source as lines: identity, evidence, health, schedule, last check, totals."""
-
     def when(text: str | None) -> str:
         return moment(text, zone) if text else "never"
 

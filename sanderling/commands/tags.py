@@ -55,7 +55,6 @@ async def show(client: Client, *, tag: str, as_json: bool) -> None:
 
 
 def tag_page(one: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a tag as lines: source count and defaults."""
     more = one["sources_below"] - one["sources"]
     yield f"{plain(one['tag'])}  {one['sources']:,} sources" + (f", and {more:,} below it" if more else "")
     if one["defaults"] is None:

@@ -34,7 +34,6 @@ class Figures:
         return "" if self.now is None else str(self.now["at"])
 
     def take(self, figures: Mapping[str, Any]) -> bool:
-        """Take new figures; return whether the service has restarted since."""
         another = self.now is not None and self.now["started_at"] != figures["started_at"]
         if another or self.lost:
             self._past.clear()
@@ -121,7 +120,6 @@ class EventTail:
         return self._shown if self.paused else self._events
 
     def fill(self, past: Sequence[Mapping[str, Any]]) -> None:
-        """Prepend older events, given oldest first."""
         known = {event.get("id") for event in self._events}
         older = [event for event in past if event["id"] not in known]
         self._events.extendleft(reversed(older[-(KEPT - len(self._events)) :] if len(self._events) < KEPT else ()))
@@ -129,11 +127,9 @@ class EventTail:
             self._shown = tuple(self._events)
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Append an event, or a record that counts omitted ones."""
         self._events.append(event)
         self.held += self.paused
 
     def pause(self, on: bool) -> None:
-        """Freeze the display, or resume it with the events collected since."""
         self._shown = tuple(self._events)
         self.paused, self.held = on, 0

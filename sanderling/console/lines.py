@@ -50,9 +50,7 @@ MOVING: list[BindingType] = [
 
 
 class Picks(Lines, can_focus=True):
-    """A list with a cursor. line: draws a position. seen: receives the positions that came into view. shy: hides the
-    cursor without focus.
-    """
+    """A list with a cursor. line: draws a position. seen: gets visible ones. shy: hides the cursor without focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = MOVING
 
@@ -77,7 +75,6 @@ class Picks(Lines, can_focus=True):
         return self.top, max(self.top, min(self.count, self.top + self.size.height) - 1)
 
     def resize_to(self, count: int) -> None:
-        """Set the row count; the cursor stays if possible."""
         self.count = count
         self.go(self.cursor)
 

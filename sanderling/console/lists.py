@@ -108,10 +108,7 @@ LOG = Table(
 
 
 class LogScreen(ListView):
-    """The log of the service, or of one part, live; it follows while the cursor is on the last line.
-
-    path: empty for the whole log.
-    """
+    """The live log of the service, or of the part at `path`; it follows while the cursor is on the last line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [key("f", "follow", "follow", "go to the newest line and follow"), BACK]
     EVERY = 1
@@ -199,7 +196,6 @@ class EventScreen(PageScreen):
 
 
 def event_page(event: Mapping[str, Any], width: int) -> Iterator[Line]:
-    """Yield an event as lines: title, URL, time, then its changes or the beginning of its text."""
     yield line_of(said(event), width, "bold")
     yield line_of(event.get("title", ""), width)
     yield line_of(event.get("url") or event.get("source_url", ""), width)

@@ -141,7 +141,6 @@ class PartScreen(ActingView, ReadingView):
 
 
 def _why_page(answer: Mapping[str, Any], width: int) -> Sequence[Line]:
-    """Return the answer of `sanderling why` as lines."""
     first, *rest = why_lines(answer, asked=False)
     found = [line_of(first, width, "bold")]
     for text in rest:

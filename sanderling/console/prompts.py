@@ -45,7 +45,6 @@ class Ask:
         self.text = text
 
     def press(self, key: str, sign: str) -> bool:
-        """Edit the end of the line; Enter accepts, Escape cancels."""
         if key in ("enter", "escape"):
             self._answered(self.text.strip() if key == "enter" else None)
             return True
@@ -64,7 +63,6 @@ class Ask:
         return False
 
     def line(self, width: int) -> Line:
-        """Return label, text and cursor, with a hint at the right while nothing is typed."""
         shown = self.text
         while cells(self._label) + cells(shown) >= width:
             shown = shown[1:]

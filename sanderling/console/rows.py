@@ -203,7 +203,6 @@ class RowCache:
         self._asked.discard(page)
 
     def put(self, edition: int, page: int, rows: Sequence[Row], total: int) -> bool:
-        """Store a page; return whether it is the first of its order."""
         if edition != self.edition:
             return False
         first = self.stale
@@ -224,7 +223,7 @@ class RowCache:
         return [str(row["path"]) for row in found if row is not None]
 
     def update(self, first: int, asked: Sequence[str], rows: Sequence[Row]) -> None:
-        """Update rows from position `first` on; paths in `asked` without a row are gone."""
+        """Update rows from `first` on; paths in `asked` without a row are gone."""
         fresh = {row["path"]: row for row in rows}
         wanted = set(asked)
         for position in range(first, first + 2 * len(asked) + 1):
@@ -260,7 +259,6 @@ class Fold:
         return self._shown.get(path, "")
 
     def turn(self, path: str, *, wider: bool) -> bool:
-        """Show more or less of a part; return whether that changed anything."""
         before = self.of(path)
         if before:
             self._shown[path] = (_WIDER if wider else _NARROWER)[before]

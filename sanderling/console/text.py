@@ -201,12 +201,10 @@ def short(seconds: float) -> str:
 
 
 def until(moment: str | None, now: str) -> str:
-    """Return the time until a moment (RFC 3339), "-" for None."""
     return "-" if moment is None or not now else short(apart(now, moment))
 
 
 def age(moment: str | None, now: str) -> str:
-    """Return the time since a moment, "-" for None."""
     return "-" if moment is None or not now else short(apart(moment, now))
 
 

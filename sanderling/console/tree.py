@@ -129,7 +129,6 @@ class TreeScreen(ActingView):
     # --- rows ----------------------------------------------------------------------------------------------------
 
     def connected(self) -> None:
-        """Request a new order; the cursor stays on its part."""
         self._renew(self._here())
 
     def change(self, path: str) -> None:
@@ -209,14 +208,12 @@ class TreeScreen(ActingView):
         self._renew("" if self.flat else self._here())
 
     def action_unfold(self) -> None:
-        """Show more of the part under the cursor; if all is visible, its details."""
         if self.flat or not self.fold.of(self._here()) or not self.fold.turn(self._here(), wider=True):
             self.action_enter()
         else:
             self._renew(self._here())
 
     def action_fold(self) -> None:
-        """Show less of the part under the cursor; from a child, go to its part."""
         path = self._here().partition("/")[0]
         if self.flat or self.words:
             self.action_back()
@@ -227,7 +224,6 @@ class TreeScreen(ActingView):
             self._renew(path)
 
     def action_filter(self) -> None:
-        """Prompt for a filter and apply it while the user types."""
         hint = "words, state:quar host:shop tag:x kind:feed"
         before = self.words
 

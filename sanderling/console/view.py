@@ -29,17 +29,12 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 5.0
 
 
 class Link:
-    """One client for the console's lifetime, with a connection per request.
-
-    take: receives the feed, and never waits. Its names are those of the service (`counts`, `change`, `event`,
-    `skipped`), plus `connected`, and `lost` with the reason.
-    """
+    """A client and a connection per request. take: gets the feed's names, `connected`, and `lost` with the reason."""
 
     def __init__(self, client: Client, take: Callable[[str, Any], None]) -> None:
         self._client, self._take = client, take
 
     async def follow(self) -> None:
-        """Follow the feed until cancelled; reconnect with growing waits."""
         wait = FIRST_WAIT
         while True:
             heard = False
@@ -127,7 +122,7 @@ class View(Screen[None]):
         raise NotImplementedError
 
     async def read(self) -> None:
-        """Fetch and show the content. Raises CommandFailed."""
+        """Raises CommandFailed."""
 
     def on_mount(self) -> None:
         self.query("Picks, Reading").first().focus()
@@ -139,7 +134,6 @@ class View(Screen[None]):
             foot.clear()
 
     def connected(self) -> None:
-        """The feed is connected, for the first time or again."""
         self.ask_for("read", self.read)
 
     def beat(self) -> None:
@@ -221,7 +215,6 @@ class View(Screen[None]):
     # --- the subject ---------------------------------------------------------------------------------------------
 
     def subject(self) -> Mapping[str, Any] | None:
-        """Return the row to act on; None without one."""
         return None
 
 

@@ -124,7 +124,7 @@ class Page:
 
 
 def contents() -> dict[str, list[str]]:
-    """Return the names of all pages by kind. Raises CommandFailed if the pages are missing."""
+    """Raises CommandFailed if the pages are missing."""
     there = {path.stem for path in _files("*.md")} | set(WRITTEN)
     kinds = {kind: [name for name in names if name in there] for kind, names in KINDS.items()}
     placed = {name for names in kinds.values() for name in names}
@@ -177,7 +177,6 @@ def _files(pattern: str) -> list[Path]:
 
 
 def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: bool) -> int:
-    """Show a page, or without a topic the list. Raises CommandFailed for an unknown page."""
     size = shutil.get_terminal_size((WIDEST, 24))
     width = min(size.columns, WIDEST)
     if topic is None:

@@ -89,7 +89,6 @@ def api() -> str:
 
 
 def _shape(given: dict[str, Any]) -> str:
-    """Return the type names of a body; "" without one."""
     names = [name for content in given.get("content", {}).values() for name in _names(content.get("schema", {}))]
     return " or ".join(f"`{name}`" for name in dict.fromkeys(names))
 
@@ -108,7 +107,6 @@ def _cell(text: str) -> str:
 
 
 def as_text(loaded: Loaded) -> str:
-    """Return one line per setting: name, value, origin; then messages for retired settings."""
     rows = [(name, _text(one.shown(loaded.settings)), loaded.origin(name)) for name, one in declared().items()]
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
     table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
@@ -128,7 +126,6 @@ def beside(here: Settings, theirs: Settings) -> Iterator[str]:
 
 
 def as_json(loaded: Loaded) -> str:
-    """Return a JSON object of settings, each with `value` and `from`; secrets are masked."""
     table = {
         name: {"value": one.shown(loaded.settings), "from": loaded.origin(name)} for name, one in declared().items()
     }

@@ -68,7 +68,6 @@ def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
 
 
 async def found(what: str, look: Look) -> Finding:
-    """Run one test; any exception becomes a failure."""
     try:
         with trio.fail_after(WITHIN):
             return Finding("ok", what, await look())

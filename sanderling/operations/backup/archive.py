@@ -48,10 +48,7 @@ class Member(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """The first member. secrets: whether they are included, sealed, or left out.
-
-    mac: over everything else, with the master key of that time; empty without one.
-    """
+    """secrets: included, sealed, or left out. mac: over all else, by the master key of that time; "" without one."""
 
     sanderling_backup: int
     version: str
@@ -121,7 +118,7 @@ def holds(name: str) -> bool:
 
 
 def member(piece: SourceFile) -> Member:
-    """Return a file's entry for the manifest. Raises OSError."""
+    """Raises OSError."""
     with _its_own(piece.path) as source:
         return Member(piece.name, os.fstat(source.fileno()).st_size, hashlib.file_digest(source, "sha256").hexdigest())
 

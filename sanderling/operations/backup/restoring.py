@@ -74,10 +74,7 @@ def restore(
     settings: bool = False,
     unverified: bool = False,
 ) -> RestoreResult:
-    """Restore a backup, or a database kept by an upgrade. Raises CommandFailed, with nothing changed.
-
-    settings: take over its settings too. unverified: accept a missing MAC although a master key is named.
-    """
+    """Raises CommandFailed, nothing changed. settings: take them over too. unverified: accept a missing MAC."""
     with working_in(folder), _held(folder):
         _refuse_what_is_there(folder, replace)
         stage = folder / STAGE
@@ -93,7 +90,6 @@ def restore(
 
 
 def taken_over(done: RestoreResult) -> Iterator[str]:
-    """Yield the MAC's state, the accesses that the backup grants, and the handling of its settings."""
     if done.standing is not None:
         yield f"{VOUCHED[done.standing].capitalize().replace('mac', 'MAC')}."
     yield from who_gets_in(done.access_grants)
@@ -104,7 +100,6 @@ def taken_over(done: RestoreResult) -> Iterator[str]:
 
 
 def who_gets_in(found: AccessGrants) -> Iterator[str]:
-    """Yield each API key in a database, and whether it has a password, sessions and a set-up link."""
     yield f"Who gets in by it: {_counted(len(found.keys), 'API key')}{':' if found.keys else '.'}"
     for prefix, name, scopes in found.keys[:MOST_KEYS]:
         yield plain(f"  {prefix}...  {name}  {','.join(scopes)}")

@@ -29,9 +29,7 @@ HEADS: Final = ("size", "share", "events", "source")
 
 
 class Need(Struct, frozen=True):
-    """The difference between a database's schema and this program's. copied: it must be copied to be able to shrink.
-    needed, free: bytes of disk space.
-    """
+    """What an upgrade needs. copied: the database must be copied to be able to shrink. needed, free: bytes on disk."""
 
     schema: int
     newest: int
@@ -45,7 +43,7 @@ class Need(Struct, frozen=True):
 
 
 def need(folder: Path) -> Need:
-    """Inspect a database, possibly in use, without changes. Raises CommandFailed."""
+    """Inspect a database, possibly in use. Raises CommandFailed."""
     database = folder / DATABASE
     if not database.is_file() or not database.stat().st_size:
         raise CommandFailed(
@@ -71,7 +69,7 @@ def sentences(found: Need) -> Iterator[str]:
 
 
 def migrate(folder: Path) -> Need:
-    """Upgrade a folder without a running service; return the steps taken. Raises CommandFailed."""
+    """Upgrade a folder without a running service; return the steps. Raises CommandFailed."""
     found, database = need(folder), folder / DATABASE
     if found.nothing:
         return found
@@ -103,7 +101,7 @@ class Size(Struct, frozen=True):
 
 
 def sizes(folder: Path) -> Sequence[Size]:
-    """Return each source's share of the log, largest first. Raises CommandFailed."""
+    """Raises CommandFailed."""
     database = folder / DATABASE
     if not database.is_file():
         raise CommandFailed(f"{folder}: there is no data folder of Sanderling; name it with --data.", Exit.BAD_DATA)

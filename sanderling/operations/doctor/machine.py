@@ -56,7 +56,6 @@ def permissions(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def half_an_import(patient: DoctorContext) -> Iterator[Finding]:
-    """Report an import of a whole instance that was cut off; silent otherwise."""
     if unfinished(patient.folder):
         do = f"If none is running: run `sanderling import` again, or delete {patient.folder / STAGE}"
         yield Finding("fail", "import", "an import into the folder was interrupted: the service does not start", do)
