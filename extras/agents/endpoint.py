@@ -98,7 +98,6 @@ async def end(call: Call) -> Answer:
 
 
 def _subscriber(call: Call) -> Subscriber:
-    """Return the subscriber of a request's session. Raises Refusal (400, 404)."""
     session = call.headers.get(SESSION, "")
     if not session:
         says = f"Say the session in the header {SESSION}; the answer to `initialize` names it."

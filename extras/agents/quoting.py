@@ -97,7 +97,6 @@ def events_as_text(events: Sequence[Mapping[str, Any]], tokens: int) -> QuotedTe
 
 
 def event_as_text(event: Mapping[str, Any], content: int = 0) -> str:
-    """Return an event: its change, and `content` characters of its text."""
     url = str(event.get("url") or event.get("source_url", ""))
     head = f"event {event['id']} at {event['emitted_at']} ({event['source_type']}, source {event['source_id']})"
     said = [str(event.get("title", "")), str(event.get("summary", "")), *_changes(event)]

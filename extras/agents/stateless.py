@@ -63,7 +63,6 @@ def _wrong(message: Message, values: Values) -> _Wrong | None:
 
 
 def repeated(message: Message) -> Mapping[str, str]:
-    """Return the headers that repeat a message; none for one of an earlier version."""
     version, method = _meta(message).get(_PROTOCOL), str(message.get("method"))
     if not isinstance(version, str):
         return {}
@@ -72,7 +71,6 @@ def repeated(message: Message) -> Mapping[str, str]:
 
 
 def encoded(value: str) -> str:
-    """Return a text for a header, in base64 if it needs that."""
     plain = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
     return value if plain else f"=?base64?{b64encode(value.encode()).decode()}?="
 
@@ -88,7 +86,6 @@ def _decoded(value: str) -> str | None:
 
 
 async def answer(session: Session, message: Message, values: Values) -> tuple[int, Message | None]:
-    """Return the HTTP status and the answer to a message, None for notifications."""
     if "method" not in message or "id" not in message:
         return 202, None
     wrong = _wrong(message, values)

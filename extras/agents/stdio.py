@@ -109,7 +109,6 @@ class Bridge:
                 await write(said.encode() + b"\n")
 
     async def _begin_anew(self) -> None:
-        """Begin a new session with the client's subscriptions. Raises CommandFailed."""
         _, headers = await self._ask(self._began)
         self._session = {_SESSION: headers.get(_SESSION, "")}
         for uri in tuple(self._subscribed):
@@ -131,7 +130,6 @@ def _read(line: bytes) -> dict[str, Any] | None:
 
 
 def _failed(line: bytes, says: str) -> bytes:
-    """Return the error for a message; b"" for a notification."""
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -175,8 +173,6 @@ async def serve(bridge: Bridge, read: Callable[[], Awaitable[bytes]], write: Lin
 
 
 async def on_standard_streams(bridge: Bridge) -> None:
-    """Serve the client that started this program."""
-
     reading, writing = trio.CapacityLimiter(1), trio.CapacityLimiter(1)
 
     async def read() -> bytes:

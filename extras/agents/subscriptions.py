@@ -69,7 +69,6 @@ class Subscribers:
         self._known[session] = Subscriber(key, cursor)
 
     def of(self, session: str, key: str) -> Subscriber | None:
-        """Return a client, or None if it is unknown or belongs to another key."""
         found = self._known.get(session)
         if found is None or found.key != key:
             return None
@@ -77,7 +76,6 @@ class Subscribers:
         return found
 
     def end(self, session: str) -> None:
-        """Forget a client. Its stream, if any, falls silent."""
         self._known.pop(session).reader = None
 
     def __len__(self) -> int:
@@ -88,7 +86,6 @@ _BY_SERVICE: WeakKeyDictionary[Streams, Subscribers] = WeakKeyDictionary()
 
 
 def subscribers_of(streams: Streams) -> Subscribers:
-    """Return the clients of the application that has these streams."""
     return _BY_SERVICE.setdefault(streams, Subscribers())
 
 

@@ -236,7 +236,6 @@ class Toolbox:
         return [{"uri": CHANGES, "name": "changes", "description": "What is new", "mimeType": "text/plain"}]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Use a tool. Raises Unknown, Refused."""
         tool = _BY_NAME.get(name)
         if tool is None:
             raise Unknown(f"There is no tool {name[:80]}.")
@@ -254,7 +253,6 @@ class Toolbox:
         return result._replace(text=marked(result.text, mark))
 
     async def read(self, uri: str) -> str:
-        """Return a resource's text. Raises Unknown, Refused."""
         return marked(await self._read(uri), self._api.mark())
 
     async def _read(self, uri: str) -> str:
@@ -269,7 +267,6 @@ class Toolbox:
         return quoted(msgspec.json.format(msgspec.json.encode(record), indent=1).decode(), record["url"], 8_000)
 
     async def subscribe(self, uri: str) -> None:
-        """Notify about a resource's changes from now on. Raises Unknown, Refused."""
         resources = self._session().resources
         if uri == CHANGES or uri in resources:
             resources[uri] = None
@@ -284,7 +281,6 @@ class Toolbox:
         resources[uri] = None
 
     def unsubscribe(self, uri: str) -> None:
-        """Stop notifying about a resource. Raises Refused."""
         self._session().resources.pop(uri, None)
 
     def _session(self) -> Subscriber:

@@ -34,16 +34,13 @@ class Reply(NamedTuple):
 
 
 class Within:
-    """Calls the API as the caller of a request. headers: the caller's; only those with its key are sent. through: the
-    path of that request, which its key may be limited to.
-    """
+    """Calls the API as the caller of a request, with its key of the `headers`. through: that request's path."""
 
     def __init__(self, app: Application, headers: Headers, address: str, through: str = "/mcp") -> None:
         self._app, self._address, self._through = app, address, through
         self._key = {name: headers[name] for name in KEYS if name in headers}
 
     async def ask(self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None) -> Reply:
-        """Return the answer to another request, problem documents included."""
         sent = b"" if body is None else json.encode(body)
         told, status = bytearray(), 500
         waiting = [{"type": "http.request", "body": sent, "more_body": False}]
@@ -94,10 +91,7 @@ Ask = Callable[[str, str, Mapping[str, Any] | None, Any], Awaitable[Reply]]
 
 
 class Service:
-    """The service, for tools. Its refusals are text for the model.
-
-    mark: makes unpredictable letters. is_private: whether a source must be named before it is shown.
-    """
+    """The service, for tools. mark: makes unpredictable letters. is_private: a source is shown only once named."""
 
     def __init__(
         self, ask: Ask, now: Callable[[], Millis], mark: Callable[[], str], is_private: Callable[[str], bool]
@@ -105,20 +99,16 @@ class Service:
         self._ask, self.now, self.mark, self.is_private = ask, now, mark, is_private
 
     async def get(self, path: str, **query: Any) -> Any:
-        """Return the answer to a GET. Raises Refused."""
         asked = {name: value for name, value in query.items() if value not in ("", None)}
         return _told(await self._ask("GET", path, asked, None))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the answer to a POST. Raises Refused."""
         return _told(await self._ask("POST", path, None, body))
 
     async def patch(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Return the answer to a PATCH. Raises Refused."""
         return _told(await self._ask("PATCH", path, None, body))
 
     async def delete(self, path: str) -> None:
-        """Delete a record. Raises Refused."""
         _told(await self._ask("DELETE", path, None, None))
 
     async def named(self, path: str, name: str) -> dict[str, Any]:
@@ -135,7 +125,6 @@ class Service:
         raise Refused(f"Several {what} are called {name!r}; name one by its id: {[one['id'] for one in near[:_NAMED]]}")
 
     async def source(self, name: str) -> str:
-        """Return a source's id, given the id or words of its URL, names or tags. Raises Refused."""
         try:
             return str(UUID(name))
         except ValueError:

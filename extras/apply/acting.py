@@ -65,9 +65,7 @@ class Actor:
         self._refused: set[tuple[str, str]] = set()
 
     async def run(self) -> None:
-        """Execute all acts; a refusal does not stop the others. Raises CommandFailed if the service or key is gone, or
-        another run of the same workspace created some of the records too.
-        """
+        """A refusal stops no other act. Raises CommandFailed without service or key, or if another run made some."""
         acts = [act for act in self._plan.acts if act.verb != "keep"]
         await self._all([act for act in acts if _watches(act)])
         for group in self._plan.attach:
@@ -102,7 +100,6 @@ class Actor:
             await self._stage(kind, [[act] for act in some if act.verb != "make"], at_once=AT_ONCE)
 
     async def _attach(self, group: Attachment) -> None:
-        """Add a template's tag to the existing sources of a group."""
         act = Act("change", TEMPLATES, group.name)
         urls = [url for name, url in group.members if (SOURCES, name) not in self._refused]
         try:
@@ -115,7 +112,6 @@ class Actor:
             self._tell(ActResult(act, "changed", f"{group.lacking:,} of its sources have its tag now"))
 
     async def _give(self, step: PersonStep) -> None:
-        """Change the role of a person, or invite."""
         act, says = Act("change" if step.before else "make", PEOPLE, step.email), ""
         try:
             if step.path.startswith("/v1/people"):
@@ -230,9 +226,7 @@ class Actor:
             self._tell(ActResult(act, "made", says))
 
     async def _settle(self, kind: Kind, wanted: DesiredRecord, content: bytes) -> str:
-        """Correct the created record: it may have existed before, or differ after parsing. Returns a remark for the
-        user. Raises ServiceRefused if another client created it first.
-        """
+        """Correct a created record; return a remark for the user. Raises ServiceRefused if another client was first."""
         record: Record = msgspec.json.decode(content, type=kind.record)
         mark = record.managed
         if mark is None or (mark.workspace, mark.name) != (self._plan.workspace, wanted.name):
@@ -245,11 +239,7 @@ class Actor:
         return "the service has made its signing secret; rotate it to see one" if unseen else ""
 
     async def _made(self, kind: Kind, wanted: DesiredRecord) -> httpx.Response:
-        """Create a record, but never twice if an earlier run already made the call.
-
-        The idempotency key derives from the name, so the response may belong to a deleted record: then try the next
-        key.
-        """
+        """Create a record once: the idempotency key derives from the name; if that answer is deleted, try the next."""
         path, body = kind.make(wanted.values, self._names.id_of), self._body(kind, wanted)
         if kind.whole:
             return await self._put(kind, path, body)
@@ -276,10 +266,7 @@ class Actor:
             number += 1
 
     async def _put(self, kind: Kind, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        """Create a record addressed by its path; keep an existing one.
-
-        It may exist because the response to the same call was lost: then it has our mark.
-        """
+        """Create a record at its path; if it exists with our mark, the answer to the same call was lost."""
         try:
             return await self._client.ask("PUT", path, json=body, headers={"If-None-Match": "*"})
         except ServiceRefused as error:
@@ -291,7 +278,6 @@ class Actor:
             return there
 
     async def _again(self, kind: Kind, id: str) -> httpx.Response | None:
-        """Fetch a record; None if it is gone."""
         try:
             return await self._client.ask("GET", kind.at(id))
         except ServiceRefused as error:
@@ -323,7 +309,6 @@ def _begun(record: Record) -> dict[str, str]:
 
 
 async def compared(client: WaitingClient, doubts: Sequence[Doubt]) -> frozenset[Doubt]:
-    """Return the secrets that differ at the service. Raises CommandFailed."""
     other = []
     for start in range(0, len(doubts), 100):
         part = doubts[start : start + 100]

@@ -38,7 +38,7 @@ class _Preview(Struct):
 
 
 async def expanded(client: WaitingClient, wish: DesiredState) -> DesiredState:
-    """Expand a wish's groups into sources and alerts. Raises BadFiles for invalid groups, CommandFailed."""
+    """Raises BadFiles for invalid groups, CommandFailed."""
     if not wish.groups:
         return wish
     making, flaws = Making(wish), list[Flaw]()
@@ -62,7 +62,6 @@ async def template_of(client: WaitingClient, id: str) -> TemplateSeen:
 
 
 async def templates_of(client: WaitingClient, state: State) -> Mapping[str, TemplateSeen]:
-    """Return the templates of attached sources, except deleted ones. Raises CommandFailed."""
     tags = {tag for one in state.records[SOURCES] for tag in one.tags if tag.startswith("template:")}
     found = dict[str, TemplateSeen]()
     for id in sorted(tag.partition(":")[2] for tag in tags):
@@ -109,7 +108,6 @@ class _DestinationKind(Struct):
 
 
 async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -> State:
-    """Return the service's records of some kinds. Raises CommandFailed."""
     asked = [kind for kind in KINDS.values() if kind.id in kinds]
     records = {kind.id: await _all(client, kind) for kind in asked}
     found = await client.ask("GET", "/v1/destination-kinds") if DESTINATIONS in kinds else None
@@ -117,7 +115,7 @@ async def state_of(client: WaitingClient, kinds: Iterable[str] = tuple(KINDS)) -
 
 
 async def people_of(client: WaitingClient) -> list[PersonStep]:
-    """Return the people and invitations with an address. Raises CommandFailed, also for a key without `admin`."""
+    """Raises CommandFailed, also for a key without `admin`."""
     found = []
     for path in ("/v1/invitations", "/v1/people"):
         records = (await client.ask("GET", path, params={"limit": PAGE})).json()
@@ -136,7 +134,6 @@ def _private(content: bytes) -> Private:
 
 
 async def _all(client: WaitingClient, kind: Kind) -> list[Any]:
-    """Return all records of a kind. Raises CommandFailed."""
     decode = msgspec.json.Decoder(list[kind.record]).decode  # type: ignore[name-defined]
     found: list[Any] = []
     query: Any = {**kind.query, "limit": PAGE}

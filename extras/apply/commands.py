@@ -101,8 +101,6 @@ def apply_folder(
 
 
 def apply(client: Client, folder: Path, asked: ApplyFlags) -> int:
-    """Plan, show, execute. Returns the exit code."""
-
     async def run() -> int:
         async with client:
             patient = WaitingClient(client)
@@ -172,7 +170,6 @@ def _show(plan: Plan, asked: ApplyFlags) -> None:
 
 
 def _refuse(plan: Plan, asked: ApplyFlags) -> None:
-    """Raise CommandFailed for a plan's faults, or for too many deletions."""
     if plan.faults:
         faults = [plain(fault) for fault in plan.faults[:MOST_FLAWS]]
         faults += [f"and {len(plan.faults) - MOST_FLAWS:,} more"] if len(plan.faults) > MOST_FLAWS else []

@@ -35,10 +35,7 @@ class BadFiles(Exception):
 
 
 class Group(NamedTuple):
-    """A group by template, from a table. line: of its header. told: its destinations, not yet assigned to alerts.
-
-    members: names and URLs of its sources, once the service has expanded it.
-    """
+    """line: of its header. told: destinations. members: names and URLs of its sources, once the service expanded it."""
 
     name: str
     place: FilePlace
@@ -49,9 +46,7 @@ class Group(NamedTuple):
 
 
 class DesiredState(NamedTuple):
-    """The records that a folder's files want, by kind. groups: by template; unexpanded ones are not in `wanted`.
-    people: roles by address.
-    """
+    """What files want, by kind. groups: by template, in `wanted` once expanded. people: roles by address."""
 
     workspace: str
     wanted: Mapping[str, Sequence[DesiredRecord]]
@@ -60,10 +55,7 @@ class DesiredState(NamedTuple):
 
 
 class State(NamedTuple):
-    """The service's records by kind, and the sealed values of each kind of destination.
-
-    templates: the templates of attached sources, people: those with access or invited, both if fetched.
-    """
+    """The service's records by kind, and each kind of destination's sealed values. templates, people: if fetched."""
 
     records: Mapping[str, Sequence[Any]]
     private: Private
@@ -167,7 +159,6 @@ class Making:
         self._groups.append(group._replace(members=tuple(members)))
 
     def wish(self) -> DesiredState:
-        """Return the expanded wish. A group's name in a list of sources means all its members."""
         members = {group.name: [name for name, _ in group.members] for group in self._groups}
         for group in self._groups:  # a source may have its own name in the files
             members |= {_member(group, url): [name] for name, url in group.members}
@@ -214,7 +205,6 @@ def flaw_in(group: Group, says: str) -> Flaw:
 
 
 def _spelt_out(values: Values, members: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the fields that name groups, with the groups replaced by their sources."""
     return {
         field: tuple(dict.fromkeys(name for given in values[field] for name in members.get(given, [given])))
         for field in (SOURCES, PRIVATE)

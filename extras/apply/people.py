@@ -40,9 +40,7 @@ KIND: Final = PersonKind()
 
 
 class PersonStep(NamedTuple):
-    """A role to give. before: the present one, "" if nobody with the address is there. path: of the person, or of the
-    invitation that waits.
-    """
+    """A role to give. before: the present one, "" for nobody. path: of the person, or of a waiting invitation."""
 
     email: str
     role: Role

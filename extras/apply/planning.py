@@ -28,9 +28,7 @@ TOO_MANY = 0.25
 
 
 class FieldChange(NamedTuple):
-    """A field to change. cause: whether the files changed since the last apply, or the service. secret: hide its
-    values.
-    """
+    """cause: whether the files changed since the last apply, or the service. secret: hide its values."""
 
     field: str
     before: Any
@@ -40,10 +38,7 @@ class FieldChange(NamedTuple):
 
 
 class Act(NamedTuple):
-    """One action on one record. wanted: None to delete; there: None to create.
-
-    was: the previous name. replaces: the deleted predecessor, because a fixed value changed.
-    """
+    """wanted: None to delete; there: None to create. was: its old name. replaces: one deleted for a fixed value."""
 
     verb: Verb
     kind: str
@@ -99,10 +94,7 @@ class Options(NamedTuple):
 
 
 def plan_of(wish: DesiredState, state: State, options: Options, other: frozenset[Doubt] = frozenset()) -> Plan:
-    """Return the plan. other: secrets known to differ at the service.
-
-    A plan with `doubts` assumes that they match; after asking the service, plan again.
-    """
+    """other: secrets known to differ. With `doubts` the plan assumes that they match; ask, and plan again."""
     planner = _Planner(wish, state, options, other)
     planner.run()
     deletions = [act for act in planner.acts if act.verb in ("delete", "keep")][::-1]
@@ -112,7 +104,6 @@ def plan_of(wish: DesiredState, state: State, options: Options, other: frozenset
 
 
 def too_many(plan: Plan) -> str:
-    """Return why a plan deletes too much without consent; "" if it does not."""
     gone = sum(act.verb == "delete" and not act.replaces for act in plan.acts)
     if not gone or (gone < plan.managed and (gone <= SOME or gone <= TOO_MANY * plan.managed)):
         return ""
@@ -172,7 +163,6 @@ class Matches:
 
 
 def _by(there: Sequence[ServiceRecord], key: Callable[[ServiceRecord], object]) -> Mapping[object, list[ServiceRecord]]:
-    """Group records by key, the oldest first."""
     found = defaultdict[object, list[ServiceRecord]](list)
     for one in sorted(there, key=lambda one: (one.record.created_at, one.record.id)):
         found[key(one)].append(one)
@@ -180,7 +170,6 @@ def _by(there: Sequence[ServiceRecord], key: Callable[[ServiceRecord], object]) 
 
 
 def changes_of(kind: Kind, wanted: DesiredRecord, there: ServiceRecord, names: Names) -> Iterator[FieldChange]:
-    """Yield the fields that differ, except secrets."""
     before = _applied(there)
     options = {name: None for name in there.values if PART in name}
     for name, value in {**options, **wanted.values}.items():
@@ -192,7 +181,6 @@ def changes_of(kind: Kind, wanted: DesiredRecord, there: ServiceRecord, names: N
 
 
 def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
-    """Return a value with the names of the last apply."""
     of = kind.refers.get(field)
     if of is None:
         return value
@@ -202,7 +190,6 @@ def _as_before(kind: Kind, field: str, value: Any, names: Names) -> Any:
 
 
 def _applied(there: ServiceRecord) -> Mapping[str, str] | None:
-    """Return the digests of the last apply; None without one."""
     if there.mark is None or not there.mark.applied:
         return None
     return dict(part.split("=", 1) for part in there.mark.applied.split(" ") if "=" in part)
@@ -273,7 +260,6 @@ class _Planner:
                     self.names.put(kind.id, one_there.record.id, one_there.values["url"], before)
 
     def _settled(self, kind: Kind, wanted: DesiredRecord) -> DesiredRecord:
-        """Normalize a wanted record, and separate its secrets."""
         if not kind.refers:
             return wanted  # normalized on reading
         values = dict(wanted.values)
@@ -291,7 +277,6 @@ class _Planner:
         return wanted._replace(values=values, secrets=secrets)
 
     def _source_named(self, kind: Kind, wanted: DesiredRecord, name: str) -> str:
-        """Resolve a source given by URL to its name."""
         if "://" not in name:
             return name
         if not self._by_url:

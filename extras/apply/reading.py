@@ -42,10 +42,7 @@ _UNKNOWN = "there is no such key"
 
 
 def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> DesiredState:
-    """Read all *.toml files of a folder, recursively. Raises BadFiles, OSError.
-
-    workspace: the default if no file names one.
-    """
+    """Read all *.toml files, recursively. workspace: if no file names one. Raises BadFiles, OSError."""
     found = sorted(folder.rglob("*.toml"))
     paths = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     texts, flaws = dict[str, str](), list[Flaw]()
@@ -96,7 +93,6 @@ class _Reader:
         self.people: dict[str, Role] = {}
 
     def read(self) -> None:
-        """Read everything into `wanted` and `flaws`."""
         for file, text in self._texts.items():
             try:
                 tree = tomllib.loads(text)
@@ -182,7 +178,6 @@ class _Reader:
         return find
 
     def _destinations(self) -> None:
-        """Create each destination once per alert that names it."""
         self.groups = [
             Group(name, place, line_of(self._texts[place.file], place.table), table, self._told(place, table))
             for name, (place, table) in self._tables[groups.TEMPLATES].items()
@@ -258,7 +253,6 @@ def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
 
 
 def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield each error in a table: key, place in its value, message."""
     types = get_type_hints(shape, include_extras=True)
     for key, value in tree.items():
         if key not in types:
@@ -277,7 +271,6 @@ def _wrong(shape: type[Struct], tree: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 
 def _said(found: Violation, type_: object) -> str:
-    """Word a violation for authors of files."""
     if Reference in _shapes(type_) and found.says == "Expected `object`, got `str`":
         return 'a secret does not belong into a file: write { env = "NAME" } or { file = "path" }'
     if found.rule == "unknown":
@@ -312,7 +305,6 @@ _WORDS: Mapping[str, str] = {
 
 
 def _inside(type_: object) -> Iterator[object]:
-    """Yield a type and its arguments, without descending into structs."""
     yield type_
     for part in getattr(type_, "__args__", ()):
         yield from _inside(part)

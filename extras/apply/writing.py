@@ -42,7 +42,6 @@ class WorkspaceFiles(NamedTuple):
 
 
 def written(state: State, workspace: str) -> WorkspaceFiles:
-    """Return the files of all records that belong to the workspace or to none."""
     writer = _Writer(state, workspace)
     tables, together = dict[str, list[Table]](), dict[str, list[str]]()
     for kind in KINDS.values():
@@ -89,7 +88,6 @@ class _Writer:
         self.variables: dict[str, list[str]] = {kind: [] for kind in KINDS}
 
     def merged(self, alerts: Sequence[Table], destinations: Sequence[Table]) -> list[Table]:
-        """Return each destination once, and register its name in the files."""
         found, names = _merged(alerts, destinations)
         self._destinations = {one.name for one in found}
         for id, name in names.items():
@@ -97,7 +95,6 @@ class _Writer:
         return found
 
     def head(self, kinds: Sequence[str]) -> Iterator[str]:
-        """Yield the comment lines that list a file's variables."""
         names = sorted(name for kind in kinds for name in self.variables.get(kind, ()))
         if names:
             yield _VARIABLES
@@ -164,10 +161,7 @@ class _Writer:
 
 
 def _merged(alerts: Sequence[Table], destinations: Sequence[Table]) -> tuple[list[Table], dict[str, str]]:
-    """Merge destinations of several alerts with equal name and fields into one table.
-
-    Also return the name for each id; "" if its alert belongs to other files.
-    """
+    """Merge equal destinations of alerts into tables, and map ids to names, "" if the alert is elsewhere."""
     found, names = dict[str, Table](), dict[str, str]()
     by_alert = {alert.name: alert for alert in alerts}
     for one in destinations:
@@ -196,7 +190,6 @@ def slug(text: str) -> str:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files into a folder without TOML files. Raises CommandFailed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.rglob("*.toml")):
@@ -228,10 +221,7 @@ def template_tags(tags: Sequence[str]) -> list[str]:
 
 
 def folded(tables: Tables, templates: Mapping[str, Sequence[str]], known: Mapping[str, TemplateSeen]) -> None:
-    """Replace each complete group by one table. templates: by source id.
-
-    Records outside any group get a name that is valid in files.
-    """
+    """Replace each complete group by one table; name the others validly. templates: by source id."""
     tables[TEMPLATES] = []
     for name in sorted({table.name.partition(OF)[0] for table in tables[SOURCES] if OF in table.name}):
         some = [table for table in tables[SOURCES] if table.name.startswith(f"{name}{OF}")]
@@ -291,7 +281,6 @@ class _Group(NamedTuple):
         return one.name.startswith(f"{self.name}{OF}") and said is not None and {**said, **given} == said
 
     def _told(self, tables: Tables, members: set[str]) -> list[str] | None:
-        """Return the destinations of the suggested alerts; None if one is missing or changed."""
         found = {one.name: one.fields for one in tables[ALERTS]}
         told = set[tuple[str, ...]]()
         for alert in self.template.alerts:
@@ -305,7 +294,6 @@ class _Group(NamedTuple):
 
 
 def _values(template: TemplateSeen, url: str) -> Iterator[dict[str, str]]:
-    """Yield the parameter values that turn the template's patterns into this URL."""
     for pattern in template.sources:
         texts = NAME.split(pattern.url)
         form = "".join(f"(?P<{text}>{_form(text)})" if n % 2 else re.escape(text) for n, text in enumerate(texts))
@@ -318,7 +306,6 @@ def _form(key: str) -> str:
 
 
 def _filled(template: TemplateSeen, params: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each URL of a filled template with its source's fields."""
     for chosen in product(*params.values()):
         texts = dict(zip(params, chosen, strict=True))
         for one in template.sources:
@@ -335,7 +322,6 @@ def _fill(pattern: str, texts: Mapping[str, str]) -> str:
 
 
 def _rename(tables: Tables, kind: str) -> None:
-    """Rename records that have a group's name but belong to none, including references to them."""
     taken = {one.name for one in tables[kind]}
     names = dict[str, str]()
     for index, one in enumerate(tables[kind]):

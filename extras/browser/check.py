@@ -63,7 +63,6 @@ def walls_of(unit: str) -> tuple[str, ...]:
 
 
 def _unit() -> str:
-    """Return the text of the service's unit; "" without one."""
     return UNIT.read_text("utf-8", "replace") if UNIT.is_file() else ""
 
 

@@ -16,9 +16,7 @@ _SECRET_SIZE: Final = 16
 
 
 class OwnDoors:
-    """Listeners on this machine, one for each concurrent page. The first refuses all traffic that belongs to no page.
-    listeners: with their ports.
-    """
+    """Listeners on this machine, with ports, one for each concurrent page. The first refuses traffic of no page."""
 
     def __init__(self, listeners: Sequence[tuple[int, trio.SocketListener]]) -> None:
         self._listeners = listeners
@@ -48,10 +46,7 @@ class OwnDoors:
 
 
 class GateDoors:
-    """Doors behind one gate, which others on its network can reach too: each page has a separate secret.
-
-    address: the gate's, as the browser reaches it.
-    """
+    """Doors behind a gate that others can reach: each page has its secret. address: as the browser reaches it."""
 
     def __init__(self, gate: ProxyGate, address: str, entropy: Callable[[int], bytes]) -> None:
         self._gate, self._address, self._entropy = gate, address, entropy

@@ -118,10 +118,7 @@ class Engine:
             self.end("it did not identify itself")
 
     async def look(self, request: RenderRequest, marker: str, *, ports: Iterable[int] = (), most: int = -1) -> Rendered:
-        """Show a page. most: the proxy's limit on requests, if not the request's own. Raises RenderFailed.
-
-        If cancelled, the page is closed.
-        """
+        """Show a page. most: the proxy's limit on requests. Raises RenderFailed. A cancelled page is closed."""
         lease = Lease(
             most_requests=request.most_requests if most < 0 else most,
             most_bytes=request.most_bytes,
@@ -210,7 +207,6 @@ class Engine:
             self._leave(desk)
 
     async def _answer(self, desk: _Desk, command: Command) -> Mapping[str, Any]:
-        """Return the answer to a command. Raises RenderFailed."""
         await self._send([command._replace(tag="asked")], desk)
         while True:
             message, tag = await desk.take()
@@ -309,7 +305,6 @@ class Engine:
 
 
 def _outcome(look: PageView, wire_bytes: int, elapsed: float) -> Rendered:
-    """Return the result of a finished page view. Raises RenderFailed."""
     if look.failure is not None:
         reason, blame, status = look.failure
         raise RenderFailed(reason, blame=blame, status=status, set_cookies=look.set_cookies)
@@ -344,7 +339,6 @@ class _Desk:
         return self.context is None or context in (self.context, None)
 
     def put(self, message: BrowserMessage, tag: str) -> None:
-        """Queue a message, with the tag of the command that it answers."""
         try:
             self._put.send_nowait((message, tag))
         except trio.WouldBlock:

@@ -64,11 +64,7 @@ def kind_of(path: str) -> Kind:
 
 
 def command_line(path: str, *, port: int, profile: str, sandbox: bool, shared_memory: bool) -> Sequence[str]:
-    """Return a browser's command line.
-
-    port: the proxy's, for traffic of no page, which it refuses. sandbox: Chromium's own. shared_memory: whether
-    /dev/shm has space.
-    """
+    """port: of the proxy that refuses traffic of no page. sandbox: Chromium's. shared_memory: /dev/shm has space."""
     return [
         path,
         *(() if kind_of(path) == "shell" else ("--headless=new",)),

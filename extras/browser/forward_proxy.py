@@ -143,7 +143,6 @@ class _Exchanges:
             self._browser.start_next_cycle()
 
     async def _request(self) -> h11.Request | None:
-        """Return the next request, None at the end."""
         with trio.move_on_after(_IDLE):
             event = await self._from_browser()
             return event if isinstance(event, h11.Request) else None
@@ -199,7 +198,6 @@ class _Exchanges:
             raise _Over
 
     async def _tunnel(self, host: trio.abc.Stream) -> None:
-        """Copy bytes both ways until one side ends."""
         if not isinstance(await self._from_browser(), h11.EndOfMessage):
             raise _Over
         await self._to_browser(h11.Response(status_code=200, headers=[]))
@@ -255,7 +253,6 @@ class _Exchanges:
 
 
 def _forwarded(request: h11.Request, target: _Target) -> h11.Request:
-    """Return a browser's request in origin form, for the checked host."""
     authority = f"[{target.host}]" if ":" in target.host else target.host
     authority += "" if target.port == 80 else f":{target.port}"
     kept = [(name, value) for name, value in _end_to_end(request.headers) if name.lower() != b"host"]

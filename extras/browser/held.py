@@ -61,13 +61,10 @@ class Held:
         return f"<Held by {whom}, {self.doors}>"
 
     async def send(self, texts: Sequence[bytes]) -> None:
-        """Send whole messages. Raises trio.BrokenResourceError, ClosedResourceError."""
         await self._commands.send_all(b"".join(text + b"\0" for text in texts))
 
     async def receive(self) -> Sequence[bytes] | None:
-        """Wait for bytes; return the complete messages, None at the end. Raises BadMessage, trio.BrokenResourceError,
-        ClosedResourceError.
-        """
+        """Return complete messages, None at the end. Raises BadMessage, and Broken- or ClosedResourceError."""
         data = await self._messages.receive_some(_READ_PIPE)
         return [*self._pipe.feed(bytes(data))] if data else None
 
@@ -100,7 +97,6 @@ class Held:
         return found
 
     async def aclose(self) -> None:
-        """End the browser and all it has started, and wait until the system has released everything."""
         self._control.close()
         for stream in (self._commands, self._messages):
             with trio.move_on_after(0, shield=True):  # a pipe closes at once
@@ -160,9 +156,7 @@ async def start(
 
 
 async def probe(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return why a network namespace, and Chromium's sandbox, are unavailable; "" if available.
-    Raises OSError, NotUp.
-    """
+    """Return why a network namespace, and Chromium's sandbox, are unavailable, else "". Raises OSError, NotUp."""
     process, control = await _holder(command, environment)
     try:
         await control.send(b'{"probe": true}\n')

@@ -236,7 +236,6 @@ class _Holder:
         return bool(data)
 
     def _last_words(self) -> str:
-        """Return the browser's most telling error, as one short line."""
         lines = [line for line in self._said.decode(errors="replace").splitlines() if line.strip()]
         grave = [line for line in lines if "FATAL" in line or "rror while loading" in line]
         return (grave or lines or [""])[-1].strip()[:300]
@@ -255,7 +254,6 @@ class _Holder:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return the browser's environment: its own folder for every path."""
     names = ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
     places = dict.fromkeys(names, folder)
     return places | {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "DBUS_SESSION_BUS_ADDRESS": "disabled:"}

@@ -33,10 +33,7 @@ class Trouble(NamedTuple):
 
 
 class Lease:
-    """One page's share of the proxy. marker: a secret word that distinguishes our own answers from a host's.
-
-    ports: allowed in addition to 80 and 443. host: the page's own.
-    """
+    """A page's share of the proxy. marker: distinguishes our own answers. ports: besides 80 and 443. host: its own."""
 
     def __init__(
         self, *, most_requests: int, most_bytes: int, marker: str, ports: Collection[int] = (), host: str = ""
@@ -64,7 +61,6 @@ class Lease:
 
     @property
     def out_of_bytes(self) -> bool:
-        """Whether open connections must be cut, too."""
         return self.wire_bytes >= self._most_bytes
 
     def admit(self, host: str, port: int) -> Trouble | None:
@@ -97,7 +93,6 @@ class Lease:
         return trouble
 
     def count(self, size: int) -> None:
-        """Count bytes on the wire, in both directions."""
         self.wire_bytes += size
 
     def trouble(self, host: str, port: int) -> Trouble | None:

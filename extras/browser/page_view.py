@@ -211,7 +211,6 @@ class PageView:
         return Command(method, params, self.session, tag)
 
     def _unseen(self) -> Mapping[str, Any]:
-        """Return the properties of a tab without a picture."""
         return SLIT if self._held_back else HIDDEN if self._hidden else {}
 
     def _prepare(self) -> Iterator[Command]:
@@ -280,8 +279,7 @@ class PageView:
             yield from {"waited": self._waited, "read": self._was_read, "shown": self._was_shown}[tag](params, now)
 
     def _not_done(self, tag: str, why: str, now: float) -> Iterator[Command]:
-        """Handle a failed command. One to a page that has moved on is repeated; at the start it is the browser's
-        fault."""
+        """Repeat a command to a page that has moved on; at the start its failure is the browser's fault."""
         if tag in ("context", "target", "session", "prepared", "let go"):
             self._fail(f"the browser would not open a page: {why}", "local")
         elif tag == "given":
@@ -345,7 +343,6 @@ class PageView:
         yield from ()
 
     def _document(self, answer: Mapping[str, Any]) -> None:
-        """Take the head of the document: its status, or our proxy's refusal."""
         self.status = int(answer.get("status", 0))
         url = str(answer.get("url", ""))
         headers = {str(name).lower(): value for name, value in dict(answer.get("headers", {})).items()}
@@ -410,7 +407,7 @@ class PageView:
         yield from ()
 
     def _paused(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """Decide on a paused request. Unneeded ones are dropped, and all of them beyond the page's limit."""
+        """Drop unneeded requests, and all beyond the page's limit."""
         number, kind = params.get("requestId"), params.get("resourceType")
         dropped = _SHOWN_DROPPED if self.request.screenshot else _DROPPED
         if kind in dropped or self.requests > self.request.most_requests:
@@ -427,10 +424,7 @@ class PageView:
         yield self._told("Fetch.continueWithAuth", requestId=params.get("requestId"), authChallengeResponse=answer)
 
     def _headers_for(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a request's headers, if the source has headers: with those, or without its cookies.
-
-        Added headers stay with a request when it is redirected, so those that lead elsewhere lose them.
-        """
+        """Return headers of a source's request. Redirected requests keep added ones, so others lose them."""
         if not self.request.headers:
             return {}
         ours = [(name, value) for name, value in self.request.headers if name.lower() != "cookie"]
@@ -505,7 +499,6 @@ class PageView:
         yield from ()
 
     def _window(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
-        """Close a window that the page opened."""
         found = params.get("targetInfo", {})
         if found.get("type") in ("page", "tab") and found.get("targetId") != self.target and self.target:
             yield Command("Target.closeTarget", {"targetId": found.get("targetId")})
@@ -664,7 +657,6 @@ def context_behind(door: Door) -> Command:
 
 
 def _cookies_of(request: RenderRequest) -> Iterator[str]:
-    """Yield the cookies of a request, each as `name=value`."""
     for name, value in request.headers:
         if name.lower() == "cookie":
             pairs = (pair.strip().partition("=") for pair in value.split(";") if pair.strip())

@@ -75,9 +75,7 @@ class PoolChild(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PoolStatistics:
-    """alive: browsers, including those that finish their last pages. looks, starts, lost (browsers that died or hung):
-    since the start. memory_kib, processes: of the current browser, as last measured.
-    """
+    """alive: browsers, with those that finish. looks, starts, lost: since the start. memory_kib, processes: current."""
 
     alive: int
     busy: int
@@ -280,7 +278,6 @@ class ChromiumPool:
             self._engine = None
 
     def _lose(self, engine: Engine, retired: trio.Event) -> None:
-        """Record the end of a browser; `why` is empty when we ended it."""
         self._retire(engine)
         if engine.why:
             self._lost += 1
@@ -299,10 +296,7 @@ class ChromiumPool:
         return await self._proved_silent(engine)
 
     async def _proved_proxy(self, engine: Engine) -> str:
-        """Send a browser to a listener of ours, which it must not reach.
-
-        The proxy refuses everything for this page, and must have been asked: an idle browser proves nothing.
-        """
+        """Send a browser to a listener of ours. The proxy must have refused it: an idle browser proves nothing."""
         arrived = 0
 
         async def count(stream: trio.abc.Stream) -> None:
@@ -340,10 +334,7 @@ class ChromiumPool:
         return () if self._remote is None else (self._remote.reaches,)
 
     async def _proved_silent(self, engine: Engine) -> str:
-        """Have a page try to send datagrams (WebRTC), which bypass proxies: none may leave.
-
-        A whole browser applies the flags only to visible tabs. If hidden ones leak, none is hidden.
-        """
+        """No datagram (WebRTC) may bypass the proxy. If hidden tabs leak, as a whole browser's do, none is hidden."""
         for hidden in (True, False):
             engine.hidden = hidden
             try:
@@ -396,7 +387,6 @@ class ChromiumPool:
                 self._called_at = trio.current_time()
 
     async def _ready(self) -> Engine:
-        """Return a browser that takes a page. Raises RenderFailed."""
         while True:
             if lacking := self.lacks():
                 self._wanted.set()  # it may work by now

@@ -46,7 +46,6 @@ def real_browser(settings: Settings, log: Callable[..., None] = lambda *_, **__:
 
 
 def named_browser(setting: str) -> FoundBrowser:
-    """Return the browser for a setting, which may be the address of a remote one."""
     if not is_remote(setting):
         return find_browser(setting)
     try:
@@ -96,7 +95,6 @@ async def _connected(host: str, port: int) -> trio.abc.Stream:
 
 
 async def _secured(stream: trio.abc.Stream, host: str, trust: ssl.SSLContext) -> trio.abc.Stream:
-    """Wrap a stream in TLS and shake hands. Raises OSError."""
     secured = trio.SSLStream(stream, trust, server_hostname=host, https_compatible=True)
     try:
         await secured.do_handshake()

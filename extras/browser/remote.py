@@ -133,11 +133,7 @@ _BROKEN: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class RemoteBrowser:
-    """A browser's address, and the guarded proxy's address for it.
-
-    listen_at: host and port of the gate. reached_at: the same as the browser reaches it, "" if equal. most: bytes of
-    one message.
-    """
+    """listen_at: host and port of the gate. reached_at: as the browser reaches it, "" if equal. most: message bytes."""
 
     def __init__(
         self,
@@ -160,7 +156,6 @@ class RemoteBrowser:
 
     @property
     def listens(self) -> str:
-        """The local host that listens for it."""
         return self._at[0]
 
     @property
@@ -209,7 +204,6 @@ class RemoteBrowser:
         return self._address.authority, *local
 
     async def _target(self) -> str:
-        """Return the target of the WebSocket. Raises NotUp and stream errors."""
         address = self._address
         if not address.asks:
             return with_query(address.path, address.query)
@@ -275,7 +269,6 @@ def _hint(status: int) -> str:
 
 
 async def _accepted(stream: trio.abc.Stream, connection: WSConnection) -> int:
-    """Wait for the response to a handshake; return its status."""
     while True:
         data = await stream.receive_some(_READ)
         if not data:
@@ -313,7 +306,6 @@ class RemoteLine:
         return f"<RemoteLine {self._last_word or 'open'}>"
 
     async def send(self, texts: Sequence[bytes]) -> None:
-        """Send whole messages. Raises trio.BrokenResourceError, ClosedResourceError."""
         async with self._sending:
             try:
                 frames = [self._connection.send(TextMessage(data=text.decode())) for text in texts]
@@ -322,9 +314,7 @@ class RemoteLine:
             await self._stream.send_all(b"".join(frames))
 
     async def receive(self) -> Sequence[bytes] | None:
-        """Wait for bytes; return the complete messages, None at the end. Raises BadMessage, trio.BrokenResourceError,
-        ClosedResourceError.
-        """
+        """Return complete messages, None at the end. Raises BadMessage, and Broken- or ClosedResourceError."""
         if self._last_word:
             return None
         data = bytes(await self._stream.receive_some(_READ))
@@ -358,7 +348,6 @@ class RemoteLine:
         return (text,)
 
     async def last_word(self) -> str:
-        """Return why there are no more messages."""
         await trio.lowlevel.checkpoint()
         return self._last_word
 

@@ -116,9 +116,7 @@ def _decoded(text: bytes) -> _Wire:
 
 
 class Door(NamedTuple):
-    """A page's way to the guarded proxy. proxy: its URL, as the browser reaches it. secret: the password, "" if no
-    stranger can reach it.
-    """
+    """A page's way to the proxy. proxy: the URL as the browser reaches it. secret: "" if no stranger can reach it."""
 
     proxy: str
     secret: str = ""
@@ -155,10 +153,7 @@ class BrowserTransport(Protocol):
         """Return why there are no more messages; "" if unknown."""
 
     async def weigh(self) -> tuple[int, int]:
-        """Return the browser's memory in KiB and the number of its processes, (0, 0) if unknown.
-
-        Raises OSError, NotUp when it is gone.
-        """
+        """Return the browser's memory in KiB and its processes, (0, 0) if unknown. Raises OSError, NotUp."""
 
     async def aclose(self) -> None:
         """Close the line; the browser discards our pages with it."""

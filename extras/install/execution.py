@@ -97,7 +97,6 @@ class Hand:
         self._environment = foreign_environment(variables)
 
     def do(self, plan: Plan) -> None:
-        """Execute a plan. Raises CommandFailed with the act that failed."""
         for act in plan:
             try:
                 self._do(act)
@@ -187,10 +186,7 @@ class Hand:
 
 
 def lay_out(to: Path, environment: Mapping[str, str]) -> None:
-    """Copy the running frozen program to a folder, in directory form; test it before the final rename.
-
-    environment: for the test. Raises CommandFailed, OSError.
-    """
+    """Copy the frozen program to a folder, tested before its final name. Raises CommandFailed, OSError."""
     inside = unpacked()
     if inside is None:
         raise CommandFailed(

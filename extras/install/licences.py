@@ -58,7 +58,6 @@ def show(name: str | None, *, whole: bool) -> str:
 
 
 def records(name: str | None) -> list[dict[str, Any]]:
-    """Return all parts, or the named ones, for JSON. Raises CommandFailed."""
     return [
         {
             "name": part.label,
@@ -75,7 +74,6 @@ def names(typed: str) -> list[str]:
 
 
 def listing(found: Iterable[ShippedPart]) -> str:
-    """Return a table of parts: name, version, SPDX expression, location of texts."""
     rows = [HEADINGS, *((part.label, part.version or "-", part.expression, _where(part)) for part in found)]
     wide = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join("  ".join([*(f"{cell:<{wide[at]}}" for at, cell in enumerate(row[:3])), row[3]]) for row in rows)
@@ -98,7 +96,6 @@ def _called(name: str | None) -> list[ShippedPart]:
 
 
 def _where(part: ShippedPart) -> str:
-    """Return the location of a part's texts; for many, their common folder and number."""
     places = list(dict.fromkeys(text.place for text in part.texts))
     if len(places) > MANY:
         return f"{posixpath.commonpath(places)}/ ({len(part.texts)} texts)"

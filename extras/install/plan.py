@@ -120,10 +120,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Change a line of the user's file, keeping owner and mode.
-
-    before: its expected text; if it differs, nothing changes.
-    """
+    """Change a line of the user's file, if it is `before`; keep owner and mode."""
 
     path: Path
     before: str
@@ -190,11 +187,7 @@ Plan = tuple[Act, ...]
 def installing(
     layout: Layout, version: str, found: FoundInstallation, *, browser: str = "", live: bool = True, start: bool = True
 ) -> Plan:
-    """Return the acts that install a version (a folder's name).
-
-    browser: a browser's program to hold; "" keeps the present one. live: a running machine with accounts and a service
-    manager, not an image's root. start: enable and start the service.
-    """
+    """version: a folder's name. browser: "" keeps the present one. live: not an image's root. start: enable, too."""
     return tuple(_installing(layout, version, found, browser=browser, live=live, start=start))
 
 
@@ -264,7 +257,6 @@ def _unit(path: Path, text: str, there: str | None) -> Iterator[Act]:
 
 
 def holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bool = True, start: bool = True) -> Plan:
-    """Return the acts that add a browser to a packaged service."""
     return tuple(_holding(layout, found, browser, live=live, start=start))
 
 
@@ -281,7 +273,6 @@ def _holding(layout: Layout, found: FoundInstallation, browser: str, *, live: bo
 
 
 def _held(layout: Layout, found: FoundInstallation, browser: str) -> Iterator[Act]:
-    """Yield acts that update the units of the given browser, else of the present one."""
     program = browser or browser_in(found.browser.get(layout.browser_service, ""))
     if program:
         for path, text in browser_units(layout, program).items():
@@ -289,7 +280,6 @@ def _held(layout: Layout, found: FoundInstallation, browser: str) -> Iterator[Ac
 
 
 def _sockets(layout: Layout, found: FoundInstallation, held: Plan) -> Iterator[Act]:
-    """Yield acts that make systemd listen on the browser's socket."""
     new = any(isinstance(act, Write) and act.path == layout.browser_socket for act in held)
     if new or layout.browser_socket in found.browser:
         yield Run(("systemctl", "enable", BROWSER_SOCKET))
@@ -297,7 +287,6 @@ def _sockets(layout: Layout, found: FoundInstallation, held: Plan) -> Iterator[A
 
 
 def letting_go(layout: Layout, found: FoundInstallation, *, live: bool = True) -> Plan:
-    """Return the acts that remove a browser's units and setting."""
     acts = tuple(_letting_go(layout, found, purge=False, live=live))
     amended = tuple(_settings_without(layout, found))
     restart = (Run(("systemctl", "try-restart", UNIT), may_fail=True),) if live and amended else ()

@@ -68,7 +68,6 @@ class Layout:
 
 
 def beside(unit: Path) -> Path:
-    """Return where a new unit goes if the one at this path was edited."""
     return unit.with_name(f"{unit.name}.new")
 
 
@@ -241,7 +240,6 @@ def word(text: Path | str) -> str:
 
 
 def settings_text(layout: Layout) -> str:
-    """Return the first settings: only commented-out examples."""
     return _SETTINGS.format(restart=f"systemctl{'' if layout.account else ' --user'} restart sanderling")
 
 
@@ -291,7 +289,6 @@ KillMode=control-group
 
 
 def browser_units(layout: Layout, browser: str) -> Mapping[Path, str]:
-    """Return the units by path. browser: the path of its program."""
     socket = _SOCKET.format(address=ADDRESS, account=layout.account)
     service = _SERVICE.format(
         command=word(layout.command),

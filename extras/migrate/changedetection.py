@@ -114,7 +114,6 @@ class Datastore:
 
 
 def datastore(data: bytes) -> Datastore:
-    """Parse a zip or a single JSON file. Raises NotReadable."""
     files = out_of_zip(data) if data.startswith(b"PK") else {_OLD: data}
     if not files:
         raise NotReadable("It contains neither url-watches.json nor watch.json.")
@@ -272,7 +271,6 @@ class _Reading:
         return own or None
 
     def _shown(self, *, posts: bool) -> RenderChoice:
-        """Return whether a browser fetches the page, by the watch's setting or the global one."""
         backend = text(self._watch, "fetch_backend") or "system"
         if backend == "system":
             backend = text(self._store.application, "fetch_backend")
@@ -350,7 +348,6 @@ class _Reading:
 
 
 def _watch_number(value: Any) -> float:
-    """Return a form's number; 0 if invalid. It may be quoted."""
     if isinstance(value, str):
         return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else 0.0
     return float(min(value, 10**9)) if isinstance(value, int | float) else 0.0

@@ -81,10 +81,7 @@ class Drafting:
         enabled: bool = True,
         kind: SourceType | None = None,
     ) -> str | None:
-        """Plan a source, or widen the existing one of its address. Returns its URL; None, with a note, if impossible.
-
-        seconds: between checks; None leaves the pace to Sanderling.
-        """
+        """Plan a source, or widen that of its address; return its URL, or note why not. seconds: None for ours."""
         address = self._address(place, url)
         if address is None:
             return None
@@ -108,12 +105,10 @@ class Drafting:
         return address
 
     def alert(self, place: str, url: str, body: AlertBody, destinations: Sequence[DestinationBody] = ()) -> None:
-        """Plan an alert over a planned source. Alerts of equal body and destinations become one."""
         key = (body, tuple(sorted(dict.fromkeys(destinations), key=lambda one: (one.url or "", one.label or ""))))
         self._alerts.setdefault(key, (place, {}))[1][url] = None
 
     def plan(self, kind: Kind) -> Plan:
-        """Return the plan. An alert over too many sources is split."""
         alerts = [
             PlannedAlert(place, body, some, destinations)
             for (body, destinations), (place, urls) in self._alerts.items()
@@ -288,7 +283,6 @@ def is_set(value: Any) -> bool:
 
 
 def text(record: Mapping[str, Any], name: str) -> str:
-    """Return a text field; "" if it is no text."""
     value = record.get(name)
     return value.strip() if isinstance(value, str) else ""
 
@@ -303,12 +297,10 @@ def texts(record: Mapping[str, Any], name: str) -> list[str]:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return a mapping; empty for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def truth(value: Any) -> bool:
-    """Return whether a value means yes in JSON, YAML or as a number."""
     return value.strip().lower() in ("true", "yes", "on", "1") if isinstance(value, str) else bool(value)
 
 
@@ -346,7 +338,6 @@ def phrase(text: str, *, wide: bool = False) -> str:
 
 
 def _finds(query: str, words: str) -> bool:
-    """Return whether a query is valid and finds the words it was made from."""
     try:
         return bool(words) and matches(parse(query, LANGUAGE), AnalysedText("", words))
     except QueryError:
@@ -380,7 +371,6 @@ def pattern(expression: str, *, wide: bool = False) -> str:
 
 
 def _side(text: str, whole: str, wide: bool) -> str:
-    """Return the query for one alternative: all its texts, in any order."""
     queries = []
     for part in _GAP.split(text):
         bare = _EITHER_CASE.sub(_one_case, _BLANK.sub(" ", _EDGE.sub("", part)))

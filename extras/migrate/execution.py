@@ -142,7 +142,6 @@ class SourceImport:
             await self._became(source, tries, result)
 
     def _next(self) -> list[tuple[PlannedSource, int]]:
-        """Return the next valid sources, as many as fit a request; empty at the end."""
         batch: list[tuple[PlannedSource, int]] = []
         size = 0
         for source, tries in self._queue():
@@ -201,7 +200,6 @@ def invalid(source: PlannedSource) -> str:
 
 
 def _waits(record: Mapping[str, Any]) -> str:
-    """Return a remark on a new source that could not be reached yet; else ""."""
     found = record.get("detection", {})
     return str(found["evidence"]) if found.get("pending") else ""
 
@@ -214,10 +212,7 @@ def _differs(source: PlannedSource, record: Mapping[str, Any]) -> str:
 
 
 async def execute_plan(client: Client, plan: Plan, outcome: Outcome, run: str) -> None:
-    """Execute a plan and report to `outcome`. run: names this run, for idempotency keys.
-
-    Raises CommandFailed if it must stop; finished work stays.
-    """
+    """run: names this run, for idempotency keys. Raises CommandFailed if it must stop; finished work stays."""
     try:
         async with client:
             patient = WaitingClient(client)
@@ -313,7 +308,6 @@ class AlertImport:
         return dict(answer.json())
 
     async def _sent(self, id_: str) -> dict[str, str]:
-        """Return an alert's destination ids by `known_by`."""
         answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})
         return {record["url" if record["kind"] == WEBHOOK else "label"]: record["id"] for record in answer.json()}
 

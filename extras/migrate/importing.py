@@ -26,7 +26,6 @@ from storage.records.secrecy import plain
 
 
 def plan_of(file: str, data: bytes, kind: Kind | None) -> Plan:
-    """Return the plan of a file, whose program is recognised by its content without a kind. Raises CommandFailed."""
     try:
         return read(kind or kind_of(data), data)
     except NotReadable as error:
@@ -66,7 +65,6 @@ def show(plan: Plan, *, as_json: bool) -> None:
 
 
 def confirmed(plan: Plan, client: Client, *, yes: bool) -> bool:
-    """Ask for confirmation. Raises CommandFailed (USAGE) without a terminal."""
     if yes:
         return True
     if not on_terminal(0):
@@ -75,7 +73,6 @@ def confirmed(plan: Plan, client: Client, *, yes: bool) -> bool:
 
 
 def do(plan: Plan, client: Client, *, as_json: bool) -> int:
-    """Execute a plan and print the results. Returns FAILED if anything was refused."""
     outcome = Outcome(_teller(as_json=as_json))
     try:
         trio.run(execute_plan, client, plan, outcome, entropy(16).hex())

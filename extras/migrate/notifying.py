@@ -187,10 +187,7 @@ NATIVE: Final = {
 
 
 def destinations(drafting: Drafting, place: str, address: str) -> Sequence[DestinationBody]:
-    """Return the destinations of an Apprise address; if there are none, note why.
-
-    Notes show at most its scheme and host: the rest may be secret.
-    """
+    """Return the destinations of an Apprise address, or note why none, with its host at most: the rest is secret."""
     address = address.strip()
     scheme = address.partition("://")[0].lower()
     try:
@@ -224,7 +221,6 @@ def people(drafting: Drafting, place: str, called: str, found: Sequence[Recipien
 
 
 def _label(one: Recipient) -> str:
-    """Return a name derived from the content alone, so that a repeated import finds the destination."""
     mark = sha256(msgspec.json.encode(one, order="deterministic")).hexdigest()[:8]
     return one.url if one.kind == "email" else f"{one.kind} [{mark}]"
 

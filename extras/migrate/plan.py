@@ -67,9 +67,7 @@ class PlannedSource(Struct, frozen=True):
 
 
 class DestinationBody(Struct, frozen=True, omit_defaults=True):
-    """The body of `POST /v1/alerts/{id}/destinations`. URL and options may hold secrets: show only a webhook's host, or
-    another kind's label.
-    """
+    """The body of `POST /v1/alerts/{id}/destinations`. URL and options may hold secrets: show the host or the label."""
 
     url: str | None = None
     label: str | None = None
@@ -87,11 +85,7 @@ def host_of(body: DestinationBody) -> str:
 
 
 class AlertBody(Struct, frozen=True, kw_only=True):
-    """The body of `POST /v1/alerts` without `source_ids`, unknown until the sources exist.
-
-    language: `simple`, because other programs compare words unchanged. match: `page` if the other program checks for a
-    text on the page on any change, `change` if it checks the change itself.
-    """
+    """`POST /v1/alerts` without `source_ids`. language: `simple`, as elsewhere. match: `page` for any change of it."""
 
     name: str
     filter_query: str
@@ -109,10 +103,7 @@ def named(program: str, query: str, match: Matching = "change") -> AlertBody:
 
 
 class PlannedAlert(Struct, frozen=True):
-    """An alert over at least one source of the plan, by URL as in the sources' bodies.
-
-    other: another name under which it may exist.
-    """
+    """An alert over at least one source of the plan, by URL. other: another name under which it may exist."""
 
     place: str
     body: AlertBody
@@ -226,7 +217,6 @@ PLAIN: Final = RenderChoice()
 
 
 def shown(note: Findings, place: str, what: str, wait_for: str = "", *, posts: bool = False) -> RenderChoice:
-    """Return how to render a page that another program renders, and note the differences."""
     if posts:
         note(place, what, "approximated", POSTED)
         return PLAIN
@@ -258,7 +248,6 @@ _DIGITS: Final = 8
 
 
 def key_of(alert: PlannedAlert, name: str | None = None) -> Key:
-    """Return an alert's identity: name, query and language, optionally under another name."""
     return alert.body.name if name is None else name, alert.body.filter_query, alert.body.language
 
 

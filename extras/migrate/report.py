@@ -67,7 +67,6 @@ def _alert(alert: PlannedAlert) -> str:
 
 
 def _section(findings: Sequence[Finding], grade: Grade, heading: str) -> Iterator[str]:
-    """Yield the findings of one grade, equal ones once with all their places."""
     alike: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
         if finding.grade == grade:

@@ -48,7 +48,6 @@ def request_of(
 
 
 def pairs_of(value: Any) -> list[tuple[str, str]]:
-    """Return headers from a mapping, or from lines `Name: value`."""
     if isinstance(value, Mapping):
         return [(str(name), str(text)) for name, text in value.items() if isinstance(text, str | int | float)]
     lines = value.splitlines() if isinstance(value, str) else value if isinstance(value, list) else []
@@ -64,7 +63,6 @@ def cookies_of(value: Any) -> list[tuple[str, str]]:
 
 
 def basic_of(user: str, password: str) -> list[tuple[str, str]]:
-    """Return the header of RFC 7617; empty without a user."""
     if not user:
         return []
     return [("Authorization", f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}")]

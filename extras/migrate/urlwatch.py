@@ -106,7 +106,6 @@ def _sides(css: str) -> list[str]:
 
 
 def _selection(drafting: Drafting, place: str, name: str, argument: Any) -> str | None:
-    """Return a filter's selector; None, with a note, if it is not a selection."""
     options = mapping(argument)
     given = next((value for key in ("selector", "path", "id", "class", "tag") if (value := options.get(key))), argument)
     text = given if isinstance(given, str) else ""
@@ -195,7 +194,6 @@ BROWSER: Final = frozenset(
 
 
 def read_urlwatch(data: bytes) -> Plan:
-    """Return the plan of a file of jobs; a document may also be a list. Raises NotReadable."""
     drafting = Drafting()
     number = 0
     for line, document in documents(data):

@@ -28,7 +28,6 @@ _WORDS: Final[dict[str, Any]] = {"": None, "~": None, "null": None, "true": True
 
 
 def documents(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield non-empty documents with their first line. Raises NotReadable."""
     text = decode(data, "").text
     try:
         yield from _Reader(yaml.parse(text, _PARSER)).documents()

@@ -21,7 +21,6 @@ _ROWS_WITHIN: Final = frozenset({"table-header-rows", "table-rows", "table-row-g
 
 
 def read_open_text(archive: Archive) -> Document | None:
-    """Read a text; None if there is no body."""
     if (body := _body(archive, "text")) is None:
         return None
     writer, counts = Writer(), {"p": 0, "table": 0}
@@ -31,7 +30,6 @@ def read_open_text(archive: Archive) -> Document | None:
 
 
 def read_open_sheet(archive: Archive) -> Document | None:
-    """Read a spreadsheet; None if there is no body."""
     if (body := _body(archive, "spreadsheet")) is None:
         return None
     hidden = {

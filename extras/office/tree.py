@@ -30,7 +30,6 @@ class Writer:
         self._elements = MOST_ELEMENTS
 
     def heading(self, text: str, level: int = 2) -> None:
-        """Add a heading; the level is clamped to 1 to 6."""
         self._add(self._body, f"h{min(max(level, 1), 6)}", text)
 
     def paragraph(self, text: str) -> None:
@@ -43,11 +42,7 @@ class Writer:
             self._add(last if last is not None and last.tag == "ul" else etree.SubElement(self._body, "ul"), "li", text)
 
     def table(self, rows: Sequence[Sequence[str]], *, heads: int | None = None) -> None:
-        """Add a table, whose first rows may be column headers.
-
-        heads: their number; if None, the first row is one if it reads like it, and single-cell rows at the top become
-        paragraphs, as titles.
-        """
+        """Add a table with `heads` header rows. None: guess, and make single-cell rows at the top paragraphs."""
         rows = [row for row in rows if any(cell.strip() for cell in row)]
         if heads is None and max(map(_filled, rows), default=0) > 1:
             titles = list(takewhile(lambda row: _filled(row) == 1, rows))

@@ -59,7 +59,6 @@ class _Values:
         self._strings, self._forms, self._epoch = strings, forms, epoch
 
     def shown(self, cell: Element) -> str:
-        """Return the displayed value of a cell, "" for nothing."""
         kind = value_of(cell, "t")
         if kind == "inlineStr":
             return " ".join(_string(inside) for inside in _children(cell, "is"))
@@ -104,7 +103,6 @@ def _children(element: Element | None, name: str) -> Iterator[Element]:
 
 
 def _targets(archive: Archive, main: str) -> Mapping[str, str]:
-    """Return the names of parts by the ids that the main part uses."""
     folder, _, file = main.rpartition("/")
     links = archive.xml(f"{folder}/_rels/{file}.rels")
     return {
@@ -144,7 +142,6 @@ def _form(id: int, code: str) -> str:
 
 
 def _write(writer: Writer, sheet: Element | None, values: _Values) -> int:
-    """Write a sheet and return the number of its non-empty rows."""
     held: list[list[str]] = []
     count, last = 0, 0
     for data in _children(sheet, "sheetData"):

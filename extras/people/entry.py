@@ -14,10 +14,7 @@ from storage.records.person import Person
 
 
 async def begin(visit: Visit, person: Person, next: str = "/") -> Go:
-    """Sign a person in and return the redirect to `next`, a path of ours. Ends the browser's former session.
-
-    Raises Refusal (403) if the person is disabled or gone.
-    """
+    """Sign in, end the browser's former session, go to `next`. Raises Refusal (403) if the person may not."""
     storage, world = visit.context.storage, visit.context.world
     present = await storage.accounts.get(person.id)
     if present is None or present.disabled:
@@ -35,7 +32,6 @@ async def begin(visit: Visit, person: Person, next: str = "/") -> Go:
 
 
 async def joined(visit: Visit, person: Person) -> None:
-    """Record a new person in the log and in the activity."""
     shown = {name: getattr(person, name) for name in ("name", "email", "role", "issuer")}
     one = activity_of(visit, visit.screen.label, f"/v1/people/{person.id}", difference(None, shown), person)
     await visit.context.storage.accounts.record(one)

@@ -36,7 +36,6 @@ class Factor(Struct, frozen=True):
     recovery: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Leave out the secret."""
         return f"Factor({len(self.recovery)} recovery codes)"
 
     def encoded(self) -> bytes:
@@ -72,7 +71,6 @@ def used(factor: Factor, code: str, now: Millis) -> Factor | None:
 
 
 def recovery_codes(entropy: bytes) -> tuple[Sequence[str], tuple[str, ...]]:
-    """Return new recovery codes for people, and their hashes. entropy: 10 bytes for each."""
     pieces = [entropy[at : at + _RECOVERY_BYTES] for at in range(0, len(entropy), _RECOVERY_BYTES)]
     codes = [b32encode(piece).decode().lower() for piece in pieces]
     shown = ["-".join(code[at : at + 4] for at in range(0, len(code), 4)) for code in codes]

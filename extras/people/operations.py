@@ -41,12 +41,10 @@ NEWEST = "~"
 
 
 async def every(call: OperationContext) -> Sequence[Person]:
-    """Return all people, oldest first."""
     return await call.context.storage.accounts.all()
 
 
 async def named(call: OperationContext, id: str) -> Person:
-    """Return the person with an id. Raises NotFound."""
     found = await call.context.storage.accounts.get(known_id(id, "person"))
     if found is None:
         raise _missing()
@@ -57,10 +55,7 @@ async def named(call: OperationContext, id: str) -> Person:
 async def invite(
     call: OperationContext, role: Role, email: str = "", planned: str | None = None
 ) -> tuple[Invitation, str]:
-    """Make an invitation; return it and its one-time link. Raises Conflict, Refusal (403).
-
-    A repeated call gets a new link under its `planned` id: the secret of the first is stored nowhere.
-    """
+    """Raises Conflict, Refusal (403). A repeated call gets a new link under its `planned` id; no secret is stored."""
     check_gift(call, role)
     accounts, world = call.context.storage.accounts, call.context.world
     now, email = world.now(), email.strip().lower()

@@ -45,7 +45,6 @@ class Sent(NamedTuple):
 
 
 def headers_of(settings: PeopleSettings) -> tuple[str, ...]:
-    """Return the names of the headers that only proxies may send."""
     named = (settings.auth_header, settings.auth_header_name, settings.auth_header_email, settings.auth_header_groups)
     return tuple(name for name in named if name)
 
@@ -62,7 +61,6 @@ def role_of(groups: str, roles: Mapping[str, Role], default: str) -> Role | None
 
 
 def roles_in(settings: PeopleSettings) -> Mapping[str, Role]:
-    """Return the role of each group in the settings."""
     pairs = (text.rpartition("=") for text in settings.auth_roles)
     return {group.strip(): cast(Role, role.strip()) for group, _, role in pairs}
 
@@ -97,7 +95,6 @@ def _decoded(value: str) -> str:
 
 
 def gate(app: Application) -> Gate | None:
-    """Return the check of each request; None without the setting."""
     settings = app.context.settings.of(PeopleSettings)
     if not settings.auth_header:
         return None

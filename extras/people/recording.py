@@ -86,7 +86,6 @@ class Recorder:
         await self._record(of, by, path, before, after)
 
     def _object_of(self, of: Route | Screen, by: Call | Visit) -> str:
-        """Return the path of the record that a route or screen changes, "" if it names none."""
         parts = of.path.removeprefix("/v1").split("/")
         last = max((place for place, part in enumerate(parts) if part.startswith("{")), default=0)
         if not last or any(part == "{secret}" for part in parts):
@@ -94,7 +93,6 @@ class Recorder:
         return "/v1/" + "/".join(parts[last - 1 : last + 1]).format_map(by.path)
 
     def _made_by(self, done: Any) -> str:
-        """Return the path of the record that a change names in its answer or redirect, "" if none."""
         if isinstance(done, Answer):
             path = done.headers.get("Location", "").removeprefix(self._app.base_url)
         else:

@@ -140,7 +140,6 @@ async def panel(visit: Visit) -> Page:
 
 
 async def _own(visit: Visit) -> Person | None:
-    """Return the reader, if a person with a password."""
     assert visit.session is not None
     person = await visit.context.storage.accounts.get(visit.session.person) if visit.session.person else None
     return person if person is not None and person.hashed else None

@@ -33,11 +33,7 @@ class BlockElement(NamedTuple):
 
 
 class StandingBlocks(Struct, frozen=True):
-    """A page's blocks, and the place of each in the tree; None for those from machine-readable data.
-
-    held: the number of blocks with texts in an element. whole: the number entirely in it, which may be less if texts
-    continue after its end.
-    """
+    """Each block's place, None for machine-readable data. held: texts in an element; whole: those entirely in it."""
 
     blocks: Blocks
     standing: tuple[BlockElement | None, ...]
@@ -111,7 +107,6 @@ def _standing(texts: Sequence[TextNode]) -> BlockElement | None:
 
 
 def lineage(element: Element) -> list[Element]:
-    """Return an element with its ancestors, the root first."""
     return [*reversed(list(element.iterancestors())), element]
 
 
@@ -125,7 +120,6 @@ def _whole(standing: Sequence[BlockElement | None]) -> Counter[Element]:
 
 
 def _holders(standing: BlockElement) -> set[Element]:
-    """Return the elements around a block's texts."""
     found = set[Element]()
     for node in standing.texts:
         holder = node.holder

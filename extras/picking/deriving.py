@@ -119,9 +119,7 @@ class SelectorStep(NamedTuple):
 
 
 class SelectorCandidate(NamedTuple):
-    """A selector and its cost. css: "" if only XPath can express it. sure: the index shows that it chooses one element,
-    so it needs no trial.
-    """
+    """css: "" if only XPath can express it. sure: the index shows that it chooses one element; no trial needed."""
 
     cost: float
     css: str
@@ -162,11 +160,9 @@ class PageIndex:
         return known
 
     def is_alone(self, step: SelectorStep) -> bool:
-        """Whether a step names only one element."""
         return len(self._by_key[step.key]) == 1
 
     def is_alone_in(self, anchor: SelectorStep, step: SelectorStep) -> bool:
-        """Whether a step names only one element inside those that an anchor names."""
         anchors, found = self._by_key[anchor.key], set[int]()
         if len(anchors) > _MOST_ANCHORS:
             return False
@@ -190,10 +186,7 @@ class PageIndex:
 
 
 def selector_of(index: PageIndex, targets: Sequence[Element], kind: Kind | None = None) -> str:
-    """Return the cheapest selector for one of these equivalent elements, and nothing else of the page.
-
-    The last resort is the place from the top of the page. kind: the required kind, None for any.
-    """
+    """Return the cheapest selector for one of these, and nothing else; at last its place. kind: None for any."""
     wanted, tries = targets[:_CLIMBS], _TRIES
     ways = (way for target in wanted for way in _ways(index, target) if way.css or kind != "css")
     for way in sorted(ways, key=lambda way: (way.cost, len(way.xpath))):
@@ -299,7 +292,6 @@ def _literal(words: str) -> str:
 
 
 def _of_numbers(words: str) -> float:
-    """Return the cost of the numbers in a heading."""
     return 0 if not _unsteady(words) else 4 if _COUNTED.search(words) else 1.5
 
 
@@ -392,7 +384,6 @@ def _by_place(index: PageIndex, target: Element, above: Sequence[Element]) -> It
 
 
 def _nth(element: Element) -> tuple[str, str, float]:
-    """Return an element's place among its siblings: in CSS, in XPath, and the cost."""
     tag = element.tag
     if not _TAG.fullmatch(tag):
         place = sum(1 for _ in element.itersiblings("*", preceding=True)) + 1
@@ -417,7 +408,6 @@ def from_top(target: Element) -> SelectorCandidate:
 
 
 def text_of(element: Element, *, after: bool) -> str:
-    """Return the XPath step from an element to one of its texts: for example the second one that is not blank."""
     held = element.getparent() if after else element
     place = 1 if not after else sum(1 for text in _texts_before(held, element) if text and not text.isspace()) + 1
     return f"text()[normalize-space()][{place}]"

@@ -63,7 +63,6 @@ class DocumentReaches(Reaches):
         return BlockPlace(stand.heading) if self._format == "pdf" else stand
 
     def _counted(self, stand: BlockPlace, at: int) -> str:
-        """Return the path to a block, with its number if several have this place."""
         alike = chosen_by(written(stand), self._stands) if any(stand) else range(len(self._stands))
         return "" if at not in alike else written(stand, alike.index(at) + 1 if len(alike) > 1 else 0)
 
@@ -123,7 +122,6 @@ class JsonReaches(Reaches):
         return frozenset(at for at, way in ways if way in found)
 
     def _path(self, place: Location, every: int | None = None, *, named: bool = True) -> str:
-        """Return the path to a place. every: the depth where all items match. named: items by their names."""
         value, path = self._value, "$"
         for depth, step in enumerate(place):
             here = _member(step) if isinstance(step, str) else _item(value, step) if named else f"[{step}]"
@@ -204,7 +202,6 @@ class LineReaches(Reaches):
         )
 
     def cells(self, at: int) -> list[TableCell]:
-        """Return the cells of a table's row; none for the heads or a text."""
         return [cell for cell in self._cells if cell.at == at]
 
     def cell(self, at: int, number: int) -> Mapping[ReachName, str]:
@@ -252,7 +249,6 @@ def _begins(wanted: str, line: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    """Strip spaces and table delimiters from a text."""
     return re.sub(r"[\s\"',;|]+", "", text)
 
 
@@ -286,7 +282,6 @@ class XmlReaches(Reaches):
         return frozenset(at for at, holder in enumerate(self._holders) if holder in inside)
 
     def _path(self, element: Element, *, every: bool = False, named: bool = True) -> str:
-        """Return the path to an element, "" for none. every: to all with its name, at the first level that repeats."""
         steps = list[str]()
         while element is not None:
             above = element.getparent()

@@ -32,10 +32,7 @@ _LARGE = 2
 
 @dataclass(frozen=True, slots=True)
 class PickFromUrl(UrlQuestion):
-    """Return the blocks of a URL's page to choose from: as a page even if it advertises a feed.
-
-    reads: the caller may read sources; only then are headers borrowed, at the lender's own origin.
-    """
+    """As a page even if it has a feed. reads: the caller may read sources; only then are headers borrowed."""
 
     request: DetectRequest
     wish: PickWish
@@ -72,7 +69,6 @@ class PickFromSource(SourceQuestion):
 
 
 async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: Source, wish: PickWish) -> Picked:
-    """Return the blocks, as a source with the current choice would be watched, tags included."""
     of_tags = ports.tag_table.of(replace(source, selector=None, ignore=()))
     wish = replace(wish, inherited_selector=of_tags.selector, inherited_ignore=of_tags.ignore)
     part = shown_part(ports.tag_table.of(source))
@@ -80,7 +76,6 @@ async def _picked(ports: Ports, at: Millis, fetched: FetchedResponse, source: So
 
 
 async def _read(ports: Ports, fetched: FetchedResponse, wish: PickWish) -> PickPage:
-    """Return the blocks of a page. Raises Unprocessable: empty, a wall, too large to choose from."""
     request = PickRequest(fetched.body, fetched.content_type, fetched.url, wish)
     deadline = _LARGE * page_deadline(ports.settings.parse_deadline, fetched.body)
     try:

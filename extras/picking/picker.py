@@ -51,7 +51,6 @@ _SUBJECTS: Final[Mapping[str, str]] = {
 
 
 def values_of(text: str, place: CellLabels | None, writing: Writing) -> tuple[PickedValue, ...]:
-    """Return the values of a block that an alert can use, in order."""
     label = "" if place is None else f"{place.row} {place.column}".strip()
     found = [one for one in values_in(text, writing, label) if one.value.type in _SUBJECTS][:MOST]
     return tuple(
@@ -78,7 +77,6 @@ LONGEST: Final = 1_000
 
 
 def pick(asked: PickRequest) -> PickPage:
-    """Return a page's blocks, and the choice of the pressed one. Raises ContentError."""
     opened = open_page(asked.body, asked.content_type, None, ())
     reaches, no_parts = _reaches(opened, asked)
     return _Picking(asked, opened, reaches, no_parts).page()
@@ -264,7 +262,6 @@ def _kind_of(selector: str | None) -> Kind | None:
 
 
 def _headings(reading: PageReading) -> list[str]:
-    """Return the heading above each block, "" if there is none."""
     found, above = list[str](), ""
     for text, trait in zip(reading.blocks, reading.traits, strict=True):
         found.append("" if trait & TOP else above)

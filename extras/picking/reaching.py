@@ -75,7 +75,6 @@ class HtmlReaches(Reaches):
         return selector_of(self._index, holders, kind) if holders[0].tag not in _PAGE else ""
 
     def link(self, at: int) -> str | None:
-        """Return the address of the link around or inside a block."""
         standing = self._page.standing[at]
         if standing is None:
             return None
@@ -119,7 +118,6 @@ class HtmlReaches(Reaches):
         return ""
 
     def _alone(self, standing: BlockElement) -> list[Element]:
-        """Return the elements around only this block, innermost first."""
         held = self._page.held
         line = [standing.element, *standing.element.iterancestors()]
         alone = []
@@ -145,7 +143,6 @@ class HtmlReaches(Reaches):
         return [each for each in around.iterchildren(element.tag) if held.get(each) and _names(each) == names]
 
     def _counts(self, selector: str, targets: Sequence[Element]) -> bool:
-        """Whether a selector chooses several elements, including one of these."""
         found = selectors.select(self._root, selector)
         filled = [each for each in found if self._page.held.get(each)]
         if len(filled) < 2 or any(map(self._page.cuts, filled)):
@@ -180,7 +177,6 @@ def _named(element: Element) -> str:
 
 
 def _placed(element: Element) -> str:
-    """Return a step that no sibling matches: by a class, else by place."""
     beside = [each for each in element.getparent().iterchildren(element.tag) if each is not element]
     if not beside:
         return str(element.tag)

@@ -34,9 +34,7 @@ _Reach = Annotated[
 
 
 class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
-    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
-    one of its `cells`; 0 for the block itself.
-    """
+    """A block of an earlier answer, by `number` and `mark`, and what choosing does. `cell`: from 1; 0 for the block."""
 
     number: Annotated[int, Meta(ge=0, le=100_000)]
     mark: Annotated[str, Meta(min_length=1, max_length=16)]
@@ -46,11 +44,7 @@ class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PickWish(Struct, frozen=True):
-    """A request to show a page. selector, ignore: the current choice. find: words that blocks must have.
-
-    selectors: also compute a selector for each shown block. inherited_selector: from tags, when
-    there is no `selector`. inherited_ignore: from tags, added to `ignore`.
-    """
+    """selector, ignore: the choice. find: words. selectors: compute each block's. inherited_*: of tags."""
 
     selector: str | None = None
     ignore: tuple[str, ...] = ()
@@ -63,9 +57,7 @@ class PickWish(Struct, frozen=True):
 
 
 class PickedValue(Struct, frozen=True):
-    """A value of a block. subject: its name in conditions (`price`). place: the condition on its place, "" if it has
-    no name.
-    """
+    """subject: a value's name in conditions (`price`). place: the condition on its place, "" without a name."""
 
     value: Value
     subject: str
@@ -114,11 +106,7 @@ class PickReach(Struct, frozen=True):
 
 
 class KeptBlocks(Struct, frozen=True):
-    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`.
-
-    `digest` identifies the watched texts; running counters do not change it. `items`: its number of items as a list
-    (`follow`).
-    """
+    """What a choice watches: the first 100 `texts` of `count`. `digest`: without counters. `items`: as a list."""
 
     selector: str | None
     ignore: tuple[str, ...]
@@ -129,10 +117,7 @@ class KeptBlocks(Struct, frozen=True):
 
 
 class PickChoice(Struct, frozen=True):
-    """A pressed block as it is now, the possible reaches, and the result of the requested one.
-
-    kept: None if no selector can match it.
-    """
+    """A pressed block as it is now, the reaches, and the requested one. kept: None if no selector can match it."""
 
     block: PickBlock
     reaches: tuple[PickReach, ...]
@@ -164,9 +149,7 @@ class PickPage(Struct, frozen=True):
 
 
 class Picked(Struct, frozen=True):
-    """The page as fetched, to choose from. selector, ignore: the choice including tags; inherited: the tags behind
-    each.
-    """
+    """The page as fetched. selector, ignore: the choice including tags; inherited: the tags behind each."""
 
     fetched_at: Millis
     page: PickPage

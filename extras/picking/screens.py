@@ -59,9 +59,7 @@ S = TypeVar("S", bound=Struct)
 
 
 class Pressing(Struct, frozen=True, forbid_unknown_fields=True):
-    """The names of the page's buttons and fields after "pick.". Each button holds a block, such as `7-d54adf93`, and
-    its name is the action. links: follow the block's list.
-    """
+    """Buttons and fields after "pick.". A button holds a block, such as `7-d54adf93`. links: follow the block's."""
 
     only: _Button = ""
     also: _Button = ""
@@ -91,7 +89,6 @@ class SourcePicking(Form, frozen=True, kw_only=True):
 
 
 def _read(given: Mapping[str, str], kind: type[S]) -> S:
-    """Return the fields that a mapping field holds. Raises InvalidForm for unknown ones."""
     try:
         return msgspec.convert(dict(given), kind, strict=False)
     except msgspec.ValidationError:
@@ -112,7 +109,6 @@ def press_of(pressed: Pressing) -> PressedBlock | None:
 
 
 def wish_of(form: UrlPicking | SourcePicking, pressed: Pressing) -> PickWish:
-    """Return the request for the page's blocks. Raises InvalidForm."""
     return PickWish(form.selector, lines_in(form.ignore), pressed.first, pressed.find, press_of(pressed))
 
 
@@ -140,7 +136,6 @@ async def use(visit: Visit) -> Page:
 
 
 async def of_source(visit: Visit) -> Page:
-    """Show the blocks of a watched page and its current choice."""
     source = (await sources.view(visit, visit.path["id"])).source
     ignore, follow = "\n".join(source.ignore), source.follow != "none"
     visit.form = SourcePicking(selector=source.selector, ignore=ignore, follow=follow, revision=revision_of(source))
@@ -148,7 +143,6 @@ async def of_source(visit: Visit) -> Page:
 
 
 async def press(visit: Visit) -> Page:
-    """Show the effect of pressing a block of a watched page, or other blocks."""
     form: SourcePicking = visit.form
     source, pressed = (await sources.view(visit, visit.path["id"])).source, _read(form.pick, Pressing)
     try:
@@ -164,10 +158,7 @@ def unreached(source: Source, error: Refusal | DomainError) -> Page:
 
 
 def _where(form: UrlPicking | SourcePicking, of: Source | str) -> dict[str, Any]:
-    """Return the links of a choice's pages: `here` shows more of it, `done` accepts it. carried: hidden fields.
-
-    of: a source, or a URL that is about to be added; then it leads back to its preview, with all fields.
-    """
+    """Return links to pages. carried: hidden fields. of: a source, or a URL, whose preview it leads back to."""
     if isinstance(of, Source):
         here, name, carried = f"/sources/{of.id}/pick", display.name_of(of), {"revision": getattr(form, "revision", "")}
         done = {"done": f"{here}/save", "verb": say("Save"), "back": f"/sources/{of.id}"}
@@ -216,7 +207,6 @@ def shown(
 
 
 def kept_of(picked: Picked) -> str | None:
-    """Return the selector that the choice would set on the source, or None."""
     choice = picked.page.choice
     return None if choice is None or choice.kept is None else choice.kept.selector
 
@@ -230,10 +220,7 @@ def _amount(page: PickPage) -> str:
 
 
 async def save(visit: Visit) -> Page | Go:
-    """Save the choice. If the page's matching text has changed since, show it again first.
-
-    If that is unknown now, save: the user saw it a moment ago, and saving checks its selectors.
-    """
+    """Save the choice. If the page's text has changed since, show it again; if that is unknown, save."""
     form: SourcePicking = visit.form
     source, ignore = (await sources.view(visit, visit.path["id"])).source, lines_in(form.ignore)
     pressed = _read(form.pick, Pressing)
@@ -278,10 +265,7 @@ class SourcePrice(SourcePicking, frozen=True, kw_only=True):
 
 
 def query_of(found: PickedValue, wanted: PriceForm) -> str:
-    """Return the query of an alert for a value. Raises InvalidForm for an invalid amount.
-
-    A place separates the value from others on the page; if nothing else is watched, it needs none.
-    """
+    """Raises InvalidForm for an invalid amount. A place is needed only if more than the value is watched."""
     place = "" if wanted.narrow else found.place
     if wanted.sign == "any" or found.subject == "availability":
         return f"{place} kind:{_KINDS.get(found.subject, found.subject)}".strip()

@@ -20,9 +20,7 @@ T = TypeVar("T")
 
 
 class FeedPlace(NamedTuple):
-    """The location of a document. base: the publication's page. hub: the hub's address. ending: of `FORMATS`. query: of
-    the document's address, "" for the newest.
-    """
+    """base: the publication's page. hub: its address. ending: of `FORMATS`. query: "" for the newest document."""
 
     base: str
     hub: str
@@ -31,7 +29,6 @@ class FeedPlace(NamedTuple):
 
 
 async def feed_of(world: World, publication: Publication, page: PublishedPage, place: FeedPlace) -> bytes:
-    """Return a page of events in the format of its place."""
     base, hub, ending, query = place
     first = f"{base}.{ending}"
     feed = FeedPage(
@@ -62,7 +59,6 @@ async def told(world: World, page: PublishedPage, tell: Callable[[Stored], T]) -
 
 
 def query_of(place: Seq) -> str:
-    """Return the query of the page of events before a position."""
     return f"?before={id_of(place, 0)}"
 
 

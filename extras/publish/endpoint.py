@@ -121,7 +121,6 @@ class PublicationEndpoint(Endpoint):
         before: Seq | None = None,
         only: Sequence[str] = (),
     ) -> EndpointReply:
-        """Return a page of events in the format of an ending."""
         world, publication = self._api.context.world, published.publication
         base, format = self._base(asked), FORMATS.get(asked.ending)
         if format is None:
@@ -161,7 +160,6 @@ def _wants_page(scope: Message) -> bool:
 
 
 def _asked(raw: bytes) -> _PublicPath | None:
-    """Parse a path; None if it is no address."""
     if len(raw) > _LONGEST:
         return None
     path = unquote(raw.decode("latin-1")).removeprefix(PATH)

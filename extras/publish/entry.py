@@ -21,10 +21,7 @@ MOST_TAGS: Final = 30
 
 
 class FeedEntry(NamedTuple):
-    """One event. id: its own. link: an absolute http(s) URL, or "". html: the difference, or the text.
-
-    published, updated: RFC 3339 in UTC; the source's date, and the time of the event.
-    """
+    """link: http(s), or "". html: difference or text. published, updated: RFC 3339; of the source, and the event."""
 
     id: str
     title: str
@@ -45,12 +42,7 @@ class DeletedEntry(NamedTuple):
 
 
 class FeedPage(NamedTuple):
-    """One page of a feed (RFC 5005, 3), the newest entry first.
-
-    id: of the feed, constant. page: the URL of the same for people. here, first, older: the URLs of this document, of
-    the newest one, and of the one with older entries ("" without any). hub: the WebSub hub's URL, "" without one.
-    updated: of the newest entry, or of the feed itself.
-    """
+    """A page (RFC 5005, 3), newest first. id: constant. here, first, older: URLs. hub: WebSub's, "" without."""
 
     id: str
     title: str

@@ -77,9 +77,7 @@ DOCUMENTS = 16
 
 
 class _Reader:
-    """A subscriber. keys: those it counts under. queued: in a queue or being posted to. proven: has answered 2xx since
-    the start.
-    """
+    """A subscriber. keys: those it counts under. queued: or being posted to. proven: has answered 2xx."""
 
     __slots__ = ("keys", "progress", "proven", "queued", "slow", "subscription")
 
@@ -344,10 +342,7 @@ class Hub:
                     reader.progress = there.progress
 
     async def _level(self, topic: _Topic) -> float:
-        """Queue the subscribers that are behind; return the seconds until the next of the others is due.
-
-        Raises NotFound, Overloaded, StorageError, TooSlowError.
-        """
+        """Queue those behind; return seconds to the next. Raises NotFound, Overloaded, StorageError, TooSlowError."""
         published = await self._publications.by_hash(topic.publication.token_hash)
         if published is None:
             self._forget(topic)

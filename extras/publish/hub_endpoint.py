@@ -84,10 +84,7 @@ class HubEndpoint(Endpoint):
         )
 
     def _callback(self, text: str) -> str:
-        """Return a normalised callback. Raises Refusal, UrlRefused.
-
-        This checks the text alone. An answer that depends on names or networks would reveal them to a stranger.
-        """
+        """Raises Refusal, UrlRefused, by the text alone: names or networks are not for strangers."""
         if not text or len(text) > LONGEST_CALLBACK:
             raise _wrong(f"hub.callback must be an address of at most {LONGEST_CALLBACK} characters")
         if "#" in text:
@@ -112,7 +109,6 @@ def fields_of(body: bytes) -> dict[str, str]:
 
 
 def _lease(text: str | None) -> int:
-    """Return a lease in seconds, within our limits. Raises Refusal."""
     if text is None or text == "":
         return USUAL_LEASE
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) == 0:

@@ -35,10 +35,7 @@ LIFE = 3_600.0
 
 
 class PublishedPage(NamedTuple):
-    """Events, newest first, and the retractions among them.
-
-    older: the position that the next page ends before; None on the last page.
-    """
+    """Events, newest first, and their retractions. older: where the next page ends, None on the last."""
 
     events: Sequence[Stored]
     retracted: Sequence[Retraction]
@@ -98,16 +95,13 @@ class NewestEvents:
             return kept.newest
 
     async def before(self, publication: Publication, place: Seq, only: Sequence[str] = ()) -> PublishedPage:
-        """Return the page of events before a position. Raises NotFound, Overloaded, StorageError."""
+        """Raises as `of`."""
         passing = await acts.filter_of(self._call, publication, only)
         found = await find(self._call.context.storage.log, TimeWindow(START, place), passing, MOST, newest_first=True)
         return await self._page(found.events, found.next)
 
     async def after(self, publication: Publication, place: Seq) -> tuple[PublishedPage, Seq | None]:
-        """Return the page that follows a position, and where it ends (None: at the end of the log).
-
-        Raises NotFound, Overloaded, StorageError.
-        """
+        """Return the page after a position, and where it ends (None: now). Raises as `of`."""
         passing = await acts.filter_of(self._call, publication)
         found = await find(self._call.context.storage.log, TimeWindow(place, END), passing, MOST, newest_first=False)
         return await self._page(found.events[::-1], None), found.next
@@ -174,7 +168,6 @@ class NewestEvents:
 
 
 def _cut(kept: _CachedEvents) -> None:
-    """Drop the oldest events beyond a page."""
     size = 0
     for count, event in enumerate(kept.events):
         size += len(event.body)

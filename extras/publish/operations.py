@@ -47,12 +47,10 @@ def address(call: OperationContext, publication: Publication) -> str | None:
 
 
 async def every(call: OperationContext) -> Sequence[Publication]:
-    """Return all publications, oldest first."""
     return await call.context.storage.publications.all()
 
 
 async def named(call: OperationContext, id: str) -> Publication:
-    """Return the publication with an id. Raises NotFound."""
     found = await call.context.storage.publications.get(known_id(id, "publication"))
     if found is None:
         raise _missing()
@@ -120,10 +118,7 @@ async def delete(call: OperationContext, id: str, expected: Expected = None) -> 
 
 
 async def filter_of(call: OperationContext, publication: Publication, only: Sequence[str] = ()) -> EventFilter:
-    """Return the filter for a publication's events, by the current alerts and channels. Raises NotFound.
-
-    only: sources to narrow it to; they never widen it.
-    """
+    """Return the filter by current alerts and channels. only: sources that narrow it. Raises NotFound."""
     named = publication.source_ids
     if only and named and not (only := [id for id in only if id in named]):
         raise NotFound("This source is not published here.")

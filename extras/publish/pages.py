@@ -47,10 +47,7 @@ class EventRow(NamedTuple):
 
 
 def sources_of(rows: Sequence[EventRow], base: str, only: Sequence[str]) -> list[tuple[str, str, bool]]:
-    """Return each source of a page: its name, the address of its events, whether these are the only ones shown.
-
-    A source is named by its host, and pages of one host by their titles: the owner's names for them are private.
-    """
+    """Return each source's name (its host, as the owner's is private), its address, and whether it is the only one."""
     first = {row.source: row for row in reversed(rows)}
     hosts, ids = Counter(row.host for row in first.values()), dict[str, list[str]]()
     for source, row in sorted(first.items(), key=lambda one: (one[1].host, one[1].page)):
@@ -60,7 +57,6 @@ def sources_of(rows: Sequence[EventRow], base: str, only: Sequence[str]) -> list
 
 
 def listed(publication: Publication, rows: Sequence[EventRow], base: str, **shows: object) -> bytes:
-    """Return the page of events, newest first."""
     feeds = [(f"{base}.{ending}", each.label, each.media.partition(";")[0]) for ending, each in FORMATS.items()]
     about = {"title": publication.title, "ends_on": publication.ends_on, "host": urlsplit(base).netloc}
     return plain("published/list.html", **about, **shows, rows=rows, base=base, feeds=feeds)
@@ -99,7 +95,6 @@ def row(stored: Stored) -> EventRow:
 
 
 def _clock(at: str) -> tuple[str, str]:
-    """Return the day and the time of a moment, in UTC."""
     utc = datetime.fromisoformat(at).astimezone(UTC)
     return dated(utc.day, utc.month, utc.year), f"{utc:%H:%M}"
 

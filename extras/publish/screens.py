@@ -54,7 +54,6 @@ async def about(visit: Visit, publication: Publication) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    """Join names into a list within a sentence."""
     more = len(names) - NAMED
     shown = [*names[:NAMED], say("%(count)s more", count=more)] if more > 0 else names
     if len(shown) == 1:

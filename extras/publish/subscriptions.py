@@ -22,10 +22,7 @@ MOST_SUBSCRIPTIONS = 20_000
 
 
 class Subscription(Struct, frozen=True):
-    """A subscription to a feed's new events.
-
-    token_hash: of the subscribed address. ending: the feed's format. secret: signs its requests, None for none.
-    """
+    """token_hash: of the subscribed address. ending: the format. secret: signs its requests, None for none."""
 
     id: str
     publication: str
@@ -42,11 +39,7 @@ class Subscription(Struct, frozen=True):
 
 
 class Progress(NamedTuple):
-    """A subscriber's progress.
-
-    cursor: everything up to it was sent or given up. attempts: failures since. due_at: earliest next attempt. error: of
-    the last attempt, "" if it succeeded.
-    """
+    """cursor: up to it all is sent or given up. attempts: failures since. due_at: next. error: of the last, or ""."""
 
     id: str
     cursor: Seq
@@ -82,10 +75,7 @@ class Subscriptions:
         self._writer, self._readers, self._vault = storage.writer, storage.readers, storage.vault
 
     async def put(self, subscription: Subscription, cursor: Seq) -> Subscriber | None:
-        """Add a subscription to events after `cursor` and return it; None if the address is gone.
-
-        A subscription of the same callback to the same feed is renewed: it keeps its id and progress.
-        """
+        """Add events after `cursor`, or renew one's callback and feed; None if the address is gone."""
 
         def job(transaction: Transaction) -> Subscriber | None:
             where = (subscription.publication, subscription.ending, subscription.callback)
@@ -114,13 +104,11 @@ class Subscriptions:
         return int((await first_row(self._readers, query, publication_id))[0])
 
     async def advance(self, steps: Sequence[Progress]) -> None:
-        """Store subscribers' progress in one transaction. Skips deleted ones."""
         rows = [(step.cursor, step.attempts, step.due_at, step.error, step.id) for step in steps]
         await write_each(self._writer, _ADVANCE, rows)
 
 
 def _packed(subscription: Subscription, vault: Vault) -> tuple[bytes, bytes | None]:
-    """Return a subscription's body, and its sealed secret."""
     secret = subscription.secret
     box = None if secret is None else vault.seal(SUBSCRIPTIONS.kind, subscription.id, secret.encode())
     return msgspec.json.encode(replace(subscription, secret=None)), box

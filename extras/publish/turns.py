@@ -26,11 +26,7 @@ SPARE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A request to subscribe or unsubscribe, which its callback has yet to confirm.
-
-    topic: the URL of the feed, which contains the rest. lease: seconds. secret: None without one. client: the
-    requester's network address.
-    """
+    """topic: the feed's URL, with the rest. lease: seconds. secret: None without one. client: network address."""
 
     mode: Literal["subscribe", "unsubscribe"]
     topic: str
@@ -65,7 +61,6 @@ class RoundQueue(Generic[T]):
         return len(self._heap)
 
     def put_nowait(self, thing: T, keys: tuple[str, ...]) -> None:
-        """Queue an item under its keys, at least one."""
         place = max(self._round, *(self._rounds.get(key, -1) + 1 for key in keys))
         heappush(self._heap, (place, next(self._number), thing, keys))
         self._rounds.update(dict.fromkeys(keys, place))

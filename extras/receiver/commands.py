@@ -84,10 +84,7 @@ def _seed(data: str | None) -> bytes:
 
 
 async def admitted(text: str, guard: Guard, networks: Sequence[Network]) -> Target:
-    """Return the receiver at a URL that may be a destination: public https, or in an allowed network.
-
-    Raises CommandFailed.
-    """
+    """Return the receiver at a public https URL, or in an allowed network. Raises CommandFailed."""
     from sanderling_client.receiver.probe import Target
 
     try:

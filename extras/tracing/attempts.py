@@ -39,9 +39,7 @@ class _TracedPoster:
 
 @dataclass(frozen=True, slots=True)
 class TracedAttempt(Attempt):
-    """A running attempt. context: its own span. parent: the parent span. began: by the loop's clock. known: attributes
-    known before it ends.
-    """
+    """context: the own span. parent: its parent. began: by the loop's clock. known: attributes so far."""
 
     tracer: Tracer
     context: SpanContext

@@ -66,10 +66,7 @@ class SpanExporter:
         return f"<SpanExporter to {self._url.host}: {self._tracer!r}>"
 
     async def run(self, child: Child, shown: Child | None = None) -> None:
-        """Send until the service stops, then flush once; the rest is lost.
-
-        shown: the child that shows the state in the tree, if it is another one.
-        """
+        """Send until the end, flush once, lose the rest. shown: the child that shows the state, if another."""
         stopping, child = child.stopping, shown or child
         with trio.CancelScope() as sending:
             async with trio.open_nursery() as nursery:
@@ -97,7 +94,6 @@ class SpanExporter:
         self._held = ()
 
     async def _try(self, child: Child) -> float:
-        """Send the held batch once. Return 0 when settled, else the seconds before the next attempt."""
         found, wish = await self._post(encoded(self._held, self._resource, self._scope), len(self._held))
         if found.again:
             self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * self._pause))

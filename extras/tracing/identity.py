@@ -72,7 +72,6 @@ def trace_of_look(source: SourceId, at: Millis) -> bytes:
 
 
 def trace_of_event(id: str) -> bytes:
-    """Return the trace of a digest, or of an event without a check."""
     return _hash(16, "event", id)
 
 
@@ -81,7 +80,6 @@ def root_of(trace: bytes) -> bytes:
 
 
 def span_of(trace: bytes, *names: str) -> bytes:
-    """Return the id of a span of a trace, from its kind and subject."""
     return _hash(8, trace.hex(), *names)
 
 

@@ -118,7 +118,6 @@ class TracingObserver(Observer):
 
 
 def commit_of(record: Record, events: Sequence[TracedEvent], times: Times, group: int) -> Span:
-    """Return the span of a trace's events in a commit of so many harvests."""
     attributes: Attributes = {
         "sanderling.source.id": record.harvest.source,
         "sanderling.events": len(events),
@@ -130,7 +129,6 @@ def commit_of(record: Record, events: Sequence[TracedEvent], times: Times, group
 
 
 def _root(record: Record, draft: Draft, trace: bytes, times: Times) -> Span:
-    """Return the first span of an event without a check, from its arrival."""
     name = "notice" if draft.alert_type is not None else "first look" if draft.source_type in POLLED else "frame"
     attributes = {"sanderling.source.id": record.harvest.source, "sanderling.source.type": draft.source_type}
     start = min(draft.fetched_at * 1_000_000, times.end)

@@ -24,9 +24,7 @@ _GZIP: Final = 31
 
 
 class ExportOutcome(NamedTuple):
-    """The result of a request. again: retry it unchanged. refused: spans that the collector rejected. says: the
-    reason, "" if all is well.
-    """
+    """again: retry it unchanged. refused: spans that the collector rejected. says: the reason, "" if all is well."""
 
     again: bool = False
     refused: int = 0

@@ -29,10 +29,7 @@ class SpanEvent(NamedTuple):
 
 
 class Span(NamedTuple):
-    """One span. start, end: nanoseconds since 1970. parent: b"" at a root. error: its type, "" on success.
-
-    Texts are already redacted: the maker of a span passes them through `clean`.
-    """
+    """Texts are redacted by `clean`. start, end: ns since 1970. parent: b"" at a root. error: its type, or ""."""
 
     trace: bytes
     id: bytes

@@ -108,7 +108,6 @@ class LookSteps(CheckSteps):
             step.began = began
 
     def request(self, posts: bool, url: str, host: str, port: int) -> AbstractContextManager[TracedStep]:
-        """Record the block as a request."""
         method = "POST" if posts else "GET"
         known: Attributes = {
             "http.request.method": method,

@@ -30,9 +30,7 @@ class Times(NamedTuple):
 
 
 class Tracer:
-    """The service's tracer. wall: seconds since 1970. ratio: the share of sampled traces. counts: by a span's fate:
-    sent, dropped, refused, lost.
-    """
+    """wall: seconds since 1970. ratio: of sampled traces. counts: spans by fate: sent, dropped, refused, lost."""
 
     def __init__(self, wall: Callable[[], float], ratio: float, counts: Counter) -> None:
         self._wall, self.ratio, self.counts = wall, ratio, counts
@@ -74,9 +72,7 @@ class Tracer:
                 await self._full.wait()
 
     def since(self, began: float) -> Times:
-        """Return the times from a moment of the loop's clock until now; a wall clock step does not distort the
-        duration.
-        """
+        """Return the times from a moment of the loop's clock until now, without steps of the wall clock."""
         end = self.now()
         return Times(end - round(max(0.0, trio.current_time() - began) * 1e9), end)
 

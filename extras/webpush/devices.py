@@ -47,9 +47,7 @@ class EndedDevice(Form, frozen=True):
 
 
 async def devices(visit: Visit) -> Page:
-    """Show the devices. mark: a hash of a device's endpoint, so that its own browser recognises it. key:
-    for a browser's subscription, "" if none can be made now.
-    """
+    """Show the devices. mark: a hash, by which a browser knows its own. key: for a subscription, "" for none."""
     told = [each for each in await visit.context.storage.alerts.destinations() if each.kind == WEBPUSH]
     told.sort(key=lambda each: (each.created_at, each.id), reverse=True)
     shown = told[:MOST_DEVICES]
@@ -75,7 +73,6 @@ async def _key(visit: Visit) -> str:
 
 
 def mark_of(endpoint: str) -> str:
-    """Return the mark of a device. The script computes the same from its endpoint."""
     return hashlib.sha256(endpoint.encode()).hexdigest()[:_MARK]
 
 
@@ -111,7 +108,6 @@ async def _told(visit: Visit, form: NewDevice) -> Destination:
 
 
 async def _tested(visit: Visit, made: Destination) -> str:
-    """Send a test; return why it failed, or ""."""
     try:
         found = await destinations.test(visit, made.id)
     except trio.TooSlowError:

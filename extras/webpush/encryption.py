@@ -88,10 +88,7 @@ class Device(NamedTuple):
 
 
 def encrypted(text: bytes, device: Device, secret: bytes, salt: bytes) -> bytes:
-    """Return the body of a push message. secret, salt: a key and 16 bytes drawn for this one message.
-
-    Raises ValueError for a text that is too long, and for an invalid key.
-    """
+    """secret, salt: a key and 16 bytes for this message. Raises ValueError for a long text or invalid key."""
     ours = private_key(secret)
     public = public_half(ours)
     shared = ours.exchange(ECDH(), point(device.public))
@@ -128,11 +125,7 @@ class _Claims(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def authorization(key: PushKey, origin: str, at: int, contact: str) -> str:
-    """Return the value of the header `Authorization` at a moment, in seconds since 1970.
-
-    contact: an https or mailto URL of the service's owner, "" without one. The value is the same for an hour, as the
-    signature is deterministic (RFC 6979): push services cache verified tokens.
-    """
+    """Return a header, the same for an hour (RFC 6979): services cache tokens. contact: https, mailto or ""."""
     claims = _Claims(origin, at - at % _HOUR + _GOOD_FOR, contact)
     said = f"{_TOKEN_HEAD}.{spelled(msgspec.json.encode(claims))}"
     signature = private_key(key.secret).sign(said.encode(), ECDSA(SHA256(), deterministic_signing=True))

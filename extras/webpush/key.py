@@ -25,7 +25,6 @@ class PushKey(Struct, frozen=True):
 
 
 async def push_key(storage: Storage) -> PushKey | None:
-    """Return the key for push services, None before it is made."""
     row = await first_row(storage.readers, _FIND)
     return None if row is None else PushKey(row[0], storage.vault.open(PUSH.kind, row[0], row[1]), row[2])
 

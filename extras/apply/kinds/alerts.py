@@ -48,7 +48,6 @@ OF_SOURCES: Mapping[str, tuple[str, str]] = {
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Normalize an alert's values for comparison."""
     values["tags"], values["notices"] = tags_of(values["tags"]), tuple(sorted(set(values["notices"])))
     for field in OF_SOURCES:
         values[field] = tuple(sorted(set(values[field])))
@@ -66,7 +65,6 @@ def names_of(record: Any, of: Mapping[str, tuple[str, str]], names: Names) -> di
 
 
 def ids_of(values: Values, of: Mapping[str, tuple[str, str]], ids: Ids) -> dict[str, Any]:
-    """Return the request's body, with ids in place of names."""
     body = {_WIRE.get(name, name): value for name, value in values.items() if name not in of}
     named = {
         called: [ids(kind, name) for name in values[field]] for field, (called, kind) in of.items() if field in values

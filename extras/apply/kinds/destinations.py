@@ -46,7 +46,6 @@ DEFAULTS: Values = {one.name: one.default for one in fields(NewDestination) if o
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Normalize a destination's values for comparison."""
     if isinstance(values.get("url"), str):
         values["url"] = _address(values["kind"], values["url"])
     quiet = values["quiet_hours"]

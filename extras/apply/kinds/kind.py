@@ -40,7 +40,6 @@ class Secret(NamedTuple):
 
 
 def flaw_of(reference: Reference) -> str:
-    """Return a reference's fault; "" if valid."""
     if (reference.env is None) == (reference.file is None):
         return 'name one place: { env = "NAME" } or { file = "path" }'
     return ""
@@ -138,7 +137,6 @@ class Names:
         self._before: dict[tuple[str, str], str] = {}
 
     def put(self, kind: str, id: str, name: str, before: str = "") -> None:
-        """Name a record. before: its previous name in the files."""
         self._names[kind, id] = name
         self._ids[kind, name] = id
         if before:
@@ -231,16 +229,12 @@ class Kind(NamedTuple):
         return f"{self.path}/{quote(id, safe=':')}"
 
     def put(self, names: Names, id: str, name: str, before: str = "") -> None:
-        """Register a record's name, and its previous name, for references."""
         names.put(self.id, id, self.known(name), self.known(before))
 
     def wanted(
         self, name: str, place: FilePlace, table: Struct, found: Callable[[str, Reference], Secret]
     ) -> DesiredRecord:
-        """Return a table as a wanted record. found: resolves a secret by field name.
-
-        References to other records keep their names from the file, and are normalized once those are known.
-        """
+        """found: resolves a secret by field. References keep their names until those of the records are known."""
         values = dict(self.defaults) | ({self.named: name} if self.named else {})
         new, secrets = dict[str, Any](), dict[str, Secret]()
         for field in table.__struct_fields__:

@@ -37,7 +37,6 @@ DEFAULTS: Values = {one.name: one.default for one in _PLAIN if one.name != "titl
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Normalize a publication's values for comparison."""
     values["title"] = " ".join(values["title"].split())
     for name in (*_IDS, "tags"):
         values[name] = tuple(sorted(set(values[name])))

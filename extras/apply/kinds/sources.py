@@ -80,7 +80,6 @@ def tags_of(tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Normalize a source's values for comparison."""
     if "url" in values:
         values["url"] = url_of(values["url"])
     values["tags"], values["ignore"] = tags_of(values["tags"]), tuple(sorted(values["ignore"]))

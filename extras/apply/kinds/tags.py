@@ -49,7 +49,6 @@ DEFAULTS: Values = {one.name: one.default for one in fields(TagSettings) if one.
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """Normalize a tag's values for comparison."""
     values["tag"] = tag_of(values["tag"].strip())
     values["ignore"] = tuple(dict.fromkeys(values["ignore"]))  # keep the order: it matters to `part_of`
     values["destinations"] = tuple(sorted(set(values["destinations"])))

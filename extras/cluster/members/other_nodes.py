@@ -54,9 +54,7 @@ class SourceChange(NamedTuple):
 
 
 class NewestChange(NamedTuple):
-    """change: the number of the newest change of a source or its state, 0 before any. tags: how often the defaults of
-    tags were changed.
-    """
+    """change: number of the newest change of a source or state, 0 for none. tags: changes of tags' defaults."""
 
     change: int
     tags: int
@@ -199,8 +197,7 @@ class OtherNodes:
             known.cookies.merge(change.watched.hot.cookies)  # of the same headers, as the record is the same
 
     def _same(self, known: LiveSource, stored: WatchedSource) -> bool:
-        """Return whether there is no change to apply: this node's own actor knows more of its state
-        than storage does."""
+        """Return whether nothing is to apply: the own actor knows more of its state than storage does."""
         if known.source != stored.source:
             return False
         if not self._table.is_running(known):
@@ -272,11 +269,7 @@ class SharedDeliveries:
                     self._registry.nudge(id)
 
     async def _put_back_strays(self) -> None:
-        """Release rows of this node's destinations that other nodes have claimed.
-
-        A destination may have changed owners while its former owner was claiming; no actor delivers such rows. A claim
-        that is still there at the next check is no longer under way.
-        """
+        """Release rows claimed by a former owner; one claimed at two checks is not under way."""
         before: frozenset[Claim] = frozenset()
         while True:
             await trio.sleep(STRAYS_EVERY)

@@ -44,7 +44,6 @@ class Usage:
         return f"<Usage told={len(self._taken)} owed={len(self._owed)}>"
 
     def admitted_elsewhere(self, who: str) -> int:
-        """Return a client's usage at other nodes since the last call."""
         return self._owed.pop(_name(who), 0) if self._owed else 0
 
     def count_admitted(self, who: str, now: float) -> None:
@@ -105,10 +104,7 @@ def _weight(key: str, member: str) -> bytes:
 
 
 class SharedOwnership(Ownership):
-    """One node's share, nothing before it is a member; see Ownership.
-
-    usage: of rate limits. sharing: the other nodes' changes. cut_off: set by the member's actor, see `isolation`.
-    """
+    """One node's share. usage: of rate limits. sharing: others' changes. cut_off: set by the actor, see `isolation`."""
 
     shared = True
 

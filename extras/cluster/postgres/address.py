@@ -186,7 +186,6 @@ def _checked(name: str, port: str | None) -> Host:
 
 
 def _decoded(text: str, of: str) -> str:
-    """Decode percent-encoding (RFC 3986 section 2.1). Raises BadAddress."""
     if _PERCENT.search(text):
         raise BadAddress(f"{of} has a % without two hexadecimal digits; write %25 for a %")
     try:

@@ -78,11 +78,7 @@ async def open_postgres(
 
 
 class _Lines(NamedTuple):
-    """Makes the connections of an engine.
-
-    me: the member's id, different for each start. shares: other starts may work on the data. listen_url: the address
-    for notices. lineage: the server that all connections must lead to.
-    """
+    """Makes an engine's connections. me: unique to a start. listen_url: for notices. lineage: where all must lead."""
 
     url: str
     clock: Callable[[], float]
@@ -99,9 +95,7 @@ class _Lines(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """epoch: this start's number. chance: 8 random hex digits. known: the newest position that any reader may have
-    seen. warnings: about the server.
-    """
+    """epoch: this start's number. chance: 8 random hex digits. known: the newest position readers may have seen."""
 
     epoch: int
     chance: str
@@ -144,7 +138,6 @@ class PostgresStorage(Storage):
         return f"PostgresStorage({self.lease}, {self._appender}, {self._writer}, {self._readers})"
 
     async def follow(self) -> None:
-        """Publish commits, and cut off a commit that gets no answer; see Storage."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.log.follower.run)
             nursery.start_soon(self._look_on)
@@ -208,10 +201,7 @@ def _open(
 
 
 def _number_of_start(connection: PostgresConnection, *, shares: bool) -> tuple[int, str]:
-    """Take this start's number, and fence off every earlier start unless both share the data.
-
-    Fencing waits for writes under way: each holds a shared lock on `FENCE`.
-    """
+    """Take a start's number; fence earlier ones, after their writes (shared locks on `FENCE`), unless shared."""
     (alone,) = connection.execute("SELECT value FROM fact WHERE name='alone'").fetchone() or (0,)
     fences = alone or not shares
     if fences:

@@ -60,9 +60,7 @@ class Position(NamedTuple):
 
 
 class CommittedPages(NamedTuple):
-    """Whole transactions. pages: the newest version of each page by number (from 1). size: of the database in pages, 0
-    if there were no commits. position: after them.
-    """
+    """pages: the newest of each, by number from 1. size: in pages, 0 without commits. position: after them."""
 
     pages: Mapping[int, bytes]
     size: int
@@ -81,7 +79,6 @@ def read_index(raw: bytes) -> Index | None:
 
 
 def beginning(index: Index) -> Position | None:
-    """Return the position before the first frame; None if the log is empty."""
     return Position(index.salt, HEADER) if index.frames else None
 
 

@@ -107,12 +107,10 @@ def change_name(chain: str, number: int) -> str:
 
 
 def start_of(chain: str) -> bytes:
-    """Return the initial hash for the first change of a chain."""
     return hashlib.sha256(chain.encode()).digest()
 
 
 def written_record(name: str, record: Struct, key: bytes) -> bytes:
-    """Return a record as the object of that name: its MAC, then its JSON."""
     body = msgspec.json.encode(record)
     return _mac_of_record(name, body, key) + b"\n" + body
 
@@ -127,14 +125,11 @@ def key_that_made(body: bytes, name: str, keys: Iterable[bytes]) -> bytes:
 
 
 def read_owner(body: bytes, key: bytes) -> Owner:
-    """Return the owner of a replica. Raises BadPart."""
     return _read(body, Owner, OWNER, key)
 
 
 def claimed_owner(body: bytes) -> tuple[Owner | None, bool]:
-    """Return the owner in a record without a valid MAC (None if malformed), and whether an earlier version may have
-    written it.
-    """
+    """Return the owner in a record without a valid MAC, None if malformed, and whether an earlier version wrote it."""
     hash, _, rest = body.partition(b"\n")
     try:
         owner = msgspec.json.decode(rest, type=Owner)
@@ -144,12 +139,10 @@ def claimed_owner(body: bytes) -> tuple[Owner | None, bool]:
 
 
 def read_current(body: bytes, key: bytes) -> Current:
-    """Return the replica's record of its current chain. Raises BadPart."""
     return _read(body, Current, CURRENT, key)
 
 
 def read_whole(body: bytes, name: str, key: bytes) -> Whole:
-    """Return a copy's record. Raises BadPart."""
     whole = _read(body, Whole, name, key)
     if whole.size < 0 or len(whole.parts) != -(-whole.size // PART):
         raise BadPart(f"{name}: its parts are not as many as its size asks for")
@@ -157,12 +150,10 @@ def read_whole(body: bytes, name: str, key: bytes) -> Whole:
 
 
 def packed_part(body: bytes) -> tuple[bytes, str]:
-    """Return a part of a copy as an object, and its hash."""
     return zlib.compress(body, _LEVEL), hashlib.sha256(body).hexdigest()
 
 
 def read_part(body: bytes, hash: str, name: str) -> bytes:
-    """Return a part of a copy. Raises BadPart."""
     found = _inflated(body, PART, name)
     if hashlib.sha256(found).hexdigest() != hash:
         raise BadPart(f"{name}: has another checksum than the copy says")

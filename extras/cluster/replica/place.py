@@ -70,10 +70,7 @@ def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
 
 
 def replica_keys(folder: Path, variables: Mapping[str, str]) -> list[bytes]:
-    """Return the possible MAC keys of a replica: from the named master key and the folder's own keys.
-
-    Raises CommandFailed, NoKey, OSError.
-    """
+    """Return MAC keys: of the named master key and the folder's own. Raises CommandFailed, NoKey, OSError."""
     vaults = (named_vault(variables), *own_keys(folder).values())
     return [vault.mac_key(REPLICA) for vault in vaults if vault is not None]
 

@@ -88,7 +88,6 @@ class _Chain:
     whole: bool = False
 
     def is_outgrown(self) -> bool:
-        """Return whether its changes exceed its copy by so much that a new chain is cheaper to restore from."""
         return self.whole and (self.number > MOST_CHANGES or self.bytes > max(LEAST_CHANGED, self.begun.size))
 
 

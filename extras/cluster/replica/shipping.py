@@ -45,10 +45,7 @@ class ChainStart(NamedTuple):
 
 
 class Shipping:
-    """The source of a copy, on SQLite. Its own thread reads the files.
-
-    key: 32 bytes derived from the master key, for the copy's MACs.
-    """
+    """The source of a copy, on SQLite. Its own thread reads the files. key: 32 bytes for the copy's MACs."""
 
     def __init__(self, writer: Writer, log: ShippedLog, database: Path, key: bytes) -> None:
         self.key = key
@@ -58,14 +55,10 @@ class Shipping:
         self._fd: int | None = None
 
     async def origin(self, drawn: int) -> Origin:
-        """Return the database copied; `drawn` becomes its id if it has none. Raises StorageError."""
         return await self._writer.submit(partial(_origin, drawn))
 
     async def renew(self) -> None:
-        """Ask for a new chain; `ChainStart` follows among the changes once readers allow it. Repeat until it arrives.
-
-        Raises StorageError.
-        """
+        """Ask for a new chain, until `ChainStart` follows: readers may hold it up. Raises StorageError."""
         await self._in_thread(self._log.want)
         await self._writer.submit(lambda _transaction: None)  # lets the writer notice the request
 
@@ -89,7 +82,6 @@ class Shipping:
         await self._in_thread(self._log.copied)
 
     def untold(self) -> int:
-        """Return approximately how many committed bytes are not shipped yet."""
         return self._log.unread()
 
     async def end(self) -> None:
@@ -129,10 +121,7 @@ def _give_way(transaction: Transaction) -> None:
 
 
 def shipping_of(storage: Storage) -> Shipping | None:
-    """Return the commits of a storage; None where the engine has its own replication.
-
-    The first call lets SQLite's writer keep its log for the shipper, once there is one.
-    """
+    """Return the commits of a storage, and let SQLite's writer keep its log; None where the engine replicates."""
     if storage.shipping is None and isinstance(storage, SqliteStorage):
         log = ShippedLog(storage.wal.path)
         shipping = Shipping(storage.thread, log, storage.database, storage.vault.mac_key(REPLICA))

@@ -54,10 +54,7 @@ EMPTY = "nothing is there yet: does the service run that is to put it there (its
 
 
 class Applied(Struct, frozen=True):
-    """A copy's progress: its chain, and number (0: none yet), hash and time of its newest change.
-
-    vouched: every part carried a valid MAC; earlier versions wrote none.
-    """
+    """A copy's chain, and number (0: none), hash and time of its newest change. vouched: every part had a valid MAC."""
 
     chain: str
     change: int
@@ -85,7 +82,6 @@ class StandbyCopy:
         return self._folder / f"{self.applied.chain}.db"
 
     def put_part(self, chain: str, number: int, body: bytes) -> None:
-        """Write a part of a chain's initial copy; the previous copy still counts."""
         path = self._folder / f"{chain}.db"
         fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -106,7 +102,6 @@ class StandbyCopy:
                 other.unlink()
 
     def put(self, found: ReadChange, body: bytes) -> None:
-        """Apply the next change. body: its object."""
         self._write(_CHANGE, body)
         self._put(found)
 
@@ -156,10 +151,7 @@ class StandbyCopy:
 
 
 class FollowStatus(NamedTuple):
-    """The result of a step. at: the copy includes all commits up to then, None without a copy.
-
-    says: why it is not up to date; "" if it is.
-    """
+    """at: the copy has all commits up to then, None without one. says: why it is not up to date, "" if it is."""
 
     chain: str
     change: int
@@ -180,7 +172,6 @@ class Follower:
         return f"<Follower of {self._objects}: {self._copy}>"
 
     async def step(self) -> FollowStatus:
-        """Bring the copy up to date. Raises CommandFailed, OSError (from the copy)."""
         try:
             body = await self._objects.get(CURRENT)
             if body is None:
@@ -207,7 +198,6 @@ class Follower:
         return FollowStatus(applied.chain, applied.change, at, says)
 
     async def _begin(self, chain: str, key: bytes) -> None:
-        """Fetch and check a chain's initial copy."""
         if self._damaged[0] == chain:
             raise BadPart(self._damaged[1])
         body = await self._objects.get(whole_name(chain))
@@ -236,7 +226,6 @@ class Follower:
         self._copy.put_part(chain, number, read_part(part, hash, copy_name(chain, number)))
 
     async def _follow(self, key: bytes) -> None:
-        """Apply all available changes."""
         while (applied := self._copy.applied) is not None:
             name = change_name(applied.chain, applied.change + 1)
             body = await self._objects.get(name)

@@ -140,7 +140,6 @@ Tell = Callable[[str], None]
 async def follow(
     objects: Objects, data: Path, variables: Mapping[str, str], *, now: Callable[[], Millis], tell: Tell, once: bool
 ) -> int:
-    """Follow until a signal; return the exit code. Raises CommandFailed."""
     with _held(data, variables) as copy:
         follower = Follower(objects, copy)
         if once:
@@ -172,7 +171,6 @@ async def take_over_now(
     tell: Tell,
     unreachable: bool,
 ) -> int:
-    """Take over; return the exit code. Raises CommandFailed."""
     with _held(data, variables, resumes=True) as copy:
         done = await take_over(objects, copy, data, variables, now=now(), by=machine(), unreachable=unreachable)
     for sentence in sentences(done, data):

@@ -50,7 +50,6 @@ LEFT_OUT: Final = toml.decode(files("extras.migrate.whole").joinpath("left_out.t
 
 
 def left_out() -> tuple[str, ...]:
-    """Return descriptions of everything that does not travel."""
     return (*LEFT_OUT.secrets, *LEFT_OUT.tables.values())
 
 
@@ -69,10 +68,7 @@ class Head(_Line, frozen=True, tag="head"):
 
 
 class Log(_Line, frozen=True, tag="log"):
-    """Where the log begins and how far alerts have been matched.
-
-    forgotten: events up to this id are not here, and a reader who has seen no more than it is told so (410).
-    """
+    """How far alerts have been matched. forgotten: the last event not here; readers before it are told so (410)."""
 
     forgotten: str
     matched: str | None
@@ -87,10 +83,7 @@ class Key(_Line, frozen=True, tag="key"):
 
 
 class Watch(_Line, frozen=True, tag="source"):
-    """A watched source with all that the watching remembers. base: the memory of entries or blocks, base64.
-
-    greets: it sends a greeting after each handshake, which may hold a secret and is not here.
-    """
+    """A watched source with its memory (`base`, base64). greets: a greeting, which may be secret, is not here."""
 
     source: Source
     greets: bool
@@ -223,7 +216,6 @@ def decode(text: bytes) -> Line:
 
 
 def _unknown(given: Any, understood: Any, at: str = "") -> Iterator[str]:
-    """Yield the paths of fields that were not understood."""
     if isinstance(given, dict) and isinstance(understood, dict):
         for name, value in given.items():
             path = f"{at}.{name}" if at else name
@@ -267,7 +259,6 @@ def arrived(line: DestinationLine, secret: str) -> Destination:
 
 
 def named(position: Seq | None) -> str | None:
-    """Return the smallest id of a position."""
     return None if position is None else id_of(position, 0)
 
 

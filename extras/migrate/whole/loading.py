@@ -71,9 +71,7 @@ CLOSE_WITHIN = 30.0
 
 
 class ImportResult(NamedTuple):
-    """The result of an import or dry run. speechless: ids of sources paused because their greeting is missing. keys:
-    ids of signing keys whose public halves this instance then publishes like its own.
-    """
+    """speechless: sources paused without their greeting. keys: signing keys whose public halves are published, too."""
 
     head: Head
     end: End
@@ -107,7 +105,6 @@ class _Report:
 
 
 def look_through(stream: BinaryIO, name: str) -> ImportResult:
-    """Read and check a whole export without writing. Raises CommandFailed."""
     report = _Report()
     for line in read(stream, name):
         report.note(line)
@@ -115,10 +112,7 @@ def look_through(stream: BinaryIO, name: str) -> ImportResult:
 
 
 def load_into(stream: BinaryIO, name: str, settings: Settings, entropy: Callable[[int], bytes]) -> ImportResult:
-    """Load an export into the empty instance of the settings. Raises CommandFailed.
-
-    A data folder is then unchanged; a PostgreSQL database is not served until an import succeeds.
-    """
+    """Load an export into an empty instance, else unchanged; PostgreSQL is not served before. Raises CommandFailed."""
     engine = engine_of(settings)
     if not engine.elsewhere:
         return load(stream, name, Path(settings.data), entropy)
@@ -132,7 +126,6 @@ async def _fill_database(engine: Engine, lines: Iterator[Checked], entropy: Call
 
 
 def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], bytes]) -> ImportResult:
-    """Load an export into an empty instance's data folder. Raises CommandFailed, with nothing changed."""
     with working_in(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FolderLock(folder)
@@ -232,7 +225,6 @@ class _Filling:
                 assert_never(line)
 
     async def _put(self) -> None:
-        """Store everything pending, concurrently. Raises the first StorageError."""
         errors: list[StorageError] = []
 
         async def attempt(put: Callable[[], Awaitable[None]]) -> None:
@@ -272,7 +264,6 @@ class _Filling:
         self._events, self._weight = [], 0
 
     async def _match(self) -> None:
-        """Restore the matching cursor, and count the alerts' recent matches."""
         if self._matched is None:
             return
         work, lease, at = self._storage.outbox, self._storage.lease, self._matched
@@ -326,10 +317,7 @@ MOST_KEYS = 20
 
 @contextmanager
 def whole_instance(file: str, program: str | None) -> Iterator[BinaryIO | None]:
-    """Open a file (`-`: stdin) if it is an instance's export, by content or `program`; else yield None.
-
-    Stdin is then not consumed. Raises CommandFailed.
-    """
+    """Yield a file (`-`: stdin) if it is an export, by content or `program`, else None. Raises CommandFailed."""
     if program not in (None, "sanderling"):
         yield None
         return
@@ -349,10 +337,7 @@ def _standard_input() -> BufferedReader:
 
 
 def take_over(stream: BinaryIO, name: str, settings: Settings, *, dry_run: bool, yes: bool, as_json: bool) -> int:
-    """Load an export into an empty instance; return the exit code. Raises CommandFailed.
-
-    Without `yes` the export is read first and the user is asked, so it must be a seekable file.
-    """
+    """Load an export; return the exit code. Without `yes` it is read first, so seekable. Raises CommandFailed."""
     if dry_run:
         _tell(look_through(stream, name), "in it", as_json=as_json)
         return Exit.WELL

@@ -110,10 +110,7 @@ class ExportWriter:
 
 
 def write_export(opened: AbstractAsyncContextManager[Storage], file: str, since: Seq | None, *, events: bool) -> End:
-    """Export a snapshot of an instance to a file, `-` for stdout; return the last line.
-
-    Raises CommandFailed, and BrokenPipeError if stdout's reader has enough.
-    """
+    """Export a snapshot to a file, `-` for stdout. Raises CommandFailed, and BrokenPipeError if the reader stops."""
     made_at = now()
     try:
         with fresh(Path(file)) if file != "-" else nullcontext(sys.stdout.buffer) as out:
@@ -150,10 +147,7 @@ async def export(
     *,
     events: bool = True,
 ) -> End:
-    """Write an instance's content; return the last line. Raises CommandFailed, CannotWrite.
-
-    opened: a snapshot; see `writing.py`. since: only events after this position.
-    """
+    """opened: a snapshot. since: only events after this position. Raises CommandFailed, CannotWrite."""
     span: Span = "none" if not events else "all" if since is None else "since"
     async with opened as storage:
         floor, _, newest = await storage.log.bounds()
@@ -210,10 +204,7 @@ def _days(alert: Alert, met: Mapping[int, int]) -> Mapping[str, int]:
 
 
 async def _missed_after(storage: Storage, destination: Destination, matched: Seq) -> Seq | None:
-    """Return the position after which matches may be neither delivered nor given up on purpose.
-
-    Pending deliveries do not travel, so a resumed destination is offered a replay from there.
-    """
+    """Return after what matches may be undelivered: pending ones do not travel, so resuming offers a replay."""
     if not destination.enabled or destination.state == "disabled":
         return destination.missed_after
     first = await storage.outbox.first_waiting(destination.id)
@@ -222,7 +213,6 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
 
 
 async def _tags(storage: Storage, written: ExportWriter, hooks: Set[str]) -> None:
-    """Write the defaults of tags, without deleted destinations."""
     for defaults in await storage.tag_defaults.all():
         there = tuple(id for id in defaults.destinations if id in hooks)
         written.put(Tagged(replace(defaults, destinations=there)))
@@ -286,7 +276,6 @@ CLOSE_WITHIN = 10.0
 
 @asynccontextmanager
 async def snapshot_of(settings: Settings) -> AsyncIterator[Storage]:
-    """Open a snapshot of the instance of the settings. Raises CommandFailed."""
     engine = engine_of(settings)
     with engine.command_errors():
         async with engine.snapshot() if engine.elsewhere else snapshot(Path(settings.data)) as storage:

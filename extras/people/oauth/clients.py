@@ -51,11 +51,7 @@ class ClientMetadata(Struct, frozen=True):
 
 
 def client_in(raw: bytes, id: str, now: Millis) -> OAuthClient:
-    """Return the app that a JSON document describes. Raises ClientRefused.
-
-    Apps are public: a secret in the hands of each user's computer is none. A registration that asks for another method
-    gets `none` in the answer (RFC 7591, 3.2.1); a metadata document must state `none`.
-    """
+    """Raises ClientRefused. Apps are public: a registration's other method becomes `none` (RFC 7591, 3.2.1)."""
     try:
         found = msgspec.json.decode(raw, type=ClientMetadata)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -99,7 +95,6 @@ def _without_port(uri: str) -> tuple[str | None, str, str] | None:
 
 
 def _split(uri: str) -> SplitResult | None:
-    """Return the parts of a URI; None if it is malformed, has user information or no host."""
     if not _URI.fullmatch(uri):
         return None
     try:
@@ -127,11 +122,7 @@ def is_document(client_id: str) -> bool:
 
 
 async def named(context: AppContext, client_id: str) -> OAuthClient:
-    """Return an app by its id. Raises ClientRefused.
-
-    The id may be the URL of its metadata document. Only a signed-in person's request comes here, so a stranger cannot
-    make the service fetch anything.
-    """
+    """Raises ClientRefused. An id may be a URL; only a signed-in person's request comes here and makes us fetch."""
     now, stored = context.world.now(), await context.storage.oauth.client(client_id)
     if not is_document(client_id):
         if stored is None:

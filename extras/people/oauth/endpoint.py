@@ -62,7 +62,6 @@ class OAuthEndpoint(Endpoint):
         }
 
     def metadata_of(self, path: str) -> str:
-        """Return the URL of the metadata of the resource that a path belongs to."""
         mcp = path == MCP or path.startswith(f"{MCP}/")
         return f"{self._api.base_url}{RESOURCE}{MCP if mcp else ''}"
 
@@ -70,7 +69,6 @@ class OAuthEndpoint(Endpoint):
         return scope.get("type") == "http" and scope.get("raw_path", b"").decode("latin-1") in self._acts
 
     async def reply(self, request: Arrived) -> EndpointReply:
-        """Answer one request. Raises Refusal, StorageError."""
         method, headers = request.scope["method"], request.headers
         wanted, act = self._acts[request.scope["raw_path"].decode("latin-1")]
         preflight = answer_to_preflight(headers, self._api.origins, [wanted]) if method == "OPTIONS" else None
@@ -232,7 +230,6 @@ def _said(**fields: Any) -> EndpointReply:
 
 
 def _fields(body: bytes) -> dict[str, str]:
-    """Return the fields of a form. Raises OAuthRefused, also for one given twice (RFC 6749, 3.2)."""
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
     except ValueError:
@@ -244,7 +241,6 @@ def _fields(body: bytes) -> dict[str, str]:
 
 
 async def _body(request: Arrived, media: str) -> bytes:
-    """Return a body of this type. Raises OAuthRefused, Refusal."""
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != media:
         raise OAuthRefused("invalid_request", f"This takes {media}.")
     return await request.body(BODY)

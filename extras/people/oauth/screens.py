@@ -65,11 +65,7 @@ class Request(Struct, frozen=True):
 
 
 async def _valid(visit: Visit, asked: Asked | Consent) -> Request:
-    """Check a request. Raises Refusal.
-
-    An error is shown, and never sent to the redirect URI: anyone can register an app, so the page would be an open
-    redirect (RFC 9700, 4.11.2).
-    """
+    """Raises Refusal, shown here: anyone can register an app, so redirects would be open (RFC 9700, 4.11.2)."""
     try:
         client = await clients.named(visit.context, asked.client_id)
     except clients.ClientRefused as refused:
@@ -195,7 +191,6 @@ async def disconnect(visit: Visit) -> Reply:
 
 
 async def _shown(visit: Visit) -> Sequence[OAuthGrant]:
-    """Return the person's grants; all for owners."""
     assert visit.session is not None
     mine = visit.session.person
     return [one for one in await operations.grants(visit) if visit.may("admin") or one.person == mine]

@@ -30,7 +30,6 @@ class Claimed(Struct, frozen=True):
 
 
 def claimed(claims: Mapping[str, Any], groups_claim: str) -> Claimed:
-    """Return the person that claims describe. The claims of an ID token have a subject."""
     email = _text(claims, "email", LONGEST_EMAIL).lower()
     verified = claims.get("email_verified") is True and email.count("@") == 1 and not email.endswith("@")
     subject = str(claims["sub"])
@@ -61,7 +60,6 @@ def _groups(claims: Mapping[str, Any], claim: str) -> frozenset[str] | None:
 
 
 def by_groups(settings: PeopleSettings) -> bool:
-    """Return whether groups decide roles."""
     return any(_wanted(settings, role) for role in RANKS)
 
 

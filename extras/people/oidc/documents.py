@@ -49,12 +49,10 @@ class Tokens(Struct, frozen=True):
     token_type: str
 
     def __repr__(self) -> str:
-        """Leave out the tokens."""
         return "Tokens()"
 
 
 def strict(raw: bytes) -> dict[str, Any]:
-    """Return a JSON object. Raises BadDocument."""
     try:
         found = json.loads(raw.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -97,7 +95,6 @@ def metadata_of(raw: bytes, issuer: str) -> Metadata:
 
 
 def keys_of(raw: bytes) -> Sequence[Mapping[str, Any]]:
-    """Return the keys of a JWK Set (RFC 7517). Raises BadDocument."""
     keys = strict(raw).get("keys")
     if not isinstance(keys, list) or len(keys) > MOST_KEYS:
         raise BadDocument(f"it is no set of at most {MOST_KEYS} keys")
@@ -105,7 +102,6 @@ def keys_of(raw: bytes) -> Sequence[Mapping[str, Any]]:
 
 
 def tokens_of(raw: bytes) -> Tokens:
-    """Return the answer to a code. Raises BadDocument."""
     found = _converted(raw, Tokens)
     if found.token_type.lower() != "bearer":
         raise BadDocument("its tokens are not of type Bearer")

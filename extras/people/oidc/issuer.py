@@ -114,7 +114,6 @@ class Issuer:
             return True
 
     async def _read(self) -> None:
-        """Fetch metadata and keys."""
         if trio.current_time() - self._failed_at < QUIET:
             raise IssuerFailed("it has just failed")
         issuer = self._settings.oidc_issuer
@@ -153,7 +152,6 @@ class Issuer:
     async def _fetch(
         self, address: str, *, posted: bytes | None = None, given: Sequence[tuple[bytes, bytes]] = ()
     ) -> bytes:
-        """Return a document. Raises IssuerFailed."""
         opened = parsed(self._settings.oidc_networks)
         way = network_transport(self._world, self._context.settings, opened, "OIDC_NETWORKS")
         try:

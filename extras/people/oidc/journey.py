@@ -32,7 +32,6 @@ class Journey:
     next: str = "/"
 
     def __repr__(self) -> str:
-        """Leave out the seed."""
         return f"Journey({self.at}, {self.next!r})"
 
     @property
@@ -56,7 +55,6 @@ class Journey:
         return _encoded(hmac.digest(self.seed, name.encode(), "sha256"))
 
     def sealed(self, secret: str, issuer: str) -> str:
-        """Return the text of its cookie."""
         text = f"{_encoded(self.seed)}.{self.at}.{_encoded(self.next.encode())}"
         return f"{text}.{_seal(text, secret, issuer)}"
 
@@ -72,7 +70,6 @@ def opened(cookie: str, secret: str, issuer: str, now: float) -> Journey | None:
 
 
 def authorization(endpoint: str, journey: Journey, *, client: str, redirect: str, scopes: Sequence[str]) -> str:
-    """Return the issuer's address for the browser."""
     asked = {
         "response_type": "code",
         "client_id": client,
@@ -87,16 +84,12 @@ def authorization(endpoint: str, journey: Journey, *, client: str, redirect: str
 
 
 class UsedStates:
-    """The states of the last ten minutes that came back: each works once, at one node. The issuer's codes also do.
-
-    At most 10,000, then the oldest go.
-    """
+    """States of the last ten minutes, at most 10,000: each works once, at one node, as do the issuer's codes."""
 
     def __init__(self) -> None:
         self._used: OrderedDict[str, float] = OrderedDict()
 
     def take(self, state: str, now: float) -> bool:
-        """Use a state up; return whether it was unused."""
         while self._used and (len(self._used) >= MOST_USED or next(iter(self._used.values())) <= now - 2 * LIFE):
             self._used.popitem(last=False)
         if state in self._used:

@@ -143,7 +143,6 @@ async def _signed_in(visit: Visit) -> Go:
 
 
 async def _journey(visit: Visit) -> Journey:
-    """Return the sign-in that a callback belongs to, and use it up. Raises SignInFailed."""
     import hmac
 
     from extras.people.oidc.issuer import Issuer
@@ -167,7 +166,6 @@ async def _journey(visit: Visit) -> Journey:
 
 
 async def _admitted(visit: Visit, given: Claimed) -> Person:
-    """Return the person, with the role and the name of today. Raises SignInFailed."""
     from extras.people.oidc.admission import by_groups, role_of
 
     settings, accounts = _settings(visit), visit.context.storage.accounts

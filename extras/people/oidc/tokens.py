@@ -87,7 +87,6 @@ def _unverified(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _key(header: Mapping[str, Any], keys: Sequence[Mapping[str, Any]]) -> tuple[str, Mapping[str, Any]]:
-    """Return the algorithm and the one key for a header."""
     name, wanted = header.get("alg"), header.get("kid")
     if not isinstance(name, str) or name not in ALGORITHMS:
         raise BadToken(f"its algorithm is {str(name)[:20]!r}")

@@ -179,14 +179,10 @@ class PostgresConnection:
         return [cursor.fetchall() for _ in bound if cursor.nextset()]
 
     def run(self, statements: str) -> None:
-        """Run statements of the engine, without parameters, in one round trip."""
         self._raw.execute(statements.encode())
 
     def begin(self, then: str = "") -> psycopg.Cursor[Any]:
-        """Begin a writing transaction with the server's limits, and run `then` in the same round trip.
-
-        Returns the cursor, at the first result of all statements.
-        """
+        """Begin a transaction with the server's limits; return the cursor at the first result of `then`."""
         if self._checks is None:
             self._checks = self._may_check()
         self._writing, self._later = True, []
@@ -217,7 +213,6 @@ class PostgresConnection:
             raise Unavailable("PostgreSQL was set to commit without its standby")
 
     def close(self) -> None:
-        """Close the connection. Safe to call twice."""
         with self._lock, suppress(psycopg.Error, OSError):
             self._raw.close()
 
@@ -334,7 +329,6 @@ def connected(url: str) -> Iterator[PostgresConnection]:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn psycopg's errors into ours with `in_our_words`."""
     try:
         yield
     except psycopg.Error as error:
@@ -346,10 +340,7 @@ _AWAY = ("08", "53", "57", "25", "40", "55")
 
 
 def in_our_words(error: Exception) -> Exception:
-    """Translate a failure of PostgreSQL for the caller; return errors of our own making unchanged.
-
-    Every end of a session becomes Unavailable; psycopg has several classes for it.
-    """
+    """Translate PostgreSQL's failures; return our own. Psycopg has several classes for the end of a session."""
     if not isinstance(error, psycopg.Error) or isinstance(error, StorageError):
         return error
     words = str(error).strip().replace("\n", " ")

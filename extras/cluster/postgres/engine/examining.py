@@ -29,10 +29,7 @@ _HOLDER = """SELECT extract(epoch FROM clock_timestamp() - coalesce(a.xact_start
 def facts_of(
     connection: PostgresConnection, clock: Callable[[], float], named: Collection[str], *, listens: bool = False
 ) -> ServerFacts:
-    """Read the server's properties. clock: our wall clock, in seconds. named: the settings to check.
-
-    listens: notices have their own address. Raises psycopg.Error; Unavailable behind a pooler of statements.
-    """
+    """clock: our wall clock, in seconds. named: settings to check. Raises psycopg.Error; Unavailable behind poolers."""
     version, encoding, writable, may_create, pid, sees_all = _row(connection, _SERVER)
     asked = clock()
     (server,) = _row(connection, _CLOCK)
@@ -70,10 +67,7 @@ _INSIDE = "SELECT id FROM member WHERE inside ORDER BY id"
 
 
 class Examination(NamedTuple):
-    """The findings. version: the server's. schema: of our tables, None if there are none.
-
-    inside: the members. opened: why the master key does not open every secret, "" if it does, None if none was named.
-    """
+    """version: the server's. schema: of our tables, or None. inside: members. opened: why the key fails, "" or None."""
 
     version: str
     verdicts: Sequence[ServerVerdict]
@@ -83,7 +77,6 @@ class Examination(NamedTuple):
 
 
 def examine(url: str, clock: Callable[[], float], vault: Vault | None, *, listens: bool) -> Examination:
-    """Examine a database. Raises Unavailable, Corrupt."""
     with connected(url) as connection:
         facts = facts_of(connection, clock, SETTINGS, listens=listens)
         version = f"PostgreSQL {facts.version // 10_000}.{facts.version % 10_000}"

@@ -44,11 +44,7 @@ _decode = msgspec.json.Decoder(Says).decode
 
 
 class PostgresMembers(Members):
-    """See Members. shown: the newest position that readers have seen here. lease: seconds.
-
-    forget: called after a failover, since the log may lack events already shown. clock: gets the database's time with
-    each beat.
-    """
+    """lease: seconds. forget: called after a failover, since readers may have seen more. clock: gets beats' times."""
 
     def __init__(
         self,

@@ -35,10 +35,7 @@ class LinePool(Pool[ThreadConnection]):
         self._within = within
 
     async def visit(self, look: Callable[[PostgresConnection], T]) -> T:
-        """Run a function with an idle connection in a thread, and return its result.
-
-        The function may run twice and must allow that. If cancelled, returns at once, and the connection is cut.
-        """
+        """Run a function in a thread, perhaps twice. If cancelled, return at once, and cut the connection."""
         if self._closed:
             raise Unavailable("the storage is closed")
         taken: list[ThreadConnection] = []

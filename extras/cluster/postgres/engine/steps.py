@@ -46,10 +46,7 @@ def all_steps() -> Sequence[str]:
 
 
 def upgrade(connection: PostgresConnection, steps: Sequence[str], lock_timeout: float = LOCK_TIMEOUT) -> None:
-    """Bring the tables up to these steps. A step that cannot lock its tables rolls back and retries.
-
-    Raises NewerSchema; Corrupt if other tables have our names; Unavailable if a table stays locked.
-    """
+    """A step without its lock rolls back and retries. Raises NewerSchema, Corrupt (others' tables), Unavailable."""
     tries = 0
     while (version := _version(connection, len(steps))) < len(steps):
         connection.run(f"{BEGIN} SET LOCAL lock_timeout={round(1000 * lock_timeout)};")
@@ -84,7 +81,6 @@ def begin_life(connection: PostgresConnection, vault: Vault) -> None:
 
 
 def check_version(connection: PostgresConnection, known: int) -> None:
-    """Refuse tables of another schema version. Raises NewerSchema, Corrupt, Unavailable."""
     version = _version(connection, known)
     if not version:
         raise Unavailable("this database has no Sanderling schema yet: the first start creates it")

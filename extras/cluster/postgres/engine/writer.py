@@ -53,10 +53,7 @@ _LOCKS = {table: _LOCK.format(table) for table in ("alert", "destination", "publ
 
 
 class PostgresTransaction(Transaction):
-    """See Transaction. Other nodes write at the same time, so rows that are read for a write are locked.
-
-    fence: earlier starts may not write. newest: the newest position when the log's lock was taken.
-    """
+    """fence: earlier starts may not write. newest: when the log's lock was taken. Rows read for a write are locked."""
 
     SHARED = True
 
@@ -132,7 +129,6 @@ class Role(NamedTuple):
 
 
 def _results(cursor: psycopg.Cursor[Any]) -> Iterator[Any]:
-    """Yield the first row of each statement that has rows."""
     more: bool | None = True
     while more:
         if cursor.description is not None:
@@ -226,10 +222,7 @@ class PostgresWriter(WritingThread):
                 self._call_soon(callback, known)
 
     def _begun(self) -> tuple[PostgresConnection, tuple[int, int]]:
-        """Begin a transaction, on a new connection if the old one was closed from outside.
-
-        Also returns the fence and, for the appender, the newest position.
-        """
+        """Begin, on a new connection if the old one was closed; return also the fence and the newest position."""
         connection = self._line.ready()
         try:
             return connection, self._role.begun(connection)
@@ -241,7 +234,6 @@ class PostgresWriter(WritingThread):
             return connection, self._role.begun(connection)
 
     def _roll_back(self) -> None:
-        """Roll back; drop the connection if that fails."""
         connection = self._line.connection
         if connection is not None and not connection.usable:
             connection.roll_back()
