@@ -138,8 +138,7 @@ def _failed(line: bytes, says: str) -> bytes:
         code = _FAULT
     if not isinstance(message, dict) or "id" not in message:
         return b""
-    said = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": says}}
-    return json.dumps(said).encode()
+    return json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": says}}).encode()
 
 
 async def serve(bridge: Bridge, read: Callable[[], Awaitable[bytes]], write: Line) -> None:

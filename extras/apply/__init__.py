@@ -11,6 +11,5 @@ from __future__ import annotations
 from actors.extras import Extra, calling, members
 
 EXTRA = Extra(
-    commands=members("extras.apply.commands", "apply_folder"),
-    as_files=calling("extras.apply.commands", "export_files"),
+    commands=members("extras.apply.commands", "apply_folder"), as_files=calling("extras.apply.commands", "export_files")
 )

@@ -57,8 +57,7 @@ async def expanded(client: WaitingClient, wish: DesiredState) -> DesiredState:
 
 async def template_of(client: WaitingClient, id: str) -> TemplateSeen:
     """Raises CommandFailed."""
-    answer = await client.ask("GET", f"/v1/templates/{id}")
-    return msgspec.json.decode(answer.content, type=TemplateSeen)
+    return msgspec.json.decode((await client.ask("GET", f"/v1/templates/{id}")).content, type=TemplateSeen)
 
 
 async def templates_of(client: WaitingClient, state: State) -> Mapping[str, TemplateSeen]:
@@ -82,8 +81,7 @@ async def _preview(client: WaitingClient, group: Group) -> Sequence[SourceSeen]:
 async def attach(client: WaitingClient, what: Attachment, urls: Sequence[str]) -> str:
     """Add a template's tag to existing sources; return the reason of a failure, else ""."""
     body = {"params": {name: list(values) for name, values in what.params.items()}, "only": list(urls)}
-    path = f"/v1/templates/{what.template}/instantiate"
-    answer = await client.ask("POST", path, json=body, timeout=ATTACH_WITHIN)
+    answer = await client.ask("POST", f"/v1/templates/{what.template}/instantiate", json=body, timeout=ATTACH_WITHIN)
     failed = [one for one in answer.json()["sources"] if one["status"] == "failed"]
     return f"{failed[0]['url']}: {failed[0]['reason']}" if failed else ""
 

@@ -330,8 +330,7 @@ class _Planner:
         for name, secret in wanted.secrets.items():
             has = name in there.sealed or name in there.values or name == "secret"
             if secret.value is None and has:
-                says = f"{kind.id}.{wanted.name}: {name} is not compared, as {secret.says} is not there"
-                self.notes.append(says)
+                self.notes.append(f"{kind.id}.{wanted.name}: {name} is not compared, as {secret.says} is not there")
             elif secret.value is None:
                 self._fault(kind, wanted.name, f"{name}: {secret.says} is not there, nor is it at the service")
             elif self._is_other(kind, wanted, there, name, secret.value):

@@ -49,8 +49,7 @@ def written(state: State, workspace: str) -> WorkspaceFiles:
         if kind.id == DESTINATIONS:
             tables[kind.id] = writer.merged(tables[ALERTS], tables[kind.id])
         together.setdefault(kind.file, []).append(kind.id)
-    attached = {one.id: template_tags(one.tags) for one in state.records[SOURCES]}
-    folded(tables, attached, state.templates)
+    folded(tables, {one.id: template_tags(one.tags) for one in state.records[SOURCES]}, state.templates)
     together[KINDS[SOURCES].file].append(TEMPLATES)
     files = {}
     for number, (file, kinds) in enumerate(together.items()):

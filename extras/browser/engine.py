@@ -31,10 +31,7 @@ _HOLDING: Final = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten"
 _NO_HOLDING: Final = Command(
     "Target.setAutoAttach", {"autoAttach": False, "waitForDebuggerOnStart": False, "flatten": True}
 )
-_HELLO: Final = (
-    Command("Browser.getVersion", tag="version"),
-    Command("Target.setDiscoverTargets", {"discover": True}),
-)
+_HELLO: Final = (Command("Browser.getVersion", tag="version"), Command("Target.setDiscoverTargets", {"discover": True}))
 _TRIED: Final = (
     Command("Target.setAutoAttach", _HOLDING),
     Command("Target.createTarget", {"url": "about:blank", **HIDDEN}, tag="tried"),
@@ -202,8 +199,7 @@ class Engine:
         finally:
             with trio.move_on_after(HUNG_AFTER, shield=True):
                 if context:
-                    gone = Command("Target.disposeBrowserContext", {"browserContextId": context})
-                    await self._send([gone], desk)
+                    await self._send([Command("Target.disposeBrowserContext", {"browserContextId": context})], desk)
             self._leave(desk)
 
     async def _answer(self, desk: _Desk, command: Command) -> Mapping[str, Any]:

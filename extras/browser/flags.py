@@ -47,11 +47,7 @@ _WALLS: Final = (
     "--deny-permission-prompts",
 )
 """With a namespace these are the second wall, without one the only."""
-_FRUGAL: Final = (
-    "--js-flags=--max-old-space-size=384",
-    "--disable-back-forward-cache",
-    "--window-size=1280,1024",
-)
+_FRUGAL: Final = ("--js-flags=--max-old-space-size=384", "--disable-back-forward-cache", "--window-size=1280,1024")
 
 
 def kind_of(path: str) -> Kind:

@@ -254,8 +254,7 @@ class PageView:
                 yield Command("Storage.setCookies", self._jar(), tag="given")
             shape = {} if self.request.screenshot else self._unseen()
             url = self._url.text if self._held_back else "about:blank"
-            tab = {"url": url, "browserContextId": self.context, **shape}
-            yield Command("Target.createTarget", tab, tag="target")
+            yield Command("Target.createTarget", {"url": url, "browserContextId": self.context, **shape}, tag="target")
         elif tag == "target":
             self.target = self._frame = str(params["targetId"])  # a tab's top frame has its name
             if not self._held_back:
@@ -413,8 +412,7 @@ class PageView:
         if kind in dropped or self.requests > self.request.most_requests:
             yield self._told("Fetch.failRequest", requestId=number, errorReason="BlockedByClient")
             return
-        more = self._headers_for(params)
-        yield self._told("Fetch.continueRequest", requestId=number, **more)
+        yield self._told("Fetch.continueRequest", requestId=number, **self._headers_for(params))
 
     def _challenged(self, params: Mapping[str, Any], now: float) -> Iterator[Command]:
         """Answer a request for a password: our own proxy gets the door's secret, hosts get none."""

@@ -20,15 +20,7 @@ from urllib.parse import urlsplit
 import h11
 import trio
 from wsproto import ConnectionType, WSConnection
-from wsproto.events import (
-    AcceptConnection,
-    BytesMessage,
-    CloseConnection,
-    Ping,
-    RejectConnection,
-    Request,
-    TextMessage,
-)
+from wsproto.events import AcceptConnection, BytesMessage, CloseConnection, Ping, RejectConnection, Request, TextMessage
 from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import ProtocolError
 

@@ -24,8 +24,7 @@ def parts_of(system: System) -> Sequence[tuple[str, ChildSpec]]:
         system.storage.replica = shipper.state
         parts.append(("storage", ChildSpec("replica", shipper.run, ready_within=READY_WITHIN)))
     if isinstance(system.storage.ownership, SharedOwnership):
-        membership = _membership(system, system.storage.ownership)
-        parts.append(("shifts", ChildSpec("members", membership.run, shutdown=5.0)))
+        parts.append(("shifts", ChildSpec("members", _membership(system, system.storage.ownership).run, shutdown=5.0)))
         shared = SharedDeliveries(system.world, system.storage, system.deliveries)
         parts.append(("deliveries", ChildSpec("shared-deliveries", shared.run)))
     return parts

@@ -87,8 +87,7 @@ async def replica(patient: DoctorContext) -> AsyncIterator[Finding]:
         yield Finding("fail", "replica", error.message, "docs/standby.md has an example.")
         return
     try:
-        keys = replica_keys(patient.folder, patient.variables)
-        yield await _looked_at(objects, place, keys, running=patient.running)
+        yield await _looked_at(objects, place, replica_keys(patient.folder, patient.variables), running=patient.running)
     except (CommandFailed, StorageError, OSError):
         return  # the master key has its own check
     except (ObjectsAway, BadPart) as error:

@@ -72,12 +72,7 @@ class Outcome(Struct):
         return ("; ".join(parts) or nothing) + "."
 
 
-_WORDS: dict[Became, str] = {
-    "new": "added",
-    "changed": "widened",
-    "there": "there already",
-    "refused": "refused",
-}
+_WORDS: dict[Became, str] = {"new": "added", "changed": "widened", "there": "there already", "refused": "refused"}
 
 
 BATCH: Final = 20
@@ -304,8 +299,7 @@ class AlertImport:
 
     async def _created(self, body: AlertBody, sources: Sequence[str]) -> dict[str, Any]:
         whole = wire(body) | {"source_ids": list(sources)}
-        answer = await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))
-        return dict(answer.json())
+        return dict((await self._client.ask("POST", "/v1/alerts", json=whole, headers=self._once(whole))).json())
 
     async def _sent(self, id_: str) -> dict[str, str]:
         answer = await self._client.ask("GET", f"/v1/alerts/{id_}/destinations", params={"limit": PAGE})

@@ -80,8 +80,7 @@ def do(plan: Plan, client: Client, *, as_json: bool) -> int:
         click.echo(f"{outcome.words(NOTHING)} {AGAIN}", err=True)
         raise
     if as_json:
-        sums = {f"{what}_{became}": number for (what, became), number in outcome.sums.items()}
-        print_json({"sums": sums})
+        print_json({"sums": {f"{what}_{became}": number for (what, became), number in outcome.sums.items()}})
     else:
         click.echo(outcome.words(), err=True)
     return Exit.FAILED if outcome.count("refused") else Exit.WELL

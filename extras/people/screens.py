@@ -122,8 +122,7 @@ class ShownActivity(Struct, frozen=True, forbid_unknown_fields=True):
 async def show_activity(visit: Visit) -> Page:
     query: ShownActivity = visit.query
     before = acts.NEWEST if query.cursor is None else decode_cursor(query.cursor, str, visit.target)
-    asked = ActivityQuery(person=query.person, object=query.object, limit=PAGE)
-    found = await acts.read_activity(visit, asked, before)
+    found = await acts.read_activity(visit, ActivityQuery(person=query.person, object=query.object, limit=PAGE), before)
     page, people = found[:PAGE], await acts.every(visit)
     more = encode_cursor(page[-1].id, visit.target) if len(found) > len(page) else None
     sources = {SourceId(one.object[12:]) for one in page if one.object.startswith("/v1/sources/")}

@@ -23,13 +23,9 @@ ActName = Literal["only", "also", "without"]
 """Watch only this; watch this too; watch all but this."""
 
 
-_Act = Annotated[
-    ActName,
-    Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this"),
-]
+_Act = Annotated[ActName, Meta(description="`only` this; this `also`, in addition to `selector`; all `without` this")]
 _Reach = Annotated[
-    ReachName,
-    Meta(description="`this` block alone; all blocks `like` it; the `part` of the page around it"),
+    ReachName, Meta(description="`this` block alone; all blocks `like` it; the `part` of the page around it")
 ]
 
 

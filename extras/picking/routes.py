@@ -85,8 +85,7 @@ class BlockChoice(Declared, frozen=True):
 
 
 @record_of(
-    records.PickPage,
-    "fetched_at title format total found first blocks no_parts now choice gone listed part partial",
+    records.PickPage, "fetched_at title format total found first blocks no_parts now choice gone listed part partial"
 )
 class PageBlocks(Declared, frozen=True):
     """A page to choose from. `blocks`: at most 100 from `first` on. `found`: blocks with the words. `total`: all

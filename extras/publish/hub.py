@@ -446,10 +446,7 @@ class Hub:
 
     async def _post(self, topic: _Topic, subscription: Subscription, document: _Document) -> Answer:
         address = f"{self._base}{topic.publication.token}.{subscription.ending}"
-        headers = {
-            "Content-Type": document.media,
-            "Link": f'<{self._hub}>; rel="hub", <{address}>; rel="self"',
-        }
+        headers = {"Content-Type": document.media, "Link": f'<{self._hub}>; rel="hub", <{address}>; rel="self"'}
         if subscription.secret is not None:
             signature = hmac.digest(subscription.secret.encode(), document.body, "sha256").hex()
             headers["X-Hub-Signature"] = f"sha256={signature}"

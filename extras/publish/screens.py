@@ -130,8 +130,7 @@ async def create(visit: Visit) -> Go:
 
 async def edit(visit: Visit) -> Page:
     publication = await acts.named(visit, visit.path["id"])
-    tags = ", ".join(publication.tags)
-    form = made_of(PublicationEdit, publication, tags=tags, revision=revision_of(publication))
+    form = made_of(PublicationEdit, publication, tags=", ".join(publication.tags), revision=revision_of(publication))
     return await _page(visit, form, publication)
 
 

@@ -57,8 +57,7 @@ async def _tour(variables: Mapping[str, str], folder: Path, *, keep: bool) -> in
         stay = "" if keep else ", and gone when this ends"
         _say(f"Starting a service of your own; its data is in {folder}{stay}.")
         async with own_service(variables, folder) as url, Client(url, plaintext) as client:
-            guide = _Guide(client, Renderer(width=100, colour=wants_colour(variables)))
-            source = await guide.walk()
+            source = await _Guide(client, Renderer(width=100, colour=wants_colour(variables))).walk()
             finished = True
             if keep:
                 _say("\nGo on in another terminal:")
@@ -205,9 +204,7 @@ async def own_service(variables: Mapping[str, str], folder: Path) -> AsyncIterat
     """Run `sanderling serve` on a data folder and a free port; yield its address, stop it in order."""
     command, environment = service_command(variables)
     process = await trio.lowlevel.open_process(
-        [*command, "serve", "--data", str(folder)],
-        env=environment | {"SANDERLING_PORT": "0"},
-        stderr=subprocess.PIPE,
+        [*command, "serve", "--data", str(folder)], env=environment | {"SANDERLING_PORT": "0"}, stderr=subprocess.PIPE
     )
     try:
         assert process.stderr is not None

@@ -45,8 +45,7 @@ class TracingObserver(Observer):
 
     def __init__(self, world: World, settings: Settings) -> None:
         self._world, self._settings = world, settings
-        sampling = settings.of(TracingSettings).otlp_sampling
-        self.tracer = Tracer(world.wall, sampling, world.metrics.spans)
+        self.tracer = Tracer(world.wall, settings.of(TracingSettings).otlp_sampling, world.metrics.spans)
 
     def children(self, egress: Egress, *, version: str, node: str) -> Sequence[ChildSpec]:
         return traced(self._world, self._settings, self.tracer, egress, version=version, node=node)

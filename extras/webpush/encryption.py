@@ -108,8 +108,7 @@ def encoded(text: bytes, key: bytes, salt: bytes, key_id: bytes = b"") -> bytes:
 
 def _derived(salt: bytes, key: bytes, info: bytes, size: int) -> bytes:
     """Return HKDF-SHA-256 of at most one block (RFC 5869)."""
-    extracted = hmac.digest(salt, key, "sha256")
-    return hmac.digest(extracted, info + b"\x01", "sha256")[:size]
+    return hmac.digest(hmac.digest(salt, key, "sha256"), info + b"\x01", "sha256")[:size]
 
 
 _HOUR: Final = 3_600

@@ -189,8 +189,7 @@ def kinds(languages: MessageLanguages, service: Service | None) -> Sequence[Dest
         told = await render_delivery(world, LIMITS, destination.values, payload, language)
         place = f"/alerts/{destination.alert_id}" if told.is_digest else f"/destinations/{destination.id}"
         url = parse_url(destination.address, schemes=("http", "https"))
-        text = payload_of(told, place, language, code)
-        headers, message = await _sealed(push, destination, url.origin, text, world)
+        headers, message = await _sealed(push, destination, url.origin, payload_of(told, place, language, code), world)
         # A repeated delivery replaces the first, if the device has not received that yet.
         headers["Topic"] = hashlib.sha256(payload.id.encode()).hexdigest()[:_TOPIC]
         poster = transport.deliver if url.secure else transport.deliver_plain

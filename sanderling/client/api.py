@@ -241,8 +241,7 @@ def client_here(url: str | None, key_file: str | None) -> Client:
 
 def folder_here(config: str | None = None) -> str:
     """Return the data folder of the flag, else of the settings. Raises CommandFailed."""
-    told = told_folder()
-    return loaded(config, {"data": told}).settings.data
+    return loaded(config, {"data": told_folder()}).settings.data
 
 
 def client_of(data: str, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:

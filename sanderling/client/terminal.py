@@ -102,8 +102,7 @@ class Audience:
         self.scope = trio.CancelScope()
         self._left = wanted
         self._as_json = as_json
-        width = shutil.get_terminal_size((100, 24)).columns
-        self._renderer = Renderer(width=width, colour=wants_colour(variables))
+        self._renderer = Renderer(width=shutil.get_terminal_size((100, 24)).columns, colour=wants_colour(variables))
 
     @property
     def content(self) -> bool:

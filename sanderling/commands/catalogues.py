@@ -67,11 +67,7 @@ def kind_record(kind: DestinationKind) -> dict[str, Any]:
     }
 
 
-KIND_LIST = Listing[Any](
-    ("kind", "for", "name", "asks for"),
-    kind_row,
-    record=kind_record,
-)
+KIND_LIST = Listing[Any](("kind", "for", "name", "asks for"), kind_row, record=kind_record)
 
 
 @kinds.command("show")

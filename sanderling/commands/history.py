@@ -191,8 +191,7 @@ async def coverage(client: Client, *, name: str, since: str, until: str | None, 
     window = {"from": moment_of("--since", since, now())}
     if until is not None:
         window["to"] = moment_of("--until", until, now())
-    path = f"{await SOURCES.path_of(client, name)}/coverage"
-    receipt = (await client.ask("GET", path, params=window)).content
+    receipt = (await client.ask("GET", f"{await SOURCES.path_of(client, name)}/coverage", params=window)).content
     click.echo(receipt.decode() if as_json else "\n".join(receipt_lines(msgspec.json.decode(receipt))))
 
 

@@ -54,8 +54,7 @@ def status(config: str | None, service: str | None, key_file: str | None, *, as_
 
     from sanderling.client.api import client_of, folder_here
 
-    client = client_of(folder_here(config), service, key_file, environ())
-    return trio.run(partial(show, client, as_json=as_json))
+    return trio.run(partial(show, client_of(folder_here(config), service, key_file, environ()), as_json=as_json))
 
 
 async def show(client: Client, *, as_json: bool) -> int:

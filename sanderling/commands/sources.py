@@ -243,9 +243,7 @@ def _problem(source: Mapping[str, Any]) -> str:
 
 
 SOURCE_LIST = Listing(
-    ("state", "health", "type", "id", "source", "why"),
-    source_row,
-    "Nothing is watched yet: `sanderling add URL`.",
+    ("state", "health", "type", "id", "source", "why"), source_row, "Nothing is watched yet: `sanderling add URL`."
 )
 
 

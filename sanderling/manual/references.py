@@ -58,8 +58,7 @@ def options_of(command: click.Command) -> list[tuple[str, str]]:
 
 
 def usage_of(name: str, command: click.Command) -> str:
-    pieces = command.collect_usage_pieces(click.Context(command))
-    return " ".join([name, *pieces])
+    return " ".join([name, *command.collect_usage_pieces(click.Context(command))])
 
 
 def _page(name: str, **values: Any) -> str:

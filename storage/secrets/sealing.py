@@ -236,8 +236,7 @@ def give_up(connection: Connection, vault: Vault, fresh: Callable[[], str]) -> L
     destinations = sorted({*unsigned, *unknown})
     bodies = dict(connection.execute(_DESTINATIONS).fetchall())
     for id in unsigned:
-        secrets = encoded([{"value": fresh()}])
-        connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, secrets), id))
+        connection.execute(SECRETS.put, (vault.seal(SECRETS.kind, id, encoded([{"value": fresh()}])), id))
     connection.executemany(PRIVATE.put, [(None, id) for id in unknown])
     for id in destinations:
         connection.execute(_PUT_DESTINATION, (encoded(_unknown_to_all(json.loads(bodies[id]))), id))

@@ -34,13 +34,7 @@ class Membership:
     """The member's actor. `says` is sent to the others with each beat; `gate` permits checks."""
 
     def __init__(
-        self,
-        world: World,
-        members: Members,
-        ownership: SharedOwnership,
-        *,
-        says: Callable[[], Says],
-        gate: PauseSwitch,
+        self, world: World, members: Members, ownership: SharedOwnership, *, says: Callable[[], Says], gate: PauseSwitch
     ) -> None:
         self._world, self._members, self._ownership = world, members, ownership
         self._says, self._gate = says, gate

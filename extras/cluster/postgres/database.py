@@ -120,8 +120,7 @@ class PostgresStorage(Storage):
         self._writer = PostgresWriter(WRITER, lines.to("write"), warn, vault)
         self._readers = ReaderPool([lines.to(f"read {number}") for number in range(READERS)], READ_WITHIN)
         self._lookups = GatheredLookups(LinePool([lines.to("look up")], LOOK_UP_WITHIN))
-        places = Places(self._appender, self._writer, self._readers, self._lookups)
-        super().__init__(places, SPACE, lease, known, vault)
+        super().__init__(Places(self._appender, self._writer, self._readers, self._lookups), SPACE, lease, known, vault)
         self._beats = LinePool([lines.to("beat")], WITHIN)
         self.members = PostgresMembers(self._beats, lines.me, lambda: self.tail.head, self.tail.forget, clock=shared)
         if lines.shares:

@@ -58,8 +58,7 @@ def replica_of(settings: Settings, clock: Callable[[], float]) -> Objects:
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query or parts.username:
         raise CommandFailed(
-            f"replica_endpoint = {ours.replica_endpoint}: write https://host or https://host:port.",
-            Exit.BAD_SETTING,
+            f"replica_endpoint = {ours.replica_endpoint}: write https://host or https://host:port.", Exit.BAD_SETTING
         )
     try:
         trust = trusting(settings.tls_trust)() if settings.tls_trust else public_trust()
@@ -203,15 +202,7 @@ class S3Objects(Objects):
 
 
 def signed(
-    method: str,
-    host: str,
-    path: str,
-    query: str,
-    hash: str,
-    *,
-    region: str,
-    credentials: Credentials,
-    at: datetime,
+    method: str, host: str, path: str, query: str, hash: str, *, region: str, credentials: Credentials, at: datetime
 ) -> dict[str, str]:
     """Return the headers of a signed request. path, query: encoded as sent. hash: of the body."""
     moment, day = at.strftime("%Y%m%dT%H%M%SZ"), at.strftime("%Y%m%d")

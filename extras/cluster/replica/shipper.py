@@ -295,8 +295,7 @@ class Shipper:
     async def _copy(self, chain: _Chain) -> None:
         hashes = []
         for number, offset in enumerate(range(0, chain.begun.size, PART)):
-            size = min(PART, chain.begun.size - offset)
-            part = await self._shipping.copy(offset, size)
+            part = await self._shipping.copy(offset, min(PART, chain.begun.size - offset))
             body, hash = await trio.to_thread.run_sync(packed_part, part, limiter=self._limiter)
             await self._until_it_is_there(copy_name(chain.name, number), body)
             hashes.append(hash)

@@ -84,8 +84,7 @@ async def take_over(
         found = access_grants(database)
     if vault is None:
         raise CommandFailed("The copy is sealed with no master key: it was not made by `replica`.", Exit.BAD_DATA)
-    key = vault.mac_key(REPLICA)
-    number = await _own(objects, Owner(id, number, by, now), key, unreachable=unreachable)
+    number = await _own(objects, Owner(id, number, by, now), vault.mac_key(REPLICA), unreachable=unreachable)
     with command_errors(data):
         if database != data / DATABASE:
             os.replace(database, data / DATABASE)

@@ -140,8 +140,7 @@ def load(stream: BinaryIO, name: str, folder: Path, entropy: Callable[[int], byt
 
 
 async def _fill(stage: Path, folder: Path, lines: Iterator[Checked], entropy: Callable[[int], bytes]) -> ImportResult:
-    named = named_vault(environ())
-    storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named)
+    storage = await open_sqlite(stage, clock=wall, owner="import", warn=lambda _: None, named=named_vault(environ()))
     try:
         await _refuse_unless_empty(storage, folder)
         return await _filled(storage, lines, entropy)

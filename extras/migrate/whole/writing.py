@@ -214,8 +214,7 @@ async def _missed_after(storage: Storage, destination: Destination, matched: Seq
 
 async def _tags(storage: Storage, written: ExportWriter, hooks: Set[str]) -> None:
     for defaults in await storage.tag_defaults.all():
-        there = tuple(id for id in defaults.destinations if id in hooks)
-        written.put(Tagged(replace(defaults, destinations=there)))
+        written.put(Tagged(replace(defaults, destinations=tuple(id for id in defaults.destinations if id in hooks))))
 
 
 async def _publications(storage: Storage, written: ExportWriter) -> None:

@@ -205,8 +205,7 @@ class OAuthEndpoint(Endpoint):
 
     async def _revoke(self, request: Arrived) -> EndpointReply:
         """End the grant of either token (RFC 7009). Unknown tokens are well: they have no access."""
-        fields = _fields(await _body(request, _FORM))
-        text, now = fields.get("token", ""), self._world.now()
+        text, now = _fields(await _body(request, _FORM)).get("token", ""), self._world.now()
         refresh, hashed = tokens.refresh_in(text), hash_of(text)
         if refresh is not None and (grant := await self._oauth.by_refresh(refresh, now)) is not None:
             await self._oauth.end(grant.id)

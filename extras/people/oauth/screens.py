@@ -86,8 +86,7 @@ async def _valid(visit: Visit, asked: Asked | Consent) -> Request:
 
 
 def in_words(scope: str) -> str:
-    words = say(SCOPES.get(scope, _CHANNEL), name=scope.removeprefix(CHANNEL_SCOPE))
-    return say("May %(what)s.", what=words)
+    return say("May %(what)s.", what=say(SCOPES.get(scope, _CHANNEL), name=scope.removeprefix(CHANNEL_SCOPE)))
 
 
 async def show(visit: Visit) -> Page:

@@ -261,8 +261,7 @@ def _cookie_name(visit: Visit, purpose: str) -> str:
 
 def _cookie(visit: Visit, purpose: str, value: str, age: int) -> str:
     secure = visit.context.settings.public_url().startswith("https://")
-    name = _cookie_name(visit, purpose)
-    return dump_cookie(name, value, age, path="/", secure=secure, httponly=True, samesite="Lax")
+    return dump_cookie(_cookie_name(visit, purpose), value, age, path="/", secure=secure, httponly=True, samesite="Lax")
 
 
 SCREENS: tuple[Screen, ...] = (

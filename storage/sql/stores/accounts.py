@@ -176,8 +176,7 @@ _REMOVAL = (
 
 
 def insert_activity(connection: Connection, one: Activity) -> None:
-    row = (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after)
-    connection.execute(_ACT, row)
+    connection.execute(_ACT, (one.id, one.at, one.person, one.by, one.operation, one.object, one.before, one.after))
 
 
 def find_person(connection: Connection, text: str) -> Person | None:

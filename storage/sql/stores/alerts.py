@@ -216,5 +216,4 @@ def _destination_row(destination: Destination, vault: Vault) -> tuple[object, ..
     sealed = vault.seal(SECRETS.kind, destination.id, msgspec.json.encode(destination.secrets))
     private = msgspec.json.encode(destination.private) if destination.private else None
     box = None if private is None else vault.seal(PRIVATE.kind, destination.id, private)
-    last = destination.last_delivery_at
-    return destination.id, destination.created_at, body, sealed, box, last, destination.alert_id
+    return destination.id, destination.created_at, body, sealed, box, destination.last_delivery_at, destination.alert_id

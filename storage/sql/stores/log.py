@@ -275,8 +275,7 @@ class _States:
             self._bases[key] = state.base
 
     def write(self, transaction: Transaction) -> None:
-        hot = [(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()]
-        transaction.put_hot(hot)
+        transaction.put_hot([(encode_hot(state.hot), state.version, key) for key, state in self._rows.values()])
         if self._bases:
             bases = [(base, key) for key, base in self._bases.items()]
             transaction.executemany("UPDATE source_base SET body=? WHERE key=?", bases)

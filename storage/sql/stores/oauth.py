@@ -123,8 +123,7 @@ class OAuth(Store):
     def renew(self, transaction: Transaction, grant: OAuthGrant, old: RefreshToken, turn: str, key: ApiKey) -> bool:
         """Replace a grant's tokens; return whether it was done. False: another was faster, and the grant ends."""
         done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0
-        renewed = (key.sha256, msgspec.json.encode(key), key.id)
-        done = done and transaction.execute(_RENEW, renewed).rowcount > 0
+        done = done and transaction.execute(_RENEW, (key.sha256, msgspec.json.encode(key), key.id)).rowcount > 0
         if not done:
             _end(transaction, grant.id)
         transaction.execute(_KEEP_CLIENT, (key.created_at + GRANT_LIFE, grant.client))

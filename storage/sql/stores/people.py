@@ -49,8 +49,7 @@ class People(Store):
         waits = _read_link(transaction.connection)
         if link is not None and (waits is None or waits.sha256 != link):
             return False
-        row = (password.hashed, password.set_at)
-        transaction.execute(_SET_PASSWORD, row)
+        transaction.execute(_SET_PASSWORD, (password.hashed, password.set_at))
         transaction.execute("DELETE FROM set_up_link", ())
         transaction.execute("DELETE FROM session WHERE person=''", ())
         transaction.execute(_OPEN, _row(session))

@@ -23,8 +23,7 @@ PictureRow = tuple[int, Seq, Picture]
 
 def keep(transaction: Transaction, rows: Sequence[PictureRow]) -> None:
     """Write pictures; a new picture of the first check replaces the previous one."""
-    packed = [(key, seq, one.at, one.media, len(one.body), one.body) for key, seq, one in rows]
-    transaction.executemany(_KEEP, packed)
+    transaction.executemany(_KEEP, [(key, seq, one.at, one.media, len(one.body), one.body) for key, seq, one in rows])
 
 
 class Pictures(Store):

@@ -115,7 +115,6 @@ def _put(transaction: Transaction, publication: Publication) -> None:
     token = publication.token
     box = None if token is None else transaction.vault.seal(ADDRESSES.kind, publication.id, token.encode())
     body = msgspec.json.encode(replace(publication, token=None))
-    row = (publication.id, publication.token_hash, publication.created_at, body, box)
-    transaction.execute(_PUT, row)
+    transaction.execute(_PUT, (publication.id, publication.token_hash, publication.created_at, body, box))
     # Another address is another topic: subscribers of the old one get nothing more.
     transaction.execute(_UNSUBSCRIBE, (publication.id, publication.token_hash))

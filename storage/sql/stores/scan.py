@@ -244,8 +244,7 @@ def held(connection: Connection, source: SourceId) -> SourceSize:
 def heaviest(connection: Connection, limit: int) -> Mapping[SourceId, SourceSize]:
     counted = connection.execute(_COUNTS, (max(limit, MEASURED),)).fetchall()
     found = {SourceId(id): _estimate(connection, key, events) for id, key, events in counted}
-    ranked = sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))
-    return dict(ranked[:limit])
+    return dict(sorted(found.items(), key=lambda item: (-item[1].bytes, item[0]))[:limit])
 
 
 def _estimate(connection: Connection, key: int, events: int) -> SourceSize:

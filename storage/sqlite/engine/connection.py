@@ -159,8 +159,7 @@ class ReaderPool(Pool[sqlite3.Connection]):
     """The read-only connections for pages."""
 
     def __init__(self, database: Path) -> None:
-        connections = [connect(database, READER, read_only=True) for _ in range(HOW_MANY)]
-        super().__init__(connections, sqlite3.Connection.close)
+        super().__init__([connect(database, READER, read_only=True) for _ in range(HOW_MANY)], sqlite3.Connection.close)
 
     async def run(self, read: Callable[[sqlite3.Connection], T]) -> T:
         """Run a read in a thread; a cancelled one runs to its end, and its result is dropped."""
