@@ -143,10 +143,9 @@ def is_owner(account: int) -> bool:
 
 
 async def open_admin_socket(folder: Path, log: Callable[..., None]) -> Sequence[OwnerListener]:
-    """Listen on the admin socket of a data folder and log refused connections. Raises OSError.
-
-    The folder is ours: an existing socket is stale, and unlinking a symlink removes only the link. Nothing can connect
-    before the mode is set, because a bound socket refuses until it listens.
+    """Listen on the admin socket of a data folder and log refused connections. Raises OSError. The folder is ours: an
+    existing socket is stale, and unlinking a symlink removes only the link. Nothing can connect before the mode is set,
+    because a bound socket refuses until it listens.
     """
     path = folder / ADMIN_SOCKET
     path.unlink(missing_ok=True)

@@ -42,10 +42,9 @@ def make_log(
     colour: bool,
     keep: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Callable[..., None]:
-    """Return the World's `log`: an event name, then fields; the field `level` defaults to info.
-
-    keep: receives the sanitized fields of each line. A line names the actor of its task unless it names another.
-    Standard library loggers also write here, from warning up.
+    """Return the World's `log`: an event name, then fields; the field `level` defaults to info. keep: receives the
+    sanitized fields of each line. A line names the actor of its task unless it names another. Standard library loggers
+    also write here, from warning up.
     """
 
     def kept(_logger: Any, _name: str, fields: Fields) -> Fields:

@@ -68,11 +68,10 @@ class Ownership:
 
 
 class Members:
-    """The processes that work on one database; this one alone, always inside, unless an engine has others.
-
-    A process is a member from its first beat until `leave`, or until others remove it, one lease after its last
-    beat. A removed member enters again with its next beat. me: the id of this start. failover: the newest that a beat
-    of this member noticed, None before any.
+    """The processes that work on one database; this one alone, always inside, unless an engine has others. A process is
+    a member from its first beat until `leave`, or until others remove it, one lease after its last beat. A removed
+    member enters again with its next beat. me: the id of this start. failover: the newest that a beat of this member
+    noticed, None before any.
     """
 
     failover: Failover | None = None

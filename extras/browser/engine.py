@@ -42,7 +42,6 @@ EVALUATED_WITHIN: Final = 10.0
 
 class Engine:
     """A running browser. `over` is set once it is unusable, with the reason in `why`; `worn`: it gets no more pages.
-
     looks: page views so far. busy: those under way. agent: its own User-Agent. name: its product, such as
     `HeadlessChrome/156.0.1`. hidden: whether tabs without a picture are hidden.
     """
@@ -93,10 +92,8 @@ class Engine:
             self.over.set()
 
     async def _greet(self) -> None:
-        """Learn its version, and whether it holds a new tab back until released.
-
-        A shell does. A whole browser does not for hidden tabs, so it is then not asked to. Nor is a shared browser, as
-        that would hold other users' tabs back.
+        """Learn its version, and whether it holds a new tab back until released. A shell does. A whole browser does not
+        for hidden tabs, so it is then not asked to. Nor is a shared browser, as that would hold other users' tabs back.
         """
         desk, tag = self._desk(), ""
         desk.context, shared = None, self._line.shared

@@ -74,10 +74,9 @@ class Lease:
         return None
 
     def judge(self, host: str, addresses: Sequence[str]) -> None:
-        """Raise UrlRefused unless the page may reach a host: public ones, and its own if that is internal.
-
-        The first addresses of the own host stay its own until it has a public one. Otherwise a name that moves inside
-        would let a stranger's page act there.
+        """Raise UrlRefused unless the page may reach a host: public ones, and its own if that is internal. The first
+        addresses of the own host stay its own until it has a public one. Otherwise a name that moves inside would let a
+        stranger's page act there.
         """
         inside = frozenset(address for address in addresses if not is_public(address))
         if host == self._host and (self._inside is None or len(inside) < len(addresses)):

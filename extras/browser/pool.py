@@ -90,11 +90,10 @@ class PoolStatistics:
 
 
 class ChromiumPool:
-    """The port `Browser` over Chromium. `run` is a child of the tree, `render` waits while there is none.
-
-    command: starts a holder for the browser; [] without one, with the reason in `absent`, unless it is `remote`.
-    pages: most at once. sandbox: whether Chromium's own is required. namespace: whether to try one. ports: that pages
-    may use in addition to 80, 443 and their own. datagrams: opens a UDP socket at a host.
+    """The port `Browser` over Chromium. `run` is a child of the tree, `render` waits while there is none. command:
+    starts a holder for the browser; [] without one, with the reason in `absent`, unless it is `remote`. pages: most at
+    once. sandbox: whether Chromium's own is required. namespace: whether to try one. ports: that pages may use in
+    addition to 80, 443 and their own. datagrams: opens a UDP socket at a host.
     """
 
     def __init__(

@@ -252,11 +252,9 @@ def key_of(alert: PlannedAlert, name: str | None = None) -> Key:
 
 
 def with_distinct_names(alerts: Iterable[PlannedAlert]) -> Iterator[PlannedAlert]:
-    """Yield the alerts with distinct keys.
-
-    Namesakes get a mark in their names, a digest of their destinations. Parts of an alert over too many sources are
-    numbered: their destinations are equal. `other` is the marked name of an unmarked alert and vice versa: the alert's
-    previous name if its namesakes come or go.
+    """Yield the alerts with distinct keys. Namesakes get a mark in their names, a digest of their destinations. Parts
+    of an alert over too many sources are numbered: their destinations are equal. `other` is the marked name of an
+    unmarked alert and vice versa: the alert's previous name if its namesakes come or go.
     """
     every = [(alert, _mark(alert)) for alert in alerts]
     marks: dict[Key, set[str]] = {}

@@ -123,7 +123,6 @@ class PickChoice(Struct, frozen=True):
 
 class PickPage(Struct, frozen=True):
     """A page's blocks to choose from. total: all of them; found: those with the words; blocks: from `first` on.
-
     no_parts: why no part of this document can be chosen, or "". now: the result of the current choice, None if it
     matches nothing. choice: None if no block was pressed; gone: the pressed block no longer exists. listed: items of
     the page, read as a list. trouble: why this is not the real page.

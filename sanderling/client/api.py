@@ -131,10 +131,9 @@ class Client:
         cursor: Cursor | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Read a stream forever, pass each event to `take`, and resume after disconnects.
-
-        tell: receives messages for the user. cursor: where to begin; keeps the last id. headers: added to each request.
-        Raises CommandFailed if the first connection fails or the service refuses for good.
+        """Read a stream forever, pass each event to `take`, and resume after disconnects. tell: receives messages for
+        the user. cursor: where to begin; keeps the last id. headers: added to each request. Raises CommandFailed if the
+        first connection fails or the service refuses for good.
         """
         wait, tries, hint = 0.0, 0, 1.0
         cursor = Cursor() if cursor is None else cursor

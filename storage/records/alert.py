@@ -25,10 +25,9 @@ MOST_TAGS = 50
 
 
 class Scope(NamedTuple):
-    """Sources by id and tags; an event needs to match one of either. Empty: all sources.
-
-    private: private sources that are included by name, like those of `sources`. made_at: sources that were private by
-    then are included, too; 0 for a public face, which shows only named ones.
+    """Sources by id and tags; an event needs to match one of either. Empty: all sources. private: private sources that
+    are included by name, like those of `sources`. made_at: sources that were private by then are included, too; 0 for a
+    public face, which shows only named ones.
     """
 
     sources: Collection[str]

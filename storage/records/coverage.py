@@ -93,10 +93,9 @@ def following(last: Shift | None, node: str, now: Millis, *, copied: bool) -> Sh
 
 
 def stepped(shift: Shift, checked: Millis, passed: int, now: Millis) -> tuple[Shift, Shift]:
-    """Return a shift as ended by a clock change, and its successor.
-
-    checked: when the clock was last known good. passed: milliseconds since then. The change may have happened at any
-    time in between, so times that may carry either reading belong to neither shift.
+    """Return a shift as ended by a clock change, and its successor. checked: when the clock was last known good.
+    passed: milliseconds since then. The change may have happened at any time in between, so times that may carry either
+    reading belong to neither shift.
     """
     lapsed = Millis(checked + passed)
     if now > lapsed:

@@ -56,11 +56,9 @@ class QuietHours(Struct, frozen=True):
 
 
 class Destination(Struct, frozen=True):
-    """An address of a kind, and when to deliver to it.
-
-    url: the address, or its public part. secrets: signing secrets, newest first, at most five; empty for kinds that do
-    not sign. options, private: the kind's settings by name, open and sealed. private_names: the names in `private` when
-    it was last set; a name now missing from `private` was lost.
+    """An address of a kind, and when to deliver to it. url: the address, or its public part. secrets: signing secrets,
+    newest first, at most five; empty for kinds that do not sign. options, private: the kind's settings by name, open
+    and sealed. private_names: the names in `private` when it was last set; a name now missing from `private` was lost.
     """
 
     id: str
@@ -232,9 +230,8 @@ class Waiting(Struct, frozen=True):
 
 
 class Replayed(NamedTuple):
-    """The outbox holds a destination's matches after `after` and up to `to`. `whole`: none is missed after `to`.
-
-    If that is not certain, `matches` holds the positions and ids of all of them, in order.
+    """The outbox holds a destination's matches after `after` and up to `to`. `whole`: none is missed after `to`. If
+    that is not certain, `matches` holds the positions and ids of all of them, in order.
     """
 
     destination: str
@@ -273,10 +270,9 @@ def attempt_of(outcome: Outcome, event_id: str, number: int) -> Attempt:
 
 
 def rates_of(lines: Sequence[AttemptLine]) -> Rates:
-    """Return the rates of a destination's newest attempts, given oldest first.
-
-    A delivery counts as a duplicate if its id was delivered before, or if an attempt before it has no row: a crash cut
-    that attempt, and the receiver may have got it.
+    """Return the rates of a destination's newest attempts, given oldest first. A delivery counts as a duplicate if its
+    id was delivered before, or if an attempt before it has no row: a crash cut that attempt, and the receiver may have
+    got it.
     """
     rated = lines[-RATED_ATTEMPTS:]
     known: dict[str, int] = {}

@@ -96,11 +96,10 @@ LARGEST = 2**53 - 1
 
 
 class Value(Struct, frozen=True, omit_defaults=True):
-    """A value as written (`text`), and its type; plain text has none.
-
-    money, number and percent have `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a
-    unit of measure ("GB"), absent where none is known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM;
-    version: its numbers with dots; availability: one of `AVAILABILITIES`.
+    """A value as written (`text`), and its type; plain text has none. money, number and percent have `number` and
+    `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a unit of measure ("GB"), absent where none is
+    known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM; version: its numbers with dots; availability: one
+    of `AVAILABILITIES`.
     """
 
     text: str
@@ -133,11 +132,9 @@ class Value(Struct, frozen=True, omit_defaults=True):
 
 
 class TypedChange(Struct, frozen=True, omit_defaults=True):
-    """One thing that changed. `before` or `after` is absent where it came, or went.
-
-    label: the value's name ("Team · Seats") in the page's own words. path: where it stands in a document that has
-    paths. lowest_since, highest_since: of a price, from when on it was never lower, or higher, as far as is known
-    (RFC 3339).
+    """One thing that changed. `before` or `after` is absent where it came, or went. label: the value's name ("Team ·
+    Seats") in the page's own words. path: where it stands in a document that has paths. lowest_since, highest_since: of
+    a price, from when on it was never lower, or higher, as far as is known (RFC 3339).
     """
 
     kind: ChangeKind
@@ -237,9 +234,8 @@ class Diff(Struct, frozen=True):
 
 
 class Op(Struct, frozen=True, omit_defaults=True):
-    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0.
-
-    `context` is where the text stands that it names, for "replace" the new one.
+    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0. `context`
+    is where the text stands that it names, for "replace" the new one.
     """
 
     op: Literal["insert", "delete", "replace"]
@@ -273,11 +269,10 @@ HEARTBEAT: Final = "heartbeat"
 
 
 class Heartbeat(Struct, frozen=True):
-    """The fields of a heartbeat: that the service did its work at that moment, and had the log up to there.
-
-    number: of the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
-    heartbeat before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`,
-    when the process that writes this wrote the one before, or began. watched, failing, paused: sources.
+    """The fields of a heartbeat: that the service did its work at that moment, and had the log up to there. number: of
+    the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the heartbeat
+    before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`, when the
+    process that writes this wrote the one before, or began. watched, failing, paused: sources.
     """
 
     number: int
@@ -294,10 +289,9 @@ class Heartbeat(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True):
-    """A change found by a source tier, before the recorder adds id, times and signature.
-
-    `content` is NFC text, already capped; `content_hash` covers the uncut text. `url` is the content's URL, which may
-    differ from the source's. Without a `summary` the recorder uses the title or the start of the content.
+    """A change found by a source tier, before the recorder adds id, times and signature. `content` is NFC text, already
+    capped; `content_hash` covers the uncut text. `url` is the content's URL, which may differ from the source's.
+    Without a `summary` the recorder uses the title or the start of the content.
     """
 
     source_type: SourceType
@@ -404,7 +398,6 @@ MATCHED = "matcher"
 
 class Filter(Struct, frozen=True):
     """A reader's filter. The values of a field are alternatives; all fields must match. An empty tuple matches all.
-
     `sources` are source ids, `source_prefixes` prefixes of ids; the two count as one field. `tags` match whole tags.
     `kinds` are `Kind` numbers. An event whose kind is in `also` always passes.
     """
@@ -432,10 +425,9 @@ EVERYTHING = Filter()
 
 
 class Page(NamedTuple):
-    """The result of a read. Continue from `scanned`, which advances even if no event passed the filter.
-
-    `head` is the newest position, as in `Bounds`; a forward read that reached the end has scanned up to it. `floor` is
-    as in `Bounds`, taken after the read; if it is at or below the position where the read began, no event is missing.
+    """The result of a read. Continue from `scanned`, which advances even if no event passed the filter. `head` is the
+    newest position, as in `Bounds`; a forward read that reached the end has scanned up to it. `floor` is as in
+    `Bounds`, taken after the read; if it is at or below the position where the read began, no event is missing.
     """
 
     events: Sequence[Stored]
@@ -452,10 +444,9 @@ class SourceSize(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The log's ends.
-
-    `floor`: retention has deleted every event at or below it (0: none). `oldest`: the oldest stored event (0: none).
-    `newest`: the newest position that any reader may have seen, whether or not its event is still stored.
+    """The log's ends. `floor`: retention has deleted every event at or below it (0: none). `oldest`: the oldest stored
+    event (0: none). `newest`: the newest position that any reader may have seen, whether or not its event is still
+    stored.
     """
 
     floor: Seq

@@ -32,10 +32,9 @@ class OAuthClient(Struct, frozen=True):
 
 
 class OAuthGrant(Struct, frozen=True, kw_only=True):
-    """A person's consent. Its access token is the API key with the same id.
-
-    person: "" for the owner of the service's password. client: the app's id. app, host: its name and the host of its
-    redirect URI, as the person saw them. resource: as of an ApiKey. last_used_at: of the access tokens.
+    """A person's consent. Its access token is the API key with the same id. person: "" for the owner of the service's
+    password. client: the app's id. app, host: its name and the host of its redirect URI, as the person saw them.
+    resource: as of an ApiKey. last_used_at: of the access tokens.
     """
 
     id: str

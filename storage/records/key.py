@@ -135,11 +135,9 @@ MOST_CALLS = 100_000
 
 
 class KeptCall(Struct, frozen=True):
-    """A call and its response, None while it runs or if it was cut off.
-
-    key: a hash of the caller and its idempotency key. fingerprint: a hash of the request. id: the id of the record to
-    create, chosen in advance so that a resumed call finds it. answer: sealed, opaque here. node: the member that runs
-    the call or ran it when it was cut off.
+    """A call and its response, None while it runs or if it was cut off. key: a hash of the caller and its idempotency
+    key. fingerprint: a hash of the request. id: the id of the record to create, chosen in advance so that a resumed
+    call finds it. answer: sealed, opaque here. node: the member that runs the call or ran it when it was cut off.
     """
 
     key: str

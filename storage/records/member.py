@@ -42,10 +42,9 @@ class Says(Struct, frozen=True, omit_defaults=True):
 
 
 class Member(Struct, frozen=True):
-    """One start of one process. since: its beats have had no break since then. until: end of its lease, or LEFT.
-
-    id: never reused. shown: the newest position that its readers have seen. timeline: PostgreSQL's (8 hex digits), at
-    the last beat.
+    """One start of one process. since: its beats have had no break since then. until: end of its lease, or LEFT. id:
+    never reused. shown: the newest position that its readers have seen. timeline: PostgreSQL's (8 hex digits), at the
+    last beat.
     """
 
     id: str
@@ -74,9 +73,8 @@ class Failover(NamedTuple):
 
 
 class View(Struct, frozen=True):
-    """All members at one moment, ordered by id. number: rises with each change of the members inside.
-
-    at: the moment, by the database's clock. drained: an operator has stopped all checks.
+    """All members at one moment, ordered by id. number: rises with each change of the members inside. at: the moment,
+    by the database's clock. drained: an operator has stopped all checks.
     """
 
     number: int

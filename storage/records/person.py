@@ -29,10 +29,9 @@ def allowed(scopes: Iterable[str], role: Role) -> tuple[str, ...]:
 
 
 class Person(Struct, frozen=True, kw_only=True):
-    """A person with access. The service's own password belongs to none: it signs in the owner of the machine.
-
-    email: in lower case, unique, or "". issuer, subject: of OpenID Connect, or of a proxy (`header`); "" if the person
-    signs in by password. hashed: the password as an argon2id string, "" for none. totp: whether a second factor is set.
+    """A person with access. The service's own password belongs to none: it signs in the owner of the machine. email: in
+    lower case, unique, or "". issuer, subject: of OpenID Connect, or of a proxy (`header`); "" if the person signs in
+    by password. hashed: the password as an argon2id string, "" for none. totp: whether a second factor is set.
     """
 
     id: str
@@ -62,11 +61,9 @@ class Invitation(Struct, frozen=True):
 
 
 class Activity(Struct, frozen=True, kw_only=True):
-    """A change by someone. id: a UUIDv7 of its time.
-
-    person: the id, "" for the machine's owner. by: the name of the person or key, as it was then. operation: the label
-    of the route or screen. object: the path of the changed record in the API, "" for none. before, after: the record as
-    the API shows it, without secrets; None if there was none.
+    """A change by someone. id: a UUIDv7 of its time. person: the id, "" for the machine's owner. by: the name of the
+    person or key, as it was then. operation: the label of the route or screen. object: the path of the changed record
+    in the API, "" for none. before, after: the record as the API shows it, without secrets; None if there was none.
     """
 
     id: str

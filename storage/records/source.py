@@ -36,9 +36,8 @@ MOST_TAGGED = 1000
 
 
 class TagDefaults(Struct, frozen=True):
-    """The fields are those of `Source`; None or () sets nothing.
-
-    destinations: ids; a new alert over the tag gets a copy of each.
+    """The fields are those of `Source`; None or () sets nothing. destinations: ids; a new alert over the tag gets a
+    copy of each.
     """
 
     tag: str
@@ -315,11 +314,9 @@ FIRST = Version(0)
 
 
 class SourceState(Struct, frozen=True):
-    """A source's memory to save. `base` None keeps the stored base; b"" is an empty base.
-
-    since: the version of the stored state that this one derives from; if another is stored, nothing is written. FIRST:
-    never written before, or in an edit any stored state.
-    version: the version stored from now on.
+    """A source's memory to save. `base` None keeps the stored base; b"" is an empty base. since: the version of the
+    stored state that this one derives from; if another is stored, nothing is written. FIRST: never written before, or
+    in an edit any stored state. version: the version stored from now on.
     """
 
     source: SourceId
@@ -400,10 +397,9 @@ _HEAD = re.compile(r"([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18})\n")
 
 
 class Age(NamedTuple):
-    """The age of cookies; the greater one is younger.
-
-    given: how often the source's headers were set; cookies from earlier headers are obsolete. worked: checks that
-    proved renewed cookies good; these win over unproven ones. turn: changes since the headers were set.
+    """The age of cookies; the greater one is younger. given: how often the source's headers were set; cookies from
+    earlier headers are obsolete. worked: checks that proved renewed cookies good; these win over unproven ones. turn:
+    changes since the headers were set.
     """
 
     given: int = 0

@@ -36,10 +36,9 @@ class OpenNotices(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """A score from 0 to 1 with the sentence that explains it.
-
-    `down_since` is the first of the present run of failures. `told` None: no notice is open. `remark`: a note on the
-    page that does not lower the score, part of the reason. `said`: the reason with its values, if it has any.
+    """A score from 0 to 1 with the sentence that explains it. `down_since` is the first of the present run of failures.
+    `told` None: no notice is open. `remark`: a note on the page that does not lower the score, part of the reason.
+    `said`: the reason with its values, if it has any.
     """
 
     score: float = 1.0

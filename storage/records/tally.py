@@ -41,10 +41,9 @@ _QUIET: Final = [(count, *[0] * (_KINDS - 1)) for count in range(0x80)]
 
 
 class Hour(NamedTuple):
-    """Checks of one hour. number: since 1970. looks: by verdict. bodies: how many differed from the one before.
-
-    first, last: times of successful checks in seconds since 1970, None if there are none. gap: the longest time between
-    two of them, in seconds. gap_from: its start.
+    """Checks of one hour. number: since 1970. looks: by verdict. bodies: how many differed from the one before. first,
+    last: times of successful checks in seconds since 1970, None if there are none. gap: the longest time between two of
+    them, in seconds. gap_from: its start.
     """
 
     number: int

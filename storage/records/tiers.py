@@ -34,10 +34,9 @@ Colour = Literal["green", "cyan", "magenta"]
 
 
 class Kind:
-    """Values of the log's `kind` column: one per source tier, notices, practice, heartbeats, and held entries.
-
-    Held entries are new only because their whole feed is (`RESET`); no alert matches them. Readers get heartbeats only
-    on request.
+    """Values of the log's `kind` column: one per source tier, notices, practice, heartbeats, and held entries. Held
+    entries are new only because their whole feed is (`RESET`); no alert matches them. Readers get heartbeats only on
+    request.
     """
 
     FEED = 1
@@ -50,12 +49,10 @@ class Kind:
 
 
 class Tier(NamedTuple):
-    """The properties of a tier.
-
-    kinds: of its events in the log, the ordinary one first. schemes: of its URLs. polled: it is checked repeatedly;
-    otherwise it has an open connection. has_diff: an event is the difference of two versions. has_entries: a body lists
-    entries, which become an event each. settings: those a user may set in addition to every source's. noun, plural: its
-    names for people. outline: its `type` in OPML. colour: of its lines in a terminal.
+    """The properties of a tier. kinds: of its events in the log, the ordinary one first. schemes: of its URLs. polled:
+    it is checked repeatedly; otherwise it has an open connection. has_diff: an event is the difference of two versions.
+    has_entries: a body lists entries, which become an event each. settings: those a user may set in addition to every
+    source's. noun, plural: its names for people. outline: its `type` in OPML. colour: of its lines in a terminal.
     """
 
     kinds: tuple[int, ...]

@@ -107,9 +107,8 @@ Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
 
 
 class Part(Struct, frozen=True, array_like=True):
-    """A block of a page or an entry of a feed: its outcome and the rule that decided it.
-
-    text: its start. key: the block's key or the entry's identity. came: False if it went. score: of a block.
+    """A block of a page or an entry of a feed: its outcome and the rule that decided it. text: its start. key: the
+    block's key or the entry's identity. came: False if it went. score: of a block.
     """
 
     text: str
@@ -121,10 +120,8 @@ class Part(Struct, frozen=True, array_like=True):
 
 
 class Note(Struct, frozen=True, array_like=True):
-    """One check: a sentence and numbers.
-
-    since: the check it was compared with. bar: the threshold. counts: numbers by name (new, held, edited, ...; for a
-    stretch: frames, told, filtered, duplicates). until: the end of a stretch.
+    """One check: a sentence and numbers. since: the check it was compared with. bar: the threshold. counts: numbers by
+    name (new, held, edited, ...; for a stretch: frames, told, filtered, duplicates). until: the end of a stretch.
     """
 
     at: Millis
@@ -173,9 +170,8 @@ def sealed(kept: StoredMemory) -> bytes:
 
 
 def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
-    """Return the memory to store after a check; None if it is stored already.
-
-    tier, waiting: the new values, None to keep the old. A note that repeats the last one causes no write.
+    """Return the memory to store after a check; None if it is stored already. tier, waiting: the new values, None to
+    keep the old. A note that repeats the last one causes no write.
     """
     notes = kept.notes if note is None else add_note(kept.notes, note)
     then = StoredMemory(kept.tier if tier is None else tier, notes, kept.waiting if waiting is None else waiting)

@@ -50,9 +50,8 @@ class Ticket(Generic[T]):
 
 
 class WritingThread:
-    """The two ends of a thread: `submit` on the loop, `_run` on the thread. An engine's subclass adds `_commit`.
-
-    The queue needs no bound: each job in it has a waiting task, or was cancelled and is skipped at its turn. lingers:
+    """The two ends of a thread: `submit` on the loop, `_run` on the thread. An engine's subclass adds `_commit`. The
+    queue needs no bound: each job in it has a waiting task, or was cancelled and is skipped at its turn. lingers:
     seconds; only if a transaction costs more than the work that a crash in that time repeats.
     """
 

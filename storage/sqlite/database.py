@@ -57,12 +57,10 @@ async def open_sqlite(
     named: Vault | None = None,
     doing: Callable[[str], None] = lambda _says: None,
 ) -> Storage:
-    """Open the engine over a folder, which is created if missing.
-
-    clock: the wall clock, in seconds. owner: names the process in the lease. warn: gets sentences for the operator.
-    doing: gets the name of each slow step, from another thread. named: the master key that the owner named, if any, see
-    `master_key.py`. Raises Locked, NoKey, NewerSchema, Corrupt, DiskFull, Unavailable, and OSError if the folder cannot
-    be created.
+    """Open the engine over a folder, which is created if missing. clock: the wall clock, in seconds. owner: names the
+    process in the lease. warn: gets sentences for the operator. doing: gets the name of each slow step, from another
+    thread. named: the master key that the owner named, if any, see `master_key.py`. Raises Locked, NoKey, NewerSchema,
+    Corrupt, DiskFull, Unavailable, and OSError if the folder cannot be created.
     """
     database = prepare(folder)
     lock = FolderLock(folder)

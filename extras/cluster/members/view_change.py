@@ -23,11 +23,9 @@ class ViewChange(NamedTuple):
 
 
 def due(view: View, me: str, lease: float = LEASE) -> ViewChange | None:
-    """Return the change that member `me` should make, None for none.
-
-    Members with a current lease enter; members that left go. A late member goes only if `me` has sent beats for a whole
-    lease without a break: after a database outage all leases have expired, and the first member to return must not
-    remove the others.
+    """Return the change that member `me` should make, None for none. Members with a current lease enter; members that
+    left go. A late member goes only if `me` has sent beats for a whole lease without a break: after a database outage
+    all leases have expired, and the first member to return must not remove the others.
     """
     mine = view.member(me)
     may_put_out = mine is not None and mine.until > view.at and mine.since <= view.at - lease

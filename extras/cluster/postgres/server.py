@@ -107,10 +107,9 @@ def _warnings(facts: ServerFacts) -> Iterator[ServerVerdict]:
 
 
 class SharedClock:
-    """Seconds since 1970 by the database's clock; by our wall clock until the database has answered.
-
-    An answer bounds the difference to within its round-trip time (Cristian's algorithm); a known difference inside the
-    bounds stays. A wrong or changed wall clock does not affect this clock. Thread-safe.
+    """Seconds since 1970 by the database's clock; by our wall clock until the database has answered. An answer bounds
+    the difference to within its round-trip time (Cristian's algorithm); a known difference inside the bounds stays. A
+    wrong or changed wall clock does not affect this clock. Thread-safe.
     """
 
     def __init__(self, wall: Callable[[], float], monotonic: Callable[[], float]) -> None:

@@ -25,9 +25,8 @@ class ObjectsAway(Exception):
 
 
 class Objects(trio.abc.AsyncResource):
-    """Four operations. An object exists whole or not at all, and a put is durable. Each raises ObjectsAway.
-
-    every: least seconds between two requests to this place; some places charge for each.
+    """Four operations. An object exists whole or not at all, and a put is durable. Each raises ObjectsAway. every:
+    least seconds between two requests to this place; some places charge for each.
     """
 
     every: float

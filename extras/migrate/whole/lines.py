@@ -99,11 +99,10 @@ class Query(_Line, frozen=True, tag="alert"):
 
 
 class DestinationLine(Struct, frozen=True):
-    """A destination without its secrets; the fields of `storage.records.destination.Destination`.
-
-    private_names: the sealed values that it had. signed: its deliveries are, so it has a secret. One that is not, and
-    had no sealed values, comes in as it was. confirmed: who is told has agreed, where they have to.
-    missed_after: an id; matches after it may not have been delivered. None: it misses nothing, or gets nothing.
+    """A destination without its secrets; the fields of `storage.records.destination.Destination`. private_names: the
+    sealed values that it had. signed: its deliveries are, so it has a secret. One that is not, and had no sealed
+    values, comes in as it was. confirmed: who is told has agreed, where they have to. missed_after: an id; matches
+    after it may not have been delivered. None: it misses nothing, or gets nothing.
     """
 
     id: str

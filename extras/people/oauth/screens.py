@@ -110,9 +110,8 @@ async def show(visit: Visit) -> Page:
 
 
 async def answer(visit: Visit) -> Page:
-    """Send the person back to the app, with a code or a refusal.
-
-    The page does that, and no redirect: `form-action 'self'` blocks redirects of forms, and apps redirect on.
+    """Send the person back to the app, with a code or a refusal. The page does that, and no redirect: `form-action
+    'self'` blocks redirects of forms, and apps redirect on.
     """
     form: Consent = visit.form
     request = await _valid(visit, form)

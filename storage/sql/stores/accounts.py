@@ -81,10 +81,9 @@ class Accounts(Store):
 
     @in_transaction
     def change(self, transaction: Transaction, person: Person, *, password_set: bool) -> bool:
-        """Store a person's changed fields, except `totp`; return whether it was done.
-
-        False: the person is gone, or was the last owner and no password of the service is left (`password_set`). A
-        changed role, password or `disabled` ends the person's sessions.
+        """Store a person's changed fields, except `totp`; return whether it was done. False: the person is gone, or was
+        the last owner and no password of the service is left (`password_set`). A changed role, password or `disabled`
+        ends the person's sessions.
         """
         old = find_person(transaction.connection, person.id)
         if old is None:

@@ -47,7 +47,6 @@ class Alerts(Store):
 
     async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
         """Replace an alert with the result of `change`, in one transaction; return the new one, None if unknown.
-
         `change` is pure and may run in a thread. Concurrent edits run one after the other. If `change` raises, so does
         this, and nothing changes.
         """

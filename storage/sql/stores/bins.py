@@ -59,10 +59,9 @@ class Bins(Store):
         return await self._write(_SWEEP, now, limit)
 
     async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
-        """Store a request to a bin; return whether the bin exists.
-
-        The same transaction deletes the bin's oldest captures beyond `keep`, and the oldest of the heaviest bin while
-        all weigh more than `room` bytes. Each bin keeps its newest capture, so no bin can empty another.
+        """Store a request to a bin; return whether the bin exists. The same transaction deletes the bin's oldest
+        captures beyond `keep`, and the oldest of the heaviest bin while all weigh more than `room` bytes. Each bin
+        keeps its newest capture, so no bin can empty another.
         """
         row = capture.weight, msgspec.msgpack.encode(capture), bin_id
 

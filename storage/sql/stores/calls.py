@@ -23,9 +23,8 @@ class Calls(Store):
 
     @in_transaction
     def begin(self, transaction: Transaction, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
-        """Store a call unless one with its key began at `since` or later; return the stored one.
-
-        A call without a response passes to `call.node`, unless it belongs to another member in `running`.
+        """Store a call unless one with its key began at `since` or later; return the stored one. A call without a
+        response passes to `call.node`, unless it belongs to another member in `running`.
         """
         # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
         new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)

@@ -109,7 +109,6 @@ class EventLog:
 
     async def adopt(self, events: Sequence[Stored], floor: Seq, lease: Lease) -> None:
         """Import a part of another instance's log unchanged, with its floor, in one transaction, without publishing.
-
         The sources need not be watched here. Positions must rise from above `floor` and above all positions assigned
         here. Raises ValueError and changes nothing otherwise, or if events here are at or below `floor`.
         """
@@ -128,10 +127,9 @@ class EventLog:
         await self._writer.submit(fenced(lease, job), events=len(events) or 1)
 
     async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
-        """Save states without events, and cookies, in one transaction.
-
-        Skips states of unknown sources, and those that derive from another state than the stored one. Cookies, also
-        those in the states, overwrite older ones, whatever state is stored: see `storage.records.source`.
+        """Save states without events, and cookies, in one transaction. Skips states of unknown sources, and those that
+        derive from another state than the stored one. Cookies, also those in the states, overwrite older ones, whatever
+        state is stored: see `storage.records.source`.
         """
 
         def job(transaction: Transaction) -> None:

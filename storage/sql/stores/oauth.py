@@ -60,9 +60,8 @@ class OAuth(Store):
 
     @in_transaction
     def put_client(self, transaction: Transaction, client: OAuthClient, now: Millis) -> bool:
-        """Store an app, or its newer document; return whether there was room.
-
-        The oldest app without consent gives way if it is not fresh.
+        """Store an app, or its newer document; return whether there was room. The oldest app without consent gives way
+        if it is not fresh.
         """
         transaction.execute(_SWEEP_CLIENTS, (now,))
         if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= MOST_CLIENTS:

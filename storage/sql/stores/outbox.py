@@ -180,10 +180,9 @@ class Outbox(Store):
         return dict(await every_row(self._readers, _MET, story))
 
     async def enqueue(self, matches: Sequence[Match], lease: Lease, *, replayed: Replayed | None = None) -> int:
-        """Add rows to the outbox unless present or without a destination; return how many.
-
-        In the same transaction the `replayed` range stops being missed. If it has `matches`, the range ends before the
-        first of them that neither waits now nor has a `sent` attempt.
+        """Add rows to the outbox unless present or without a destination; return how many. In the same transaction the
+        `replayed` range stops being missed. If it has `matches`, the range ends before the first of them that neither
+        waits now nor has a `sent` attempt.
         """
 
         def job(transaction: Transaction) -> int:
@@ -233,10 +232,9 @@ class Outbox(Store):
         return None if since is None else Millis(since)
 
     async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
-        """Make one digest from waiting rows within `portion`, oldest first; return of how many, 0 if there are none.
-
-        In one transaction the last of these rows becomes the digest, due at the portion's end, and the others are
-        removed; rows whose event has left the log are given up. With fewer rows than `least` nothing happens.
+        """Make one digest from waiting rows within `portion`, oldest first; return of how many, 0 if there are none. In
+        one transaction the last of these rows becomes the digest, due at the portion's end, and the others are removed;
+        rows whose event has left the log are given up. With fewer rows than `least` nothing happens.
         """
 
         def job(transaction: Transaction) -> int:
@@ -255,9 +253,8 @@ class Outbox(Store):
         return await self._writer.submit(fenced(lease, job), rows=portion.limit, holds=_destinations([destination]))
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
-        """Make rows due now that wait longer than allowed for their number of attempts; return how many.
-
-        A clock that was ahead leaves such rows. A first due time in the future becomes now.
+        """Make rows due now that wait longer than allowed for their number of attempts; return how many. A clock that
+        was ahead leaves such rows. A first due time in the future becomes now.
         """
         some = (destination, latest(0), now)
         if not (await first_row(self._readers, f"SELECT EXISTS({_AHEAD})", *some))[0]:
@@ -276,10 +273,9 @@ class Outbox(Store):
         return await self._writer.submit(fenced(lease, job), holds=_destinations([destination]))
 
     async def settle(self, outcomes: Sequence[Outcome], lease: Lease, *, may_wait: bool = False) -> None:
-        """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`.
-
-        Skips rows that this lease has not claimed, such as those taken over by another.
-        A given-up match is missed from then on (`Destination.missed_after`).
+        """Record outcomes: `sent` and `given_up` leave the outbox, `retry` becomes due again at `retry_at`. Skips rows
+        that this lease has not claimed, such as those taken over by another. A given-up match is missed from then on
+        (`Destination.missed_after`).
         """
         holds = _destinations(outcome.destination for outcome in outcomes)
         job = fenced(lease, lambda it: _settle(it, outcomes, lease))
@@ -299,9 +295,8 @@ class Outbox(Store):
         return await self._writer.submit(job, rows=len(claims), holds=holds)
 
     async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
-        """Make every claimed row due again (at start, after a crash); return how many.
-
-        With `destination`, only its rows except those in `held`.
+        """Make every claimed row due again (at start, after a crash); return how many. With `destination`, only its
+        rows except those in `held`.
         """
 
         def job(transaction: Transaction) -> int:

@@ -74,9 +74,8 @@ class Sources(Store):
         *,
         before: Source | None,
     ) -> None:
-        """Replace a source's settings and give its state this version, so that a harvest under way is refused.
-
-        The state stays except for `state`. An unknown id is ignored. Raises Duplicate. Raises StateMoved if the stored
+        """Replace a source's settings and give its state this version, so that a harvest under way is refused. The
+        state stays except for `state`. An unknown id is ignored. Raises Duplicate. Raises StateMoved if the stored
         record is not `before`, or the stored state not the one that `state` derives from (`since`); None and FIRST
         match any.
         """

@@ -144,10 +144,9 @@ def key_of(database: Path, folder: Path, named: Vault | None) -> Vault | None:
 
 
 def take_secrets(copy: Path, folder: Path, named: Vault | None, *, password: bool) -> Secrets:
-    """Remove all secrets from a copy of a folder's database and return them; `named` as in `unlock`.
-
-    Upgrades a copy of an earlier schema first. password: keep the dashboard's password. Entries that grant access for a
-    time (sessions, set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
+    """Remove all secrets from a copy of a folder's database and return them; `named` as in `unlock`. Upgrades a copy of
+    an earlier schema first. password: keep the dashboard's password. Entries that grant access for a time (sessions,
+    set-up link, responses of idempotent calls) are deleted for good. Raises NoKey, Unopened.
     """
     with closing(connect(copy, _EDIT)) as connection, translated():
         vault = unlock(connection, folder, named).vault if mark_of(connection) else Vault(random_bytes(SIZE))

@@ -33,10 +33,9 @@ SPARE = 16 << 20
 
 
 def upgrade(connection: sqlite3.Connection, database: Path, vault: Vault | None) -> Path | None:
-    """Bring a database up to this program's schema; if it is older, keep a copy first and return its path.
-
-    The caller holds the folder's lock. `vault` may be None for a new database. Raises NewerSchema, Corrupt, DiskFull,
-    Unavailable; nothing has changed then.
+    """Bring a database up to this program's schema; if it is older, keep a copy first and return its path. The caller
+    holds the folder's lock. `vault` may be None for a new database. Raises NewerSchema, Corrupt, DiskFull, Unavailable;
+    nothing has changed then.
     """
     version = version_of(connection)
     copy = _keep(database, version) if 0 < version < len(STEPS) else None
@@ -96,11 +95,10 @@ _WAL = "-wal"
 
 
 def rebuild(database: Path, *, at_most: int | None = None) -> bool:
-    """Replace a database that cannot return pages by a copy that can; return whether that was done.
-
-    Nothing happens if it is not needed, the database has no tables yet or uses more than `at_most` bytes, the disk has
-    no space for the copy, or another process reads it. The caller holds the folder's lock and no connection. Raises
-    Corrupt, NewerSchema, Unavailable, OSError; nothing has changed then.
+    """Replace a database that cannot return pages by a copy that can; return whether that was done. Nothing happens if
+    it is not needed, the database has no tables yet or uses more than `at_most` bytes, the disk has no space for the
+    copy, or another process reads it. The caller holds the folder's lock and no connection. Raises Corrupt,
+    NewerSchema, Unavailable, OSError; nothing has changed then.
     """
     copy = database.with_name(database.name + ".rebuilt")
     copy.unlink(missing_ok=True)  # left by a killed start: it takes space and holds the same data
@@ -140,10 +138,9 @@ class RotationResult(NamedTuple):
 def rotate(
     folder: Path, named: Vault | None, new: Vault | None, fresh: Callable[[], str] | None = None
 ) -> RotationResult:
-    """Seal a folder's secrets with a new master key, or with a new key of the folder (None).
-
-    fresh: give up the secrets of a lost old key, see `give_up`. Raises Locked while a service runs on the folder, NoKey
-    if the old key is missing without `fresh`, else the same errors as `open_sqlite`; nothing has changed then.
+    """Seal a folder's secrets with a new master key, or with a new key of the folder (None). fresh: give up the secrets
+    of a lost old key, see `give_up`. Raises Locked while a service runs on the folder, NoKey if the old key is missing
+    without `fresh`, else the same errors as `open_sqlite`; nothing has changed then.
     """
     database = prepare(folder)
     lock = FolderLock(folder)

@@ -88,10 +88,9 @@ class Later:
 
 
 class PostgresConnection:
-    """See `storage.secrets.sealing.Connection`. `changes` counts the rows changed through it, or the writes.
-
-    Used by one thread at a time; only `cut` may be called from another. In a writing transaction, writes go along with
-    the next statement that has a result, or with the commit: a round trip costs as much as a statement.
+    """See `storage.secrets.sealing.Connection`. `changes` counts the rows changed through it, or the writes. Used by
+    one thread at a time; only `cut` may be called from another. In a writing transaction, writes go along with the next
+    statement that has a result, or with the commit: a round trip costs as much as a statement.
     """
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
@@ -229,10 +228,9 @@ class PostgresConnection:
 
 
 class Lineage:
-    """The server's identity: one system, on a timeline that only rises. All connections of an engine share one.
-
-    After a failover whose old primary was not stopped, an address may lead to either server. Writes to the old one are
-    lost, so it is refused.
+    """The server's identity: one system, on a timeline that only rises. All connections of an engine share one. After a
+    failover whose old primary was not stopped, an address may lead to either server. Writes to the old one are lost, so
+    it is refused.
     """
 
     def __init__(self) -> None:
@@ -260,9 +258,8 @@ class Lineage:
 
 
 class ThreadConnection:
-    """One thread's connection, made on demand and made again after it broke.
-
-    `share` is from 0 to 1 and differs between lines, so that not all lines of all nodes reconnect at the same moment.
+    """One thread's connection, made on demand and made again after it broke. `share` is from 0 to 1 and differs between
+    lines, so that not all lines of all nodes reconnect at the same moment.
     """
 
     def __init__(self, url: str, clock: Callable[[], float], share: float, lineage: Lineage) -> None:

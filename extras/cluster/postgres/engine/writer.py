@@ -68,9 +68,8 @@ class PostgresTransaction(Transaction):
             raise Fenced(f"start {self._fence} owns the data now, not start {lease.epoch} ({lease.owner})")
 
     def lock(self, rows: Iterable[Row]) -> None:
-        """Lock rows, all those of a transaction at once and in one order, which is that of every other node, too.
-
-        NO KEY lets others insert rows that refer to these by a foreign key, as those of the outbox do. Where rows are
+        """Lock rows, all those of a transaction at once and in one order, which is that of every other node, too. NO
+        KEY lets others insert rows that refer to these by a foreign key, as those of the outbox do. Where rows are
         deleted, those inserts wait from here on: else the deletes lock once more, in an order of their own.
         """
         ids: defaultdict[str, set[str]] = defaultdict(set)
