@@ -210,9 +210,6 @@ class PageView:
     def _told(self, method: str, tag: str = "", **params: Any) -> Command:
         return Command(method, params, self.session, tag)
 
-    def _unseen(self) -> Mapping[str, Any]:
-        return SLIT if self._held_back else HIDDEN if self._hidden else {}
-
     def _prepare(self) -> Iterator[Command]:
         """Subscribe to the tab's events. It must process all of these before it navigates."""
         agent = {"userAgent": agent_of(self._agent, self.request.user_agent)}
@@ -252,7 +249,8 @@ class PageView:
             yield Command("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": self.context})
             if self._given:
                 yield Command("Storage.setCookies", self._jar(), tag="given")
-            shape = {} if self.request.screenshot else self._unseen()
+            unseen = SLIT if self._held_back else HIDDEN if self._hidden else {}  # a tab without a picture
+            shape = {} if self.request.screenshot else unseen
             url = self._url.text if self._held_back else "about:blank"
             yield Command("Target.createTarget", {"url": url, "browserContextId": self.context, **shape}, tag="target")
         elif tag == "target":

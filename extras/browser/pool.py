@@ -324,13 +324,11 @@ class ChromiumPool:
 
     def _leading_to(self, port: int) -> Iterator[RenderRequest]:
         """Yield requests for that port of this machine, under each name that a browser may reach it by."""
-        for host in dict.fromkeys((*self._reached_by(), "127.0.0.1", "localhost")):
+        reached_by = () if self._remote is None else (self._remote.reaches,)
+        for host in dict.fromkeys((*reached_by, "127.0.0.1", "localhost")):
             with suppress(UrlRefused):  # no page could request that name either
                 url = parse_url(f"http://{host}:{port}/", schemes=("http",))
                 yield RenderRequest(url.text, "", deadline=PROOF_DEADLINE)
-
-    def _reached_by(self) -> Sequence[str]:
-        return () if self._remote is None else (self._remote.reaches,)
 
     async def _proved_silent(self, engine: Engine) -> str:
         """No datagram (WebRTC) may bypass the proxy. If hidden tabs leak, as a whole browser's do, none is hidden."""

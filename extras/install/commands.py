@@ -45,7 +45,7 @@ def install(*, for_user: bool, dry_run: bool, no_start: bool, browser: str | Non
     sudo ./sanderling install --browser
     ./sanderling install --user --dry-run
     """
-    packaged, live = _is_packaged(), prefix == "/"
+    packaged, live = Path(sys.executable).is_relative_to(PACKAGED), prefix == "/"
     held = "" if browser is None else _browser(browser, for_user, Path(prefix))
     if packaged and not held:
         raise CommandFailed("This program came as a package, which has already installed it.", Exit.USAGE)
@@ -103,10 +103,6 @@ def _version() -> str:
     from sanderling import __version__
 
     return f"{__version__}-{BUILD}"
-
-
-def _is_packaged() -> bool:
-    return Path(sys.executable).is_relative_to(PACKAGED)
 
 
 def _browser(named: str, for_user: bool, prefix: Path) -> str:

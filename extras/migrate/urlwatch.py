@@ -167,23 +167,8 @@ def is_settings(document: Any) -> bool:
 
 _REPORTERS: Final = "add a destination to the alerts instead"
 CARRIED: Final = frozenset(
-    (
-        "name",
-        "url",
-        "navigate",
-        "command",
-        "kind",
-        "filter",
-        "filters",
-        "tags",
-        "enabled",
-        "use_browser",
-        "method",
-        "data",
-        "headers",
-        "cookies",
-        "http_credentials",
-    )
+    "name url navigate command kind filter filters tags enabled use_browser method data headers cookies "  # noqa: SIM905
+    "http_credentials".split()
 )
 BROWSER: Final = frozenset(
     ("wait_until", "wait_for", "wait_for_navigation", "wait_for_url", "wait_for_selector", "wait_for_function",

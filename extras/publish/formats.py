@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import msgspec
 
-from extras.publish.entry import DeletedEntry, FeedEntry, FeedPage
+from extras.publish.entry import FeedEntry, FeedPage
 from storage.records.identity import parse_rfc3339
 
 _FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufdcf\\ufdf0-\\ufffd\\U00010000-\\U0010ffff]")
@@ -60,7 +60,8 @@ def atom(feed: FeedPage) -> bytes:
     if feed.older:
         _link(root, "next", feed.older, "application/atom+xml")
     for deleted in feed.deleted:
-        _deleted(root, deleted)
+        made = element_in(root, "at:deleted-entry", ref=f"urn:uuid:{deleted.id}", when=deleted.when)
+        element_in(made, "at:comment", "It was no news.")
     for entry in feed.entries:
         _atom_entry(root, feed, entry)
     return document(root)
@@ -84,11 +85,6 @@ def _atom_entry(root: Element, feed: FeedPage, entry: FeedEntry) -> None:
     if entry.summary:
         element_in(made, "summary", entry.summary)
     element_in(made, "content", entry.html, type="html")
-
-
-def _deleted(root: Element, deleted: DeletedEntry) -> None:
-    made = element_in(root, "at:deleted-entry", ref=f"urn:uuid:{deleted.id}", when=deleted.when)
-    element_in(made, "at:comment", "It was no news.")
 
 
 def _link(parent: Element, rel: str, href: str, media: str) -> None:

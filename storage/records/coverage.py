@@ -122,7 +122,7 @@ def record_of(shifts: Sequence[Shift], now: Millis, running: Collection[int] = (
             unknown.append(UnknownPeriod(last.saved, Millis(last.saved + DEAD) if node else now, "crash"))
         if not node:
             stops = ((before.reach, after.began) for before, after in pairwise(own) if after.after == "stop")
-            resting += (part for start, end in stops for part in _outside(start, end, shifts))
+            resting += (part for start, end in stops for part in _outside(start, end, _spans(shifts)))
     return Record(first.began, _WHYS.get(first.after, "no_record"), unknown, resting)
 
 
@@ -133,7 +133,7 @@ def _between(shifts: Sequence[Shift]) -> Iterator[UnknownPeriod]:
             continue
         start, end = min(before.reach, after.began), max(before.reach, after.began)
         if after.after == "clock":
-            yield from (UnknownPeriod(*part, "clock") for part in _outside(start, end, shifts))
+            yield from (UnknownPeriod(*part, "clock") for part in _outside(start, end, _spans(shifts)))
             continue
         if after.began < before.reach:
             # The clock was set back before the crash, perhaps by as much. Unsaved checks may have shown later times,
@@ -161,13 +161,18 @@ def _runs(shifts: Sequence[Shift]) -> Iterator[Part]:
     yield start, shifts[-1].reach
 
 
-def _outside(start: Millis, end: Millis, shifts: Sequence[Shift]) -> Iterator[Part]:
-    """Yield the parts of a period outside these shifts: a clock that was set may return to an earlier shift's times."""
-    for shift in sorted(shifts, key=lambda shift: shift.began):
-        if shift.began < end and shift.reach > start:
-            if shift.began > start:
-                yield start, shift.began
-            start = max(start, shift.reach)
+def _spans(shifts: Sequence[Shift]) -> Sequence[Part]:
+    """Return the periods of shifts, which may overlap: a clock that was set may return to an earlier shift's times."""
+    return [(shift.began, shift.reach) for shift in shifts]
+
+
+def _outside(start: Millis, end: Millis, spans: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts of a period outside these spans."""
+    for begins, ends in sorted(spans):
+        if begins < end and ends > start:
+            if begins > start:
+                yield start, begins
+            start = max(start, ends)
     if start < end:
         yield start, end
 
@@ -242,7 +247,7 @@ def cover(start: Millis, end: Millis, kept: StoredChecks, record: Record) -> Cov
     unknown = _painted(start, end, [*holes, *doubted])
     looks = tuple(map(sum, zip(*(hour.looks for hour in shown), strict=True))) or (0,) * 8
     seen = [hour for hour in shown if hour.first is not None]
-    gaps = [gap for known in _known(start, end, unknown) for gap in _gaps(*known, seen)]
+    gaps = [gap for known in _outside(start, end, [span[:2] for span in unknown]) for gap in _gaps(*known, seen)]
     rests = (min(end, stop) - max(start, begun) for begun, stop in record.resting)
     since, till = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0, -1))
     return Coverage(
@@ -294,15 +299,6 @@ def _painted(start: Millis, end: Millis, spans: Sequence[UnknownPeriod]) -> Sequ
         near = min(pairs, key=lambda number: found[number + 1].start - found[number].end)
         found[near : near + 2] = [UnknownPeriod(found[near].start, found[near + 1].end, "coarse")]
     return found
-
-
-def _known(start: Millis, end: Millis, unknown: Sequence[UnknownPeriod]) -> Iterator[tuple[Millis, Millis]]:
-    for span in unknown:
-        if start < span.start:
-            yield start, span.start
-        start = span.end
-    if start < end:
-        yield start, end
 
 
 def _gaps(start: int, end: int, seen: Sequence[Hour]) -> Iterator[tuple[int, int]]:

@@ -27,17 +27,7 @@ NOTHING: Final[frozenset[str]] = frozenset((" ",))
 _NOT_SET: dict[type[Record], frozenset[str]] = {
     Alert: frozenset(("last_match_at", "match_count")),
     Destination: frozenset(
-        (
-            "secrets",
-            "private",
-            "state",
-            "failing_since",
-            "last_delivery_at",
-            "told",
-            "owes",
-            "missed_after",
-            "was_enabled",
-        )
+        "secrets private state failing_since last_delivery_at told owes missed_after was_enabled".split()  # noqa: SIM905
     ),
     Source: frozenset(("hello", "headers", "found_title", "deleted_at")),
     Publication: frozenset(("token", "token_hash")),

@@ -54,16 +54,14 @@ READER: Pragmas = (
 UNTRUSTED: Pragmas = (("trusted_schema", 0), ("busy_timeout", 5000), ("query_only", 1), ("temp_store", 2))
 
 _SHMSIZE = sqlite3.SQLITE_IOERR_SHMSIZE
-_AWAY = frozenset(
-    (
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_PROTOCOL,
-        sqlite3.SQLITE_NOMEM,
-    )
+_AWAY = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_NOMEM,
 )
 
 

@@ -85,12 +85,9 @@ class FolderLock:
 @contextmanager
 def opening(folder: Path) -> Iterator[None]:
     """Let one process at a time open or create the folder's contents; others wait for that moment."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with _open(folder, os.O_DIRECTORY) as fd:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(fd)
 
 
 class HeadMark:
