@@ -106,7 +106,6 @@ class MasterKey:
         return blake2b(data, key=self.vault.mac_key(""), digest_size=32).hexdigest()
 
     def open(self, sealed: bytes) -> bytes | None:
-        """Return the plaintext; None if it was altered or sealed with another key."""
         try:
             return self._box.decrypt(sealed)
         except (CryptoError, ValueError):

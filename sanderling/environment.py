@@ -152,7 +152,6 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
 
 
 def _name_of(variable_name: str) -> str:
-    """Return the setting of a variable; the variable if it is not in capitals."""
     name = variable_name.removeprefix(PREFIX).lower()
     return name if variable(name) == variable_name else variable_name
 

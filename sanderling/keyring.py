@@ -72,7 +72,6 @@ def _person_of(keys: CommandKeys, text: str, key: ApiKey) -> str:
 
 
 def _done(operation: str, key: ApiKey, *, after: bool) -> Activity:
-    """Return the activity of a command. Its key is shown without the hash."""
     shown = msgspec.json.encode({"name": key.name, "prefix": key.prefix, "scopes": key.scopes, "person": key.person})
     drawn = int.from_bytes(entropy(10))
     id = id_of(Seq(seq_at(now()) | drawn & 0x7FFF), drawn >> 15 & (1 << 59) - 1)
@@ -121,7 +120,6 @@ def forget_signing(settings: Settings, key_id: str) -> None:
 
 
 def rotate_signing(settings: Settings) -> SigningKey:
-    """Make, store and return a new signing key. A running server signs its next event with it."""
     key = new_signing_key(entropy(32), now())
     with engine_of(settings).keys() as keys:
         keys.add_signing(key)
@@ -184,7 +182,6 @@ def make_key(
 
 
 def key_document(key: ApiKey) -> dict[str, Any]:
-    """Return a key for programs, without its hash."""
     return {
         "id": key.id,
         "name": key.name,

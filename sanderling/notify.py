@@ -33,7 +33,6 @@ def tell_manager(address: str, words: str) -> None:
 
 
 def watchdog_seconds(variables: Mapping[str, str], pid: int) -> float | None:
-    """Return the watchdog's limit in seconds; None without a watchdog."""
     if variables.get("WATCHDOG_PID", str(pid)) != str(pid):
         return None
     allowed = variables.get("WATCHDOG_USEC", "")
@@ -67,7 +66,6 @@ class ServiceManager:
 
 
 def status_of(context: AppContext) -> str:
-    """Return the line for `systemctl status`: the number of sources, then all problems."""
     census = context.overseer.table.flag_counts()
     parts = [f"{sum(census.values()):,} sources"]
     states = context.overseer.table.states()

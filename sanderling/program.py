@@ -35,7 +35,6 @@ def unpacked() -> Path | None:
 
 
 def is_one_file() -> bool:
-    """Return whether this is the form that unpacks itself at each start."""
     folder = unpacked()
     return folder is not None and (folder / LAUNCHER).is_dir()
 
@@ -54,14 +53,12 @@ def own_process(role: str) -> Sequence[str]:
 
 
 def worker_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return a worker's whole environment: empty, or the loader's variables."""
     if unpacked() is None:
         return {}
     return {name: value for name, value in variables.items() if name.startswith(LOADER) or name == LIBRARIES}
 
 
 def service_command(variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str]]:
-    """Return command line and environment of this program with default settings only."""
     clean = {name: value for name, value in variables.items() if not name.startswith(PREFIX)}
     if unpacked() is not None:
         return [sys.executable], clean
@@ -69,7 +66,6 @@ def service_command(variables: Mapping[str, str]) -> tuple[Sequence[str], dict[s
 
 
 def foreign_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a foreign program: no loader variables, original library path."""
     if unpacked() is None:
         return dict(variables)
     ours = {LIBRARIES, BEFORE}
@@ -78,7 +74,7 @@ def foreign_environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def forbid_core_dumps() -> None:
-    """As far as possible, also ptrace: prctl(2) gives /proc/PID to root until the next exec."""
+    """Also for children. prctl(2) gives /proc/PID to root, so other programs of the user cannot read our memory."""
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":

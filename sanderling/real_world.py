@@ -108,7 +108,6 @@ class Argon2:
         self._one = trio.CapacityLimiter(1)
 
     async def hash(self, password: str) -> str:
-        """Return algorithm, parameters, salt and hash as one string."""
         work = partial(argon2id.str, password.encode(), opslimit=self._ops, memlimit=self._memory)
         return (await trio.to_thread.run_sync(work, limiter=self._one)).decode()
 

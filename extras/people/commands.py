@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from sanderling.client.lines import piped
-from sanderling.client.terminal import Listing, print_json
-from sanderling.commands.service import Sort, agree, record_flag, records_flag, sent, with_client, yes_flag
-from storage.records.secrecy import plain
+from sanderling.client.terminal import Listing, print_made
+from sanderling.commands.service import Sort, record_flag, records_flag, sent, with_client, yes_flag
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
@@ -58,11 +57,8 @@ async def invite(client: Client, *, role: str, email: str, as_json: bool) -> Non
     sanderling people invite --role editor --email anna@example.com
     """
     made = await sent(client, "POST", "/v1/invitations", json={"role": role, "email": email})
-    if as_json:
-        print_json(made)
-        return
-    click.echo(f"Send this link to the person. It makes one {role}, and ends {made['expires_at']}:", err=True)
-    click.echo(made["url"])
+    says = f"Send this link to the person. It makes one {role}, and ends {made['expires_at']}:"
+    print_made(made, says, made["url"], as_json=as_json)
 
 
 @people.command("role")
@@ -102,7 +98,5 @@ async def _change(client: Client, name: str, change: Mapping[str, Any]) -> None:
 @with_client
 async def remove(client: Client, *, name: str, sure: bool) -> None:
     """Remove a person, with all sessions and keys."""
-    one = await PEOPLE.record_of(client, name)
-    agree(f"Remove {plain(one['name'])}, with all sessions and keys?", sure=sure)
-    await client.ask("DELETE", f"{PEOPLE.path}/{one['id']}")
+    one = await PEOPLE.removed(client, name, "Remove {}, with all sessions and keys?", sure=sure)
     click.echo(f"Removed {one['id']}.", err=True)

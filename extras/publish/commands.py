@@ -165,7 +165,6 @@ async def readdress(client: Client, *, name: str, sure: bool) -> None:
 @with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a publication: its addresses answer 404. The events stay."""
-    one = await PUBLICATIONS.record_of(client, name)
-    agree(f"Delete the publication {plain(one['title'])}? Its addresses will answer 404.", sure=sure)
-    await client.ask("DELETE", f"{PUBLICATIONS.path}/{one['id']}")
+    question = "Delete the publication {}? Its addresses will answer 404."
+    one = await PUBLICATIONS.removed(client, name, question, sure=sure)
     click.echo(f"Deleted {one['id']}.", err=True)

@@ -343,7 +343,6 @@ def why_refused(error: CommandFailed) -> str:
 
 
 def status_of(error: CommandFailed) -> int:
-    """Return the status of a refusal; 0 for another error."""
     return error.status if isinstance(error, ServiceRefused) else 0
 
 

@@ -73,7 +73,6 @@ class Listing(NamedTuple, Generic[T]):
 
 
 def age_of(moment: str | None) -> Cell:
-    """Return a moment (RFC 3339), in a table as its age."""
     from sanderling.real_world import wall
 
     return Cell(moment or "never", short=ago(moment, datetime.fromtimestamp(wall(), UTC)))
@@ -87,6 +86,16 @@ def print_page(
         print_json(record(one))
     else:
         click.echo("\n".join(page(one)))
+
+
+def print_made(made: object, says: str, last: str = "", *, as_json: bool) -> None:
+    """Print JSON; else what was done, on stderr, and on stdout the one text to copy, if any."""
+    if as_json:
+        print_json(made)
+        return
+    click.echo(says, err=True)
+    if last:
+        click.echo(last)
 
 
 def notify(words: str) -> None:

@@ -12,8 +12,8 @@ import click
 from api.fields.alerts import NewAlert
 from api.fields.destinations import NewDestination
 from sanderling.client.lines import Cell, alert_lines, moment, state_of
-from sanderling.client.terminal import Listing, age_of, alert_page, print_json, print_page
-from sanderling.commands.service import ALERTS, SOURCES, agree, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.client.terminal import Listing, age_of, alert_page, print_json, print_made, print_page
+from sanderling.commands.service import ALERTS, SOURCES, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.environment import hinted
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import field_options
@@ -214,13 +214,9 @@ async def deliver(
     body = fields | ({"url": target} if target else {})
     body |= {"kind": kind, "options": values} if kind != "webhook" or values else {}
     made = await sent(client, "POST", f"{await ALERTS.path_of(client, name)}/destinations", json=body)
-    if as_json:
-        print_json(made)
-        return
+    secret = made.get("secret") or ""
     where = f"Matches now go to {plain(made['label'])}, {plain(made['url'])} ({made['id']})."
-    click.echo(f"{where} The signing secret, shown only now:" if made.get("secret") else where, err=True)
-    if made.get("secret"):
-        click.echo(made["secret"])
+    print_made(made, f"{where} The signing secret, shown only now:" if secret else where, secret, as_json=as_json)
 
 
 def values_of(options: Sequence[str]) -> dict[str, str]:
@@ -268,7 +264,5 @@ async def _switch(client: Client, name: str, *, on: bool) -> None:
 @with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete an alert with its destinations and their pending deliveries."""
-    alert = await ALERTS.record_of(client, name)
-    agree(f"Delete the alert {plain(alert['name'])} with its destinations?", sure=sure)
-    await client.ask("DELETE", f"{ALERTS.path}/{alert['id']}")
+    alert = await ALERTS.removed(client, name, "Delete the alert {} with its destinations?", sure=sure)
     click.echo(f"Deleted {plain(alert['name'])}.", err=True)

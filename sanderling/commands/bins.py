@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sanderling.client.lines import Cell, moment, within
-from sanderling.client.terminal import Listing, notify, print_json, print_page
-from sanderling.commands.service import BINS, agree, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.client.terminal import Listing, notify, print_json, print_made, print_page
+from sanderling.commands.service import BINS, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.exits import CommandFailed, Exit
 from storage.records.secrecy import plain
 
@@ -39,11 +39,7 @@ def bins() -> None:
 async def create(client: Client, *, as_json: bool) -> None:
     """Create a bin, and print its address. It accepts any method, and any path below it."""
     made = await sent(client, "POST", BINS.path)
-    if as_json:
-        print_json(made)
-    else:
-        click.echo(f"Created {made['id']}; it ends {moment(made['expires_at'])}.", err=True)
-        click.echo(made["url"])
+    print_made(made, f"Created {made['id']}; it ends {moment(made['expires_at'])}.", made["url"], as_json=as_json)
 
 
 @bins.command("list")
@@ -136,9 +132,7 @@ async def _since(client: Client, path: str, known: Mapping[str, Any] | None) -> 
 @with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a bin with its captures."""
-    one = await BINS.record_of(client, name)
-    agree(f"Delete the bin {plain(one['url'])} with its captures?", sure=sure)
-    await client.ask("DELETE", f"{BINS.path}/{one['id']}")
+    one = await BINS.removed(client, name, "Delete the bin {} with its captures?", sure=sure)
     click.echo(f"Deleted {one['id']}.", err=True)
 
 

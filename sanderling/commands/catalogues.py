@@ -14,6 +14,7 @@ from sanderling.client.terminal import Listing, notify, print_json, print_page
 from sanderling.environment import typed
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import json_flag, with_settings
+from sanderling.notifications import messengers_of, templates_of
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ def list_kinds(settings: Settings, *, as_json: bool) -> None:
 
 def _kinds(settings: Settings) -> tuple[Catalogue[Messenger], dict[str, DestinationKind]]:
     from actors.destination_kinds.table import NO_MAIL, kinds_of
-    from sanderling.notifications import messengers_of
 
     found = messengers_of(settings.kinds)
     return found, dict(kinds_of(found, NO_MAIL))
@@ -110,8 +110,6 @@ def kind_page(kind: DestinationKind) -> Iterator[str]:
 @json_flag
 def check_kinds(folder: Path, *, as_json: bool) -> int:
     """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid."""
-    from sanderling.notifications import messengers_of
-
     return _check(messengers_of(str(folder)), folder, lambda kind: f" ({kind.label})", as_json=as_json)
 
 
@@ -144,8 +142,6 @@ def templates() -> None:
 @with_settings("templates")
 def list_templates(settings: Settings, *, as_json: bool) -> None:
     """List the built-in templates, and those in your own folder."""
-    from sanderling.notifications import templates_of
-
     found = templates_of(settings.templates)
     TEMPLATE_LIST.show(found.entries(), as_json=as_json)
     _report_flaws(found)
@@ -180,8 +176,6 @@ TEMPLATE_LIST = Listing[Any](
 @with_settings("templates")
 def show_template(settings: Settings, *, name: str, as_json: bool) -> None:
     """Show one template: its parameters, its sources, the alerts it suggests."""
-    from sanderling.notifications import templates_of
-
     found = templates_of(settings.templates)
     entry = next((entry for entry in found.entries() if entry.record.id == name), None)
     if entry is None:
@@ -225,6 +219,4 @@ def _count(parameter: Parameter) -> str:
 @json_flag
 def check_templates(folder: Path, *, as_json: bool) -> int:
     """Check the *.toml files of a FOLDER as the service reads them. The exit code is 1 if any is invalid."""
-    from sanderling.notifications import templates_of
-
     return _check(templates_of(str(folder)), folder, lambda one: f", version {one.version},", as_json=as_json)

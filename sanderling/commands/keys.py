@@ -13,8 +13,9 @@ from typing import Any
 import click
 
 from actors.settings import Settings
+from sanderling import keyring
 from sanderling.client.lines import Cell
-from sanderling.client.terminal import Listing, age_of, print_json
+from sanderling.client.terminal import Listing, age_of, print_made
 from sanderling.flags import json_flag, with_settings
 from storage.records.states import Mood
 
@@ -64,14 +65,9 @@ def create(
     sanderling keys create --name anna --scope stream:read --person anna@example.com --expires 90
     sanderling keys create --name alerting --scope alerts:read --scope alerts:write --scope stream:read
     """
-    from sanderling import keyring
-
     created, plaintext = keyring.create(settings, name, scopes, rate=rate, burst=burst, person=person, days=days)
-    if as_json:
-        print_json(keyring.key_document(created) | {"key": plaintext})
-        return
-    click.echo(f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:", err=True)
-    click.echo(plaintext)
+    says = f"Key {created.name!r} ({created.id}) may: {', '.join(created.scopes)}. It is shown only now:"
+    print_made(keyring.key_document(created) | {"key": plaintext}, says, plaintext, as_json=as_json)
 
 
 @keys.command("list")
@@ -79,8 +75,6 @@ def create(
 @with_settings("data")
 def listed(settings: Settings, *, as_json: bool) -> None:
     """List all keys: their beginnings, names, scopes, rates and last use."""
-    from sanderling import keyring
-
     KEY_LIST.show([keyring.key_document(key) for key in keyring.every(settings)], as_json=as_json)
 
 
@@ -109,13 +103,8 @@ def revoke(settings: Settings, *, key: str, as_json: bool) -> None:
 
     The next request with it gets 401, and its open streams end within a second.
     """
-    from sanderling import keyring
-
     revoked = keyring.revoke(settings, key)
-    if as_json:
-        print_json(keyring.key_document(revoked))
-    else:
-        click.echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).", err=True)
+    print_made(keyring.key_document(revoked), f"Revoked {revoked.name!r} ({revoked.prefix}...).", as_json=as_json)
 
 
 delete = copy(revoke)
@@ -138,8 +127,6 @@ def signing(settings: Settings, *, as_jwks: bool, forget: str | None, as_json: b
     \b
     sanderling keys signing --jwks > jwks.json
     """
-    from sanderling import keyring
-
     if forget is not None:
         keyring.forget_signing(settings, forget)
         click.echo(f"{forget}: no longer published.", err=True)
@@ -165,8 +152,6 @@ def rotate(settings: Settings) -> None:
     The old key stays published, so that its signatures still verify. A receiver that keeps a copy of the key set must
     fetch it again when it meets an unknown key_id.
     """
-    from sanderling import keyring
-
     key = keyring.rotate_signing(settings)
     click.echo("This key signs all events from now on:", err=True)
     click.echo(key.key_id)
@@ -203,8 +188,6 @@ def rotate_master(settings: Settings, *, to: Path | None, lost: bool) -> None:
     \b
     sanderling keys rotate-master --to /etc/sanderling/master.key
     """
-    from sanderling import keyring
-
     done = keyring.rotate_master(settings, to, lost=lost)
     if done.lost is None:
         click.echo(f"{done.boxes} secrets are sealed with the new master key.", err=True)

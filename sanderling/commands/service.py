@@ -107,6 +107,13 @@ class Sort(NamedTuple):
         """Return the matching record. Raises CommandFailed if it is unclear or missing."""
         return await sent(client, "GET", await self.path_of(client, name))
 
+    async def removed(self, client: Client, name: str, question: str, *, sure: bool) -> dict[str, Any]:
+        """Delete the matching record once the question about it, by its first field, is answered; return it."""
+        one = await self.record_of(client, name)
+        agree(question.format(plain(one[self.known_by[0]])), sure=sure)
+        await client.ask("DELETE", f"{self.path}/{one['id']}")
+        return one
+
     async def _found(self, client: Client, name: str) -> dict[str, Any]:
         async with aclosing(client.every(self.path)) as every:
             found = [one async for one in every if self._matches(one, name)]

@@ -14,7 +14,7 @@ import click
 
 from actors.messages.requests import DetectRequest, NewSource
 from sanderling.client.lines import Cell, moment
-from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_page
+from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_made, print_page
 from sanderling.commands import history
 from sanderling.commands.alerts import true_lines
 from sanderling.commands.backup import sizes
@@ -22,7 +22,6 @@ from sanderling.commands.service import (
     ALERTS,
     DESTINATIONS,
     SOURCES,
-    agree,
     called,
     given,
     record_flag,
@@ -164,7 +163,6 @@ def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def unapplied(source: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
-    """Return the options of `add` that a source which is watched already does not have."""
     wanted = {**body, "tags": [tag_of(tag) for tag in body.get("tags", ())]}
     found = list[str]()
     for name, value in wanted.items():
@@ -178,7 +176,7 @@ def unapplied(source: Mapping[str, Any], body: Mapping[str, Any]) -> list[str]:
 
 
 def headers_in(file: str | None) -> str | None:
-    """Return a file's text, or stdin's for "-". Raises CommandFailed."""
+    """Raises CommandFailed."""
     try:
         if file is None:
             return None
@@ -368,10 +366,7 @@ async def _edit(client: Client, name: str, body: Mapping[str, Any], *, as_json: 
     if not body:
         raise CommandFailed("Name something to change: --title, --schedule, --selector, --ignore or --bar.", Exit.USAGE)
     source = await sent(client, "PATCH", await SOURCES.path_of(client, name), json=dict(body))
-    if as_json:
-        print_json(source)
-    else:
-        click.echo(f"Changed {plain(called(source) or source['url'])}.", err=True)
+    print_made(source, f"Changed {plain(called(source) or source['url'])}.", as_json=as_json)
 
 
 @sources.command("rename")
@@ -449,9 +444,7 @@ async def pause(client: Client, *, name: str) -> None:
 @with_client
 async def delete(client: Client, *, name: str, sure: bool) -> None:
     """Delete a source; its events stay in the log."""
-    source = await SOURCES.record_of(client, name)
-    agree(f"Delete {plain(source['url'])}? Its events stay.", sure=sure)
-    await client.ask("DELETE", f"{SOURCES.path}/{source['id']}")
+    source = await SOURCES.removed(client, name, "Delete {}? Its events stay.", sure=sure)
     click.echo(f"Deleted {plain(source['url'])}.", err=True)
     click.echo(hinted(f"Undo it within ten minutes: `sanderling sources restore {source['id']}`."), err=True)
 

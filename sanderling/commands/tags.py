@@ -118,7 +118,6 @@ async def _put(client: Client, tag: str, changes: Mapping[str, Any]) -> dict[str
 
 
 async def _kept(client: Client, tag: str) -> tuple[dict[str, Any], str]:
-    """Return a tag's defaults and their revision; empty if it has none."""
     wanted = tag_of(tag)
     if not any([one["defaults"] async for one in client.every(PATH) if one["tag"] == wanted]):
         return {}, ""

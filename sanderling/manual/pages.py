@@ -194,7 +194,6 @@ def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: b
 
 
 def listing(width: int) -> str:
-    """Return all pages by kind, one per line, without the many decisions, which have an index page."""
     shown = [f"{typed('help TOPIC')} shows a page; the beginning of a name is enough."]
     for kind, names in contents().items():
         shown += ["", kind]

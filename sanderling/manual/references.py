@@ -132,7 +132,6 @@ def as_json(loaded: Loaded) -> str:
 
 
 def as_markdown() -> str:
-    """Return the reference page, which depends on the table alone."""
     return _page(
         "settings", settings=declared().values(), file_name=FILE_NAME, beside=BESIDE, flag=flag, variable=variable
     )

@@ -190,15 +190,21 @@ class Store:
 
 
 def in_transaction(
-    run: Callable[Concatenate[S, Transaction, P], T],
-) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """Make a store's method a job of its own, run in the next transaction. Raises as Writer does."""
+    *, holds: Callable[..., Sequence[Row]] = lambda *_, **__: (), rows: Callable[..., int] = lambda *_, **__: 1
+) -> Callable[[Callable[Concatenate[S, Transaction, P], T]], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
+    """Make a store's method a job of its own, run in the next transaction. Raises as Writer does. holds, rows: those of
+    `Writer.submit`, from the method's arguments.
+    """
 
-    @wraps(run)
-    async def submit(store: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await store._writer.submit(lambda transaction: run(store, transaction, *args, **kwargs))
+    def job_of(run: Callable[Concatenate[S, Transaction, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+        @wraps(run)
+        async def submit(store: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            job: Job[T] = lambda transaction: run(store, transaction, *args, **kwargs)  # noqa: E731
+            return await store._writer.submit(job, rows=rows(*args, **kwargs), holds=holds(*args, **kwargs))
 
-    return submit
+        return submit
+
+    return job_of
 
 
 def read_only(run: Callable[Concatenate[S, Connection, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:

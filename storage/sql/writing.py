@@ -109,7 +109,6 @@ class WritingThread:
         return self._stopped.is_set()
 
     async def wait_ended(self) -> str:
-        """Wait until the thread has ended and return why, "" after a close."""
         await self._stopped.wait()
         return self._ended
 
@@ -150,7 +149,6 @@ class WritingThread:
             self._call_soon(self._on_end, why)
 
     def _turn(self) -> None:
-        """Commit waiting jobs; survive and report any error."""
         self._batch = []
         try:
             if not self._take():

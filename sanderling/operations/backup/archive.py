@@ -59,7 +59,6 @@ class Manifest(Struct, frozen=True):
     mac: str = ""
 
     def authenticated(self, master: MasterKey | None) -> Manifest:
-        """Return it with a MAC; unchanged without a master key."""
         return self if master is None else structs.replace(self, mac=master.mac(self._spoken()))
 
     def standing(self, master: MasterKey | None) -> Standing:
@@ -124,7 +123,6 @@ def member(piece: SourceFile) -> Member:
 
 
 def _its_own(path: Path) -> BufferedReader:
-    """Open a file for the backup without following links."""
     return open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb")
 
 

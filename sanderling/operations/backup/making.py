@@ -106,7 +106,6 @@ def _files(settings: Settings) -> Iterator[archive.SourceFile]:
 
 
 def _refuse(folder: Path, target: Path) -> None:
-    """Raise CommandFailed for foreseeable failures before copying anything."""
     database = folder / archive.DATABASE
     if target.is_dir():
         raise CommandFailed(f"{target}: is a folder; name the file to write, such as {target / 'sanderling.tar'}.")

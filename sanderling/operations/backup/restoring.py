@@ -157,7 +157,6 @@ def _staged(
     *,
     unverified: bool,
 ) -> RestoreResult:
-    """Unpack and check a backup."""
     try:
         with named_by_hand(file) as opened:
             kept_by_upgrade = opened.read(len(_SQLITE)) == _SQLITE
@@ -244,7 +243,6 @@ def _swapped(folder: Path, stage: Path, at: Millis, staged: RestoreResult, *, se
 
 
 def _keep_both(folder: Path, aside: Path) -> None:
-    """Put aside copies of the files that the folder cannot be without."""
     if (folder / DATABASE).exists():
         try:
             os.link(folder / DATABASE, aside / DATABASE, follow_symlinks=False)

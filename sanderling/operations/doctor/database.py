@@ -120,7 +120,6 @@ def _log(patient: DoctorContext, connection: Connection) -> Iterator[Finding]:
 
 
 def master_key(patient: DoctorContext) -> Iterator[Finding]:
-    """Check that the key opens every secret and that backups can include them."""
     named = named_vault(patient.variables)
     database = patient.folder / DATABASE
     try:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -34,7 +34,6 @@ WITHIN = 12.0
 
 
 async def names(patient: DoctorContext) -> AsyncIterator[Finding]:
-    """Resolve the hosts of a few sources; without sources, test the resolver itself."""
     if not patient.offline:
         yield await answered(watched_hosts(patient), SystemResolver())
 
@@ -67,7 +66,7 @@ def watched_hosts(patient: DoctorContext) -> Sequence[str]:
     except (StorageError, sqlite3.Error, OSError):
         return ()
     hosts = dict.fromkeys(urlsplit(url).hostname or "" for (url,) in rows)
-    return [host for host in hosts if _is_name(host)][:ASKED]
+    return [host for host in hosts if host not in ("", "localhost") and _address(host) is None][:ASKED]
 
 
 async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
@@ -82,12 +81,10 @@ async def _asked(host: str, resolver: Resolver) -> ResolveFailed | None:
     return None
 
 
-def _is_name(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return bool(host) and host != "localhost"
-    return False
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    with suppress(ValueError):
+        return ip_address(host)
+    return None
 
 
 def guard(patient: DoctorContext) -> Iterator[Finding]:
@@ -105,7 +102,9 @@ def guard(patient: DoctorContext) -> Iterator[Finding]:
 def tls(patient: DoctorContext) -> Iterator[Finding]:
     settings = patient.settings
     if not settings.tls_cert:
-        if not _own(settings.host) and not settings.base_url.startswith("https://"):
+        own = _address(settings.host)
+        is_own = settings.host == "localhost" if own is None else own.is_loopback
+        if not is_own and not settings.base_url.startswith("https://"):
             do = "Set tls_cert and tls_key, or a proxy in front with base_url = https://... (docs/operating.md)."
             yield Finding("warn", "tls", f"API keys travel unencrypted to {settings.host}", do)
         return
@@ -150,7 +149,6 @@ async def _port(patient: DoctorContext, host: str, number: int, flag: str) -> Fi
 
 
 def proxies(patient: DoctorContext) -> Iterator[Finding]:
-    """Check that a proxy in front is trusted, and warn about outgoing proxy variables, which are ignored."""
     settings = patient.settings
     if settings.base_url.startswith("https://") and not settings.tls_cert and not settings.trusted_proxies:
         do = 'Name it: trusted_proxies = ["127.0.0.1/32"]; otherwise all clients count as one address.'
@@ -166,10 +164,3 @@ def proxies(patient: DoctorContext) -> Iterator[Finding]:
             "Sanderling connects directly, so that its guard sees each address. Let the firewall pass ports 80 and 443."
         )
         yield Finding("warn", "proxy", f"{', '.join(ignored)} is set but ignored", do)
-
-
-def _own(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -79,7 +79,7 @@ class Accounts(Store):
         except SubjectTaken:
             return False
 
-    @in_transaction
+    @in_transaction()
     def change(self, transaction: Transaction, person: Person, *, password_set: bool) -> bool:
         """Store a person's changed fields, except `totp`; return whether it was done. False: the person is gone, or was
         the last owner and no password of the service is left (`password_set`). A changed role, password or `disabled`
@@ -98,7 +98,7 @@ class Accounts(Store):
             transaction.execute("DELETE FROM session WHERE person=?", (person.id,))
         return True
 
-    @in_transaction
+    @in_transaction()
     def remove(self, transaction: Transaction, person_id: str, *, password_set: bool) -> bool:
         """Delete a person with all sessions, keys and read marks; return whether it was done, as in `change`."""
         old = find_person(transaction.connection, person_id)
@@ -116,18 +116,15 @@ class Accounts(Store):
         sealed = None if secret is None else self._vault.seal(TOTP.kind, person_id, secret)
         return await write_one(self._writer, "UPDATE person SET totp=? WHERE id=?", sealed, person_id) > 0
 
-    async def use_totp(self, person_id: str, stored: bytes, secret: bytes) -> bool:
+    @in_transaction()
+    def use_totp(self, transaction: Transaction, person_id: str, stored: bytes, secret: bytes) -> bool:
         """Replace the secret if it is still `stored`; return whether it was. So of two uses of a code, one succeeds."""
+        row = transaction.execute("SELECT totp FROM person WHERE id=?", (person_id,)).fetchone()
+        if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != stored:
+            return False
         sealed = self._vault.seal(TOTP.kind, person_id, secret)
-
-        def job(transaction: Transaction) -> bool:
-            row = transaction.execute("SELECT totp FROM person WHERE id=?", (person_id,)).fetchone()
-            if row is None or row[0] is None or self._vault.open(TOTP.kind, person_id, row[0]) != stored:
-                return False
-            transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
-            return True
-
-        return await self._writer.submit(job)
+        transaction.execute("UPDATE person SET totp=? WHERE id=?", (sealed, person_id))
+        return True
 
     async def invitations(self, now: Millis) -> Sequence[Invitation]:
         rows = await every_row(self._readers, _INVITATIONS)

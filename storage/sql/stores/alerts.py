@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from storage.records.destination import Destination, Private, Secret
 from storage.records.identity import Millis, Seq
 from storage.secrets.sealing import PRIVATE, SECRETS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import REVISES, Row, Store, Transaction, every_row, read_only
+from storage.sql.transaction import REVISES, Store, Transaction, every_row, in_transaction, read_only
 
 _decode_alert = msgspec.json.Decoder(Alert).decode
 _decode_destination = msgspec.json.Decoder(Destination).decode
@@ -38,29 +37,24 @@ _PUT_DESTINATION = """INSERT INTO destination(id, alert, created_at, body, seale
 class Alerts(Store):
     """Alerts and their destinations. Counters of their work are set when a record is added, later only by `Outbox`."""
 
-    async def put(self, alert: Alert) -> None:
-        def job(transaction: Transaction) -> None:
-            transaction.execute(_PUT_ALERT, _alert_row(alert))
-            revise(transaction)
+    @in_transaction(holds=lambda alert: [("alert", alert.id), REVISES])
+    def put(self, transaction: Transaction, alert: Alert) -> None:
+        transaction.execute(_PUT_ALERT, _alert_row(alert))
+        revise(transaction)
 
-        await self._writer.submit(job, holds=[("alert", alert.id), REVISES])
-
-    async def edit(self, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
+    @in_transaction(holds=lambda alert_id, _: [("alert", alert_id), REVISES])
+    def edit(self, transaction: Transaction, alert_id: str, change: Callable[[Alert], Alert]) -> Alert | None:
         """Replace an alert with the result of `change`, in one transaction; return the new one, None if unknown.
         `change` is pure and may run in a thread. Concurrent edits run one after the other. If `change` raises, so does
         this, and nothing changes.
         """
-
-        def job(transaction: Transaction) -> Alert | None:
-            row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
-            if row is None:
-                return None
-            changed = change(_alert(row))
-            transaction.execute(_PUT_ALERT, _alert_row(changed))
-            revise(transaction)
-            return changed
-
-        return await self._writer.submit(job, holds=[("alert", alert_id), REVISES])
+        row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
+        if row is None:
+            return None
+        changed = change(_alert(row))
+        transaction.execute(_PUT_ALERT, _alert_row(changed))
+        revise(transaction)
+        return changed
 
     async def revision(self) -> int:
         """Return the number of writes that affect matching or delivery, without notes of a destination's deliveries."""
@@ -90,29 +84,25 @@ class Alerts(Store):
                     found.setdefault(id, {})[day] = row[0]
         return found
 
-    async def delete(self, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
+    @in_transaction(holds=lambda alert_id, *_: [("alert", alert_id), ("drops", alert_id), REVISES])
+    def delete(self, transaction: Transaction, alert_id: str, check: Callable[[Alert], None] = lambda _: None) -> bool:
         """Delete an alert with its destinations and deliveries; return whether it was there. `check` may raise."""
+        row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
+        if row is not None:
+            check(_alert(row))
+            transaction.execute("DELETE FROM alert WHERE id=?", (alert_id,))
+            revise(transaction)
+        return row is not None
 
-        def job(transaction: Transaction) -> bool:
-            row = transaction.execute(_ALERTS + " WHERE id=?", (alert_id,)).fetchone()
-            if row is not None:
-                check(_alert(row))
-                transaction.execute("DELETE FROM alert WHERE id=?", (alert_id,))
-                revise(transaction)
-            return row is not None
+    @in_transaction(holds=lambda new: [("alert", new.alert_id), ("destination", new.id), REVISES])
+    def put_destination(self, transaction: Transaction, destination: Destination) -> None:
+        put_destination(transaction, destination)
 
-        return await self._writer.submit(job, holds=[("alert", alert_id), ("drops", alert_id), REVISES])
-
-    async def put_destination(self, destination: Destination) -> None:
-        holds: list[Row] = [("alert", destination.alert_id), ("destination", destination.id), REVISES]
-        await self._writer.submit(lambda transaction: put_destination(transaction, destination), holds=holds)
-
-    async def edit_destination(
-        self, destination_id: str, change: Callable[[Destination], Destination]
+    @in_transaction(holds=lambda destination_id, _: [("destination", destination_id), REVISES])
+    def edit_destination(
+        self, transaction: Transaction, destination_id: str, change: Callable[[Destination], Destination]
     ) -> Destination | None:
-        holds: list[Row] = [("destination", destination_id), REVISES]
-        job = partial(change_destination, destination_id=destination_id, change=change)
-        return await self._writer.submit(job, holds=holds)
+        return change_destination(transaction, destination_id, change)
 
     async def destination(self, destination_id: str) -> Destination | None:
         row = await self._readers.one(_DESTINATIONS + " WHERE id=?", (destination_id,))
@@ -124,20 +114,17 @@ class Alerts(Store):
         rows = await every_row(self._readers, _DESTINATIONS + which + " ORDER BY created_at, id", *parameters)
         return [_destination(row, self._vault) for row in rows]
 
-    async def delete_destination(
-        self, destination_id: str, check: Callable[[Destination], None] = lambda _: None
+    @in_transaction(holds=lambda destination_id, *_: [("destination", destination_id), ("drops", ""), REVISES])
+    def delete_destination(
+        self, transaction: Transaction, destination_id: str, check: Callable[[Destination], None] = lambda _: None
     ) -> bool:
         """Delete a destination and its waiting deliveries; return whether there was one. `check` as in `delete`."""
-
-        def job(transaction: Transaction) -> bool:
-            row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
-            if row is not None:
-                check(_destination(row, transaction.vault))
-                transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
-                revise(transaction)
-            return row is not None
-
-        return await self._writer.submit(job, holds=[("destination", destination_id), ("drops", ""), REVISES])
+        row = transaction.execute(_DESTINATIONS + " WHERE id=?", (destination_id,)).fetchone()
+        if row is not None:
+            check(_destination(row, transaction.vault))
+            transaction.execute("DELETE FROM destination WHERE id=?", (destination_id,))
+            revise(transaction)
+        return row is not None
 
 
 def put_destination(transaction: Transaction, destination: Destination) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from storage.records.bin import Bin, Capture, CapturePage, StoredCapture
 from storage.records.identity import Millis
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Row, Store, Transaction, every_row, read_only, write_one
+from storage.sql.transaction import Row, Store, Transaction, every_row, in_transaction, read_only, write_one
 
 _decode = msgspec.msgpack.Decoder(Capture).decode
 _BIN = "SELECT id, token, created_at, expires_at FROM bin"
@@ -58,22 +58,18 @@ class Bins(Store):
     async def sweep(self, now: Millis, limit: int) -> int:
         return await self._write(_SWEEP, now, limit)
 
-    async def capture(self, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
+    @in_transaction(holds=lambda *_, **__: _HOLDS)
+    def capture(self, transaction: Transaction, bin_id: str, capture: Capture, *, keep: int, room: int) -> bool:
         """Store a request to a bin; return whether the bin exists. The same transaction deletes the bin's oldest
         captures beyond `keep`, and the oldest of the heaviest bin while all weigh more than `room` bytes. Each bin
         keeps its newest capture, so no bin can empty another.
         """
-        row = capture.weight, msgspec.msgpack.encode(capture), bin_id
-
-        def job(transaction: Transaction) -> bool:
-            insert = "INSERT INTO capture(bin, size, body) SELECT id, ?, ? FROM bin WHERE id=?"
-            if not transaction.execute(insert, row).rowcount:
-                return False
-            transaction.execute(_SURPLUS, (bin_id, keep))
-            _make_room(transaction, room)
-            return True
-
-        return await self._writer.submit(job, holds=_HOLDS)
+        insert = "INSERT INTO capture(bin, size, body) SELECT id, ?, ? FROM bin WHERE id=?"
+        if not transaction.execute(insert, (capture.weight, msgspec.msgpack.encode(capture), bin_id)).rowcount:
+            return False
+        transaction.execute(_SURPLUS, (bin_id, keep))
+        _make_room(transaction, room)
+        return True
 
     @read_only
     def captures(self, connection: Connection, bin_id: str, before: int | None, limit: int, size: int) -> CapturePage:

@@ -21,7 +21,7 @@ _TOO_MANY = "SELECT at FROM call ORDER BY at DESC LIMIT 1 OFFSET ?"
 class Calls(Store):
     """Calls with an Idempotency-Key."""
 
-    @in_transaction
+    @in_transaction()
     def begin(self, transaction: Transaction, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
         """Store a call unless one with its key began at `since` or later; return the stored one. A call without a
         response passes to `call.node`, unless it belongs to another member in `running`.
@@ -47,13 +47,10 @@ class Calls(Store):
     async def forget(self, key: str) -> None:
         await write_one(self._writer, "DELETE FROM call WHERE key=?", key)
 
-    async def sweep(self, before: Millis, most: int, limit: int) -> int:
+    @in_transaction(rows=lambda _before, _most, limit: limit)
+    def sweep(self, transaction: Transaction, before: Millis, most: int, limit: int) -> int:
         """Delete up to `limit` calls that began before `before` or are not the newest `most`; return how many."""
-
-        def job(transaction: Transaction) -> int:
-            spare = transaction.execute(_TOO_MANY, (most,)).fetchone()
-            end = before if spare is None else max(before, spare[0] + 1)
-            doomed = "DELETE FROM call WHERE key IN (SELECT key FROM call WHERE at<? ORDER BY at LIMIT ?)"
-            return transaction.execute(doomed, (end, limit)).rowcount
-
-        return await self._writer.submit(job, rows=limit)
+        spare = transaction.execute(_TOO_MANY, (most,)).fetchone()
+        end = before if spare is None else max(before, spare[0] + 1)
+        doomed = "DELETE FROM call WHERE key IN (SELECT key FROM call WHERE at<? ORDER BY at LIMIT ?)"
+        return transaction.execute(doomed, (end, limit)).rowcount

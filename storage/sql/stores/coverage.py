@@ -36,15 +36,14 @@ _DAY_MS: Final = 86_400_000
 class Coverage(Store):
     """Days of checks, and shifts. Every write raises the same errors as a write to the log."""
 
-    @in_transaction
+    @in_transaction()
     def begin(self, transaction: Transaction, node: str, now: Millis) -> Shift:
         row = transaction.execute(_SELECT + "WHERE node=? ORDER BY number DESC LIMIT 1", (node,)).fetchone()
         copied = transaction.execute("DELETE FROM fact WHERE name='restored'").rowcount > 0
         return _inserted(transaction, following(None if row is None else Shift(*row), node, now, copied=copied))
 
-    @in_transaction
+    @in_transaction()
     def step(self, transaction: Transaction, before: Shift, after: Shift) -> Shift:
-        """End a shift and begin the next, in one transaction; return the next with its number."""
         transaction.execute(_SAVE, (before.saved, before.until, before.number))
         return _inserted(transaction, after)
 
@@ -73,17 +72,14 @@ class Coverage(Store):
             return ()
         return [Day(*each) for each in connection.execute(_DAYS, (first, last, row[0])).fetchall()]
 
-    async def forget(self, before: int, limit: int) -> int:
+    @in_transaction(rows=lambda _before, limit: min(limit, MOST_ROWS))
+    def forget(self, transaction: Transaction, before: int, limit: int) -> int:
         """Delete days before one and let the shifts' record begin there; return how many."""
-
-        def job(transaction: Transaction) -> int:
-            begins = before * _DAY_MS
-            if transaction.execute("SELECT 1 FROM shift WHERE began<?", (begins,)).fetchone() is not None:
-                transaction.execute(_PAST, (begins,))
-                transaction.execute(_CUT, (begins, begins))
-            return transaction.execute(_FORGET, (before, limit)).rowcount
-
-        return await self._writer.submit(job, rows=min(limit, MOST_ROWS))
+        begins = before * _DAY_MS
+        if transaction.execute("SELECT 1 FROM shift WHERE began<?", (begins,)).fetchone() is not None:
+            transaction.execute(_PAST, (begins,))
+            transaction.execute(_CUT, (begins, begins))
+        return transaction.execute(_FORGET, (before, limit)).rowcount
 
 
 def _inserted(transaction: Transaction, shift: Shift) -> Shift:

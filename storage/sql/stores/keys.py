@@ -71,7 +71,7 @@ class Keys(Store):
     async def add_signing(self, key: SigningKey) -> None:
         await self._writer.submit(lambda transaction: insert_signing(transaction.connection, key, self._vault))
 
-    @in_transaction
+    @in_transaction()
     def add_first_signing(self, transaction: Transaction, key: SigningKey) -> None:
         """Add a signing key as the active one unless there is one: of concurrent starts, one adds the first."""
         sealed = self._vault.seal(SEEDS.kind, key.key_id, key.seed)
@@ -116,8 +116,6 @@ class CommandKeys:
         return self._run(all_keys)
 
     def revoke(self, key_id: str, done: Activity | None = None) -> bool:
-        """Delete a key, and add the activity of it; return whether there was one."""
-
         def act(connection: Connection) -> bool:
             gone = delete_key(connection, key_id)
             if gone and done is not None:

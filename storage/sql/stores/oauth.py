@@ -58,7 +58,7 @@ class OAuth(Store):
         row = await first_row(self._readers, "SELECT body FROM oauth_client WHERE id=?", client_id)
         return None if row is None else _client(row[0])
 
-    @in_transaction
+    @in_transaction()
     def put_client(self, transaction: Transaction, client: OAuthClient, now: Millis) -> bool:
         """Store an app, or its newer document; return whether there was room. The oldest app without consent gives way
         if it is not fresh.
@@ -72,7 +72,7 @@ class OAuth(Store):
         transaction.execute(_PUT_CLIENT, (client.id, now + UNUSED_CLIENT, msgspec.json.encode(client)))
         return True
 
-    @in_transaction
+    @in_transaction()
     def put_code(self, transaction: Transaction, code: OAuthCode) -> None:
         """Store a code after a consent; delete expired ones."""
         transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
@@ -81,7 +81,7 @@ class OAuth(Store):
         transaction.execute(_KEEP_CLIENT, (code.at + GRANT_LIFE, code.grant.client))
         transaction.execute(_PUT_CODE, (code.sha256, code.at, msgspec.json.encode(code)))
 
-    @in_transaction
+    @in_transaction()
     def take_code(self, transaction: Transaction, sha256: str, now: Millis) -> OAuthCode | None:
         """Use up a code and return it; None if it is unknown, too old, or used: then its grant ends."""
         row = transaction.execute("SELECT body FROM oauth_code WHERE sha256=?", (sha256,)).fetchone()
@@ -94,7 +94,7 @@ class OAuth(Store):
             return None
         return code if code.at > now - CODE_LIFE else None
 
-    @in_transaction
+    @in_transaction()
     def begin(self, transaction: Transaction, code: OAuthCode, refresh: RefreshToken, key: ApiKey) -> bool:
         """Store the grant of a taken code; False if the code was used twice or the person lost access."""
         taken = transaction.execute(_SPEND, (code.sha256,)).rowcount
@@ -106,7 +106,7 @@ class OAuth(Store):
         insert_key(transaction.connection, key)
         return True
 
-    @in_transaction
+    @in_transaction()
     def by_refresh(self, transaction: Transaction, refresh: RefreshToken, now: Millis) -> OAuthGrant | None:
         """Return the grant of a refresh token; None if it has ended. An old token ends it."""
         row = transaction.execute(_BY_REFRESH, (refresh.family,)).fetchone()
@@ -118,7 +118,7 @@ class OAuth(Store):
         _end(transaction, grant.id)
         return None
 
-    @in_transaction
+    @in_transaction()
     def renew(self, transaction: Transaction, grant: OAuthGrant, old: RefreshToken, turn: str, key: ApiKey) -> bool:
         """Replace a grant's tokens; return whether it was done. False: another was faster, and the grant ends."""
         done = transaction.execute(_NEXT_TURN, (turn, key.created_at, grant.id, old.turn)).rowcount > 0

@@ -46,7 +46,7 @@ from storage.secrets.sealing import Connection
 from storage.sql.stores.alerts import change_destination, changed_at, expect
 from storage.sql.stores.scan import LAST
 from storage.sql.stores.stories import WEEK
-from storage.sql.transaction import Row, Store, Transaction, every_row, fenced, first_row, read_only
+from storage.sql.transaction import Row, Store, Transaction, every_row, fenced, first_row, in_transaction, read_only
 
 
 class Claim(NamedTuple):
@@ -231,26 +231,26 @@ class Outbox(Store):
         since = await self._one(_GATHERED, destination)
         return None if since is None else Millis(since)
 
-    async def freeze(self, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
+    @in_transaction(
+        rows=lambda _, portion, *__: portion.limit, holds=lambda destination, *_: _destinations([destination])
+    )
+    def freeze(self, transaction: Transaction, destination: str, portion: Portion, freeze: Freeze, lease: Lease) -> int:
         """Make one digest from waiting rows within `portion`, oldest first; return of how many, 0 if there are none. In
         one transaction the last of these rows becomes the digest, due at the portion's end, and the others are removed;
         rows whose event has left the log are given up. With fewer rows than `least` nothing happens.
         """
-
-        def job(transaction: Transaction) -> int:
-            found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
-            if found is None:
-                return 0
-            (key,) = found
-            some = (key, portion.start, portion.end, portion.fresh, portion.least)
-            if portion.least > 1 and transaction.execute(_SOME_INSIDE, some).fetchone()[0] < portion.least:
-                return 0
-            taken, gone = _inside(transaction, key, portion)
-            note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
-            _freeze(transaction, key, taken, portion.end, freeze)
-            return len(taken) + len(gone)
-
-        return await self._writer.submit(fenced(lease, job), rows=portion.limit, holds=_destinations([destination]))
+        transaction.fence(lease)
+        found = transaction.execute("SELECT key FROM destination WHERE id=?", (destination,)).fetchone()
+        if found is None:
+            return 0
+        (key,) = found
+        some = (key, portion.start, portion.end, portion.fresh, portion.least)
+        if portion.least > 1 and transaction.execute(_SOME_INSIDE, some).fetchone()[0] < portion.least:
+            return 0
+        taken, gone = _inside(transaction, key, portion)
+        note(transaction, key, [gone_attempt(destination, seq, attempts, portion.end) for seq, attempts in gone])
+        _freeze(transaction, key, taken, portion.end, freeze)
+        return len(taken) + len(gone)
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
         """Make rows due now that wait longer than allowed for their number of attempts; return how many. A clock that

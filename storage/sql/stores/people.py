@@ -41,7 +41,7 @@ class People(Store):
     async def offer(self, link: SetUpLink) -> None:
         await self._writer.submit(lambda transaction: insert_link(transaction.connection, link))
 
-    @in_transaction
+    @in_transaction()
     def settle(
         self, transaction: Transaction, password: Password, session: Session, *, link: str | None = None
     ) -> bool:
@@ -55,7 +55,7 @@ class People(Store):
         transaction.execute(_OPEN, _row(session))
         return True
 
-    @in_transaction
+    @in_transaction()
     def sign_in(self, transaction: Transaction, session: Session, under: Password) -> bool:
         """Open a session unless the password has changed; return whether it was opened."""
         if read_password(transaction.connection) != under:
@@ -140,13 +140,11 @@ class ReadMarks(Store):
         upto = max((seq for whole, seq, _ in rows if whole), default=0)
         return ReadEvents(upto, {seq: bool(read) for whole, seq, read in rows if not whole})
 
-    async def mark(self, person: str, seqs: Collection[int], *, read: bool) -> None:
-        def job(transaction: Transaction) -> None:
-            transaction.executemany(_MARK, [(person, 0, seq, int(read)) for seq in seqs])
-            for (oldest,) in transaction.execute(_OLDEST, (person, MOST_MARKS)).fetchall():
-                _read_up_to(transaction, person, oldest)
-
-        await self._writer.submit(job, rows=len(seqs))
+    @in_transaction(rows=lambda _person, seqs, **_: len(seqs))
+    def mark(self, transaction: Transaction, person: str, seqs: Collection[int], *, read: bool) -> None:
+        transaction.executemany(_MARK, [(person, 0, seq, int(read)) for seq in seqs])
+        for (oldest,) in transaction.execute(_OLDEST, (person, MOST_MARKS)).fetchall():
+            _read_up_to(transaction, person, oldest)
 
     async def mark_all(self, person: str, upto: int) -> None:
         await self._writer.submit(lambda transaction: _read_up_to(transaction, person, upto), rows=MOST_MARKS)

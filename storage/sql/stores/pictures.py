@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from storage.records.identity import Millis, Seq, SourceId
 from storage.records.picture import KeptPicture, Picture
 from storage.secrets.sealing import Connection
-from storage.sql.transaction import Store, Transaction, read_only
+from storage.sql.transaction import Store, Transaction, in_transaction, read_only
 
 _KEEP = """INSERT INTO picture(key, seq, at, media, size, body) VALUES(?,?,?,?,?,?)
     ON CONFLICT(key, seq) DO UPDATE SET at=excluded.at, media=excluded.media, size=excluded.size, body=excluded.body"""
@@ -33,7 +33,6 @@ class Pictures(Store):
         return await self._head("ORDER BY at DESC, seq DESC LIMIT 1", source)
 
     async def around(self, source: SourceId, seq: Seq) -> tuple[KeptPicture | None, KeptPicture | None]:
-        """Return the newest picture before an event, and the event's own."""
         before = await self._head("AND seq<? ORDER BY seq DESC LIMIT 1", source, seq)
         return before, await self._head("AND seq=?", source, seq)
 
@@ -43,18 +42,15 @@ class Pictures(Store):
         row = connection.execute(f"SELECT media, body, at {_OF} AND seq=?", (source, seq)).fetchone()
         return None if row is None else Picture(row[0], bytes(row[1]), Millis(row[2]))
 
-    async def prune(self, before: Millis, floor: Seq, room: int, limit: int) -> int:
+    @in_transaction(rows=lambda _before, _floor, _room, limit: limit)
+    def prune(self, transaction: Transaction, before: Millis, floor: Seq, room: int, limit: int) -> int:
         """Delete at most `limit`: those before a moment, up to `floor`, and the oldest beyond `room` bytes."""
-
-        def job(transaction: Transaction) -> int:
-            doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
-            if len(doomed) < limit:
-                doomed += _surplus(transaction, frozenset(doomed), room, limit)
-            doomed = doomed[:limit]
-            transaction.executemany("DELETE FROM picture WHERE number=?", [(number,) for number in doomed])
-            return len(doomed)
-
-        return await self._writer.submit(job, rows=limit)
+        doomed = [row[0] for row in transaction.execute(_OLD, (before, floor, limit)).fetchall()]
+        if len(doomed) < limit:
+            doomed += _surplus(transaction, frozenset(doomed), room, limit)
+        doomed = doomed[:limit]
+        transaction.executemany("DELETE FROM picture WHERE number=?", [(number,) for number in doomed])
+        return len(doomed)
 
     @read_only
     def _head(self, connection: Connection, where: str, *values: object) -> KeptPicture | None:

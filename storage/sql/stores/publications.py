@@ -12,7 +12,7 @@ from storage.records.identity import Seq
 from storage.records.publication import Publication, Retraction
 from storage.secrets.sealing import ADDRESSES
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Store, Transaction, every_row, first_row, write_one
+from storage.sql.transaction import Store, Transaction, every_row, first_row, in_transaction, write_one
 
 _decode = msgspec.json.Decoder(Publication).decode
 _ONE = "SELECT body, sealed FROM publication WHERE id=?"
@@ -41,20 +41,19 @@ class Publications(Store):
     async def put(self, publication: Publication) -> None:
         await self._writer.submit(lambda transaction: _put(transaction, publication))
 
-    async def edit(self, publication_id: str, change: Callable[[Publication], Publication]) -> Publication | None:
+    @in_transaction(holds=lambda publication_id, _: [("publication", publication_id)])
+    def edit(
+        self, transaction: Transaction, publication_id: str, change: Callable[[Publication], Publication]
+    ) -> Publication | None:
         """Replace a publication with the result of `change`, in one transaction, like `Alerts.edit`."""
-
-        def job(transaction: Transaction) -> Publication | None:
-            row = transaction.execute(_ONE, (publication_id,)).fetchone()
-            if row is None:
-                return None
-            before = _publication(row, transaction.vault)
-            changed = change(before)
-            if changed != before:
-                _put(transaction, changed)
-            return changed
-
-        return await self._writer.submit(job, holds=[("publication", publication_id)])
+        row = transaction.execute(_ONE, (publication_id,)).fetchone()
+        if row is None:
+            return None
+        before = _publication(row, transaction.vault)
+        changed = change(before)
+        if changed != before:
+            _put(transaction, changed)
+        return changed
 
     async def by_hash(self, token_hash: str) -> Published | None:
         row = await self._readers.one(_BY_HASH, (token_hash,))
@@ -67,34 +66,28 @@ class Publications(Store):
     async def all(self) -> Sequence[Publication]:
         return [_publication(row, self._vault) for row in await every_row(self._readers, _ALL)]
 
-    async def delete(self, publication_id: str, check: Callable[[Publication], None] = lambda _: None) -> bool:
+    @in_transaction(holds=lambda publication_id, *_: [("publication", publication_id), ("drops", "")])
+    def delete(
+        self, transaction: Transaction, publication_id: str, check: Callable[[Publication], None] = lambda _: None
+    ) -> bool:
         """Delete a publication; return whether there was one. `check` as in `Alerts.delete`."""
+        row = transaction.execute(_ONE, (publication_id,)).fetchone()
+        if row is None:
+            return False
+        check(_publication(row, transaction.vault))
+        transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
+        return True
 
-        def job(transaction: Transaction) -> bool:
-            row = transaction.execute(_ONE, (publication_id,)).fetchone()
-            if row is None:
-                return False
-            check(_publication(row, transaction.vault))
-            transaction.execute("DELETE FROM publication WHERE id=?", (publication_id,))
-            return True
-
-        return await self._writer.submit(job, holds=[("publication", publication_id), ("drops", "")])
-
-    async def retract(self, retraction: Retraction) -> None:
+    @in_transaction(holds=lambda _: [("fact", "retractions")])
+    def retract(self, transaction: Transaction, retraction: Retraction) -> None:
         """Stop publishing an event; the first time counts."""
+        if transaction.execute(_RETRACT, retraction).rowcount:
+            transaction.execute(_COUNTED, ())
 
-        def job(transaction: Transaction) -> None:
-            if transaction.execute(_RETRACT, retraction).rowcount:
-                transaction.execute(_COUNTED, ())
-
-        await self._writer.submit(job, holds=[("fact", "retractions")])
-
-    async def restore(self, seq: Seq) -> None:
-        def job(transaction: Transaction) -> None:
-            if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
-                transaction.execute(_COUNTED, ())
-
-        await self._writer.submit(job, holds=[("fact", "retractions")])
+    @in_transaction(holds=lambda _: [("fact", "retractions")])
+    def restore(self, transaction: Transaction, seq: Seq) -> None:
+        if transaction.execute("DELETE FROM retraction WHERE seq=?", (seq,)).rowcount:
+            transaction.execute(_COUNTED, ())
 
     async def retracted(self, after: Seq, before: Seq, limit: int) -> Sequence[Retraction]:
         """Return retracted events between two positions, both excluded, newest first."""

@@ -28,7 +28,7 @@ from storage.records.source import (
 )
 from storage.secrets.sealing import COOKIES, HELLOS, Connection
 from storage.secrets.vault import Vault
-from storage.sql.transaction import Store, Transaction, every_row, fenced, first_row, read_only
+from storage.sql.transaction import Store, Transaction, every_row, fenced, first_row, in_transaction, read_only
 
 _decode = msgspec.json.Decoder(Source).decode
 _WATCHED = """SELECT s.body, s.sealed, h.body, b.body, h.version, h.jar FROM source_key k JOIN source s ON s.key=k.key
@@ -52,7 +52,6 @@ decode_hot = msgspec.msgpack.Decoder(SourceRuntime).decode
 
 
 def encode_hot(hot: SourceRuntime) -> bytes:
-    """Encode a hot state for storage, without its sealed part."""
     return _encode(hot.without_secret)
 
 
@@ -65,8 +64,10 @@ class Sources(Store):
         """
         await self._writer.submit(fenced(lease, lambda it: insert(it, source, state, known)), rows=3)
 
-    async def update(
+    @in_transaction(holds=lambda source, *_, **__: [("source", source.id)])
+    def update(
         self,
+        transaction: Transaction,
         source: Source,
         lease: Lease,
         version: Version = FIRST,
@@ -79,40 +80,32 @@ class Sources(Store):
         record is not `before`, or the stored state not the one that `state` derives from (`since`); None and FIRST
         match any.
         """
+        transaction.fence(lease)
+        existing = _by_url(transaction, source.url)
+        if existing is not None and existing.id != source.id:
+            raise Duplicate(existing)
+        _check_unmoved(transaction, before, FIRST if state is None else state.since)
+        update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
+        transaction.execute(update, (_url(source), *_row(source, transaction.vault), source.id))
+        transaction.place(source)
+        transaction.execute(_GIVE_VERSION, (version, source.id))
+        if state is not None:
+            write_state(transaction, state)
 
-        def job(transaction: Transaction) -> None:
-            existing = _by_url(transaction, source.url)
-            if existing is not None and existing.id != source.id:
-                raise Duplicate(existing)
-            _check_unmoved(transaction, before, FIRST if state is None else state.since)
-            update = "UPDATE source SET url=?, body=?, sealed=? WHERE key=(SELECT key FROM source_key WHERE id=?)"
-            transaction.execute(update, (_url(source), *_row(source, transaction.vault), source.id))
-            transaction.place(source)
-            transaction.execute(_GIVE_VERSION, (version, source.id))
-            if state is not None:
-                write_state(transaction, state)
-
-        await self._writer.submit(fenced(lease, job), holds=[("source", source.id)])
-
-    async def delete(self, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
+    @in_transaction(rows=lambda *_, **__: 3, holds=lambda source, *_, **__: [("source", source)])
+    def delete(self, transaction: Transaction, source: SourceId, lease: Lease, *, before: Source | None = None) -> None:
         """Delete a source and its state; its events stay in the log. `before` as in `update`."""
+        transaction.fence(lease)
+        _check_unmoved(transaction, before)
+        transaction.execute("DELETE FROM source WHERE key=(SELECT key FROM source_key WHERE id=?)", (source,))
 
-        def job(transaction: Transaction) -> None:
-            _check_unmoved(transaction, before)
-            transaction.execute("DELETE FROM source WHERE key=(SELECT key FROM source_key WHERE id=?)", (source,))
-
-        await self._writer.submit(fenced(lease, job), rows=3, holds=[("source", source)])
-
-    async def forget_deleted(self, before: Millis, limit: int) -> int:
+    @in_transaction(rows=lambda *_: 3)
+    def forget_deleted(self, transaction: Transaction, before: Millis, limit: int) -> int:
         """Erase at most `limit` sources deleted before a moment (`deleted_at`); return how many."""
-
-        def job(transaction: Transaction) -> int:
-            query = "SELECT key FROM source WHERE url>=? AND url<? ORDER BY url LIMIT ?"
-            keys = transaction.execute(query, (_DELETED, _deleted_at(before), limit)).fetchall()
-            transaction.executemany("DELETE FROM source WHERE key=?", keys)
-            return len(keys)
-
-        return await self._writer.submit(job, rows=3)
+        query = "SELECT key FROM source WHERE url>=? AND url<? ORDER BY url LIMIT ?"
+        keys = transaction.execute(query, (_DELETED, _deleted_at(before), limit)).fetchall()
+        transaction.executemany("DELETE FROM source WHERE key=?", keys)
+        return len(keys)
 
     @read_only
     def deleted(self, connection: Connection, since: Millis, limit: int) -> Sequence[Source]:
@@ -250,18 +243,16 @@ class TagsDefaults(Store):
         row = await first_row(self._readers, _DEFAULTS, tag)
         return None if row is None else _decode_defaults(row[0])
 
-    async def edit(self, tag: str, change: DefaultsChange) -> TagDefaults | None:
-        def job(transaction: Transaction) -> TagDefaults | None:
-            transaction.execute(_REVISE)  # first: other writers of one wait for it
-            row = transaction.execute(_DEFAULTS, (tag,)).fetchone()
-            changed = change(None if row is None else _decode_defaults(row[0]))
-            if changed is None:
-                transaction.execute("DELETE FROM tag_defaults WHERE tag=?", (tag,))
-            else:
-                transaction.execute(_PUT_DEFAULTS, (tag, msgspec.json.encode(changed)))
-            return changed
-
-        return await self._writer.submit(job, holds=[("fact", "tag_defaults")])
+    @in_transaction(holds=lambda *_: [("fact", "tag_defaults")])
+    def edit(self, transaction: Transaction, tag: str, change: DefaultsChange) -> TagDefaults | None:
+        transaction.execute(_REVISE)  # first: other writers of one wait for it
+        row = transaction.execute(_DEFAULTS, (tag,)).fetchone()
+        changed = change(None if row is None else _decode_defaults(row[0]))
+        if changed is None:
+            transaction.execute("DELETE FROM tag_defaults WHERE tag=?", (tag,))
+        else:
+            transaction.execute(_PUT_DEFAULTS, (tag, msgspec.json.encode(changed)))
+        return changed
 
     async def revision(self) -> int:
         """Return a number that rises with each change of any of them, on any node."""

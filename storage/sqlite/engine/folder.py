@@ -111,7 +111,7 @@ class HeadMark:
         return self.written
 
     def write(self, head: Seq) -> None:
-        """Write a position and sync it. Raises OSError."""
+        """Raises OSError."""
         assert self._fd is not None
         os.pwrite(self._fd, b"%0*d\n" % (_DIGITS, head), 0)
         os.fdatasync(self._fd)
