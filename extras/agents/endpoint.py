@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.problems import FieldError, Refusal, invalid
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, Routes
 from api.streams.sse import MEDIA
 from extras.agents import stateless
 from extras.agents.protocol import VERSIONS, Session
@@ -25,6 +25,7 @@ from storage.records.secrecy import plain
 
 VERSION: Final = "MCP-Protocol-Version"
 SESSION: Final = "Mcp-Session-Id"
+REPLAY_FROM: Final = "Sanderling-Replay-From"
 _LOCAL: Final = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?")
 _STREAMED: Final = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
 
@@ -44,7 +45,12 @@ class Message(Struct, frozen=True, forbid_unknown_fields=True):
     error: _Object | UnsetType = UNSET
 
 
+ROUTES = Routes("/mcp")
+
+
+@ROUTES("POST", "", {200: dict[str, Any], 202: None}, scope="stream:read", body=(Message,), headers=(SESSION,))
 async def answer(call: Call) -> Answer:
+    """Use the service as an agent's tools."""
     _check_origin(call)
     assert call.app is not None and call.key is not None, "every request has them"
     message = msgspec.to_builtins(call.body)
@@ -70,14 +76,24 @@ def _begun(call: Call, key: str) -> dict[str, str]:
     return {SESSION: session}
 
 
+@ROUTES(
+    "GET",
+    "",
+    {200: str},
+    scope="stream:read",
+    media="text/event-stream",
+    headers=(REPLAY_FROM,),
+    refuses=("not-found",),
+)
 async def stream(call: Call) -> Answer:
+    """Follow changes of the resources that an agent subscribes to."""
     _check(call)
     subscriber = _subscriber(call)
     assert call.key is not None
     call.streams.check_room(call.key)
     storage, cursor = call.context.storage, _place(call, subscriber)
     reader = UpdateReader(storage.log, storage.tail, subscriber, cursor)
-    headers = _STREAMED | {"Sanderling-Replay-From": reader.replay_from}
+    headers = _STREAMED | {REPLAY_FROM: reader.replay_from}
     return Answer(b"", media=MEDIA["sse"], headers=headers, stream=reader)
 
 
@@ -90,7 +106,9 @@ def _place(call: Call, subscriber: Subscriber) -> Seq:
         raise invalid("header.Last-Event-ID", "not the id of a notification (a UUIDv7)", last[:40]) from None
 
 
+@ROUTES("DELETE", "", {204: None}, scope="stream:read", refuses=("not-found",))
 async def end(call: Call) -> Answer:
+    """End an agent's session."""
     _check(call)
     _subscriber(call)
     subscribers_of(call.streams).end(call.headers[SESSION])
@@ -125,37 +143,3 @@ def _check_origin(call: Call) -> None:
     if origin and origin not in own and not _LOCAL.fullmatch(origin):
         says = f"Pages of {plain(origin)[:200]} may not use this; the setting cors_origins names those that may."
         raise Refusal("forbidden", says)
-
-
-ROUTES = (
-    Route(
-        method="POST",
-        path="/mcp",
-        scope="stream:read",
-        run=answer,
-        says="Use the service as an agent's tools.",
-        answers={200: dict[str, Any], 202: None},
-        body=(Message,),
-        headers=(SESSION,),
-    ),
-    Route(
-        method="GET",
-        path="/mcp",
-        scope="stream:read",
-        run=stream,
-        says="Follow changes of the resources that an agent subscribes to.",
-        answers={200: str},
-        media="text/event-stream",
-        headers=("Sanderling-Replay-From",),
-        refuses=("not-found",),
-    ),
-    Route(
-        method="DELETE",
-        path="/mcp",
-        scope="stream:read",
-        run=end,
-        says="End an agent's session.",
-        answers={204: None},
-        refuses=("not-found",),
-    ),
-)

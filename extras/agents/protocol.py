@@ -6,7 +6,7 @@ It supports the versions that begin with `initialize`; `stateless.py` adds the l
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -61,17 +61,6 @@ class Session:
 
     def __init__(self, abilities: Abilities, version: str, instructions: str) -> None:
         self._abilities, self._version, self._instructions = abilities, version, instructions
-        self._methods: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
-            "initialize": self._initialize,
-            "ping": self._ping,
-            "tools/list": self._list_tools,
-            "tools/call": self._call_tool,
-            "resources/list": self._list_resources,
-            "resources/templates/list": self._list_templates,
-            "resources/read": self._read_resource,
-            "resources/subscribe": self._subscribe,
-            "resources/unsubscribe": self._unsubscribe,
-        }
 
     async def answer(self, message: Message) -> Message | None:
         """Return the answer to a message, or None for notifications and for the client's own answers."""
@@ -83,12 +72,29 @@ class Session:
             return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": bad.code, "message": str(bad)}}
 
     async def _result(self, message: Message) -> Mapping[str, Any]:
-        method = self._methods.get(str(message["method"]))
-        if method is None:
-            raise _Bad(NO_METHOD, f"There is no method {str(message['method'])[:80]}.")
-        return await method(message.get("params", {}))
+        method, params = str(message["method"]), message.get("params", {})
+        match method:
+            case "initialize":
+                return self._initialize(params)
+            case "ping":
+                return {}
+            case "tools/list":
+                return {"tools": list(self._abilities.tools())}
+            case "tools/call":
+                return await self._call_tool(params)
+            case "resources/list":
+                return {"resources": list(self._abilities.resources())}
+            case "resources/templates/list":
+                return {"resourceTemplates": list(self._abilities.templates())}
+            case "resources/read":
+                return await self._read_resource(params)
+            case "resources/subscribe":
+                return await self._subscribe(params)
+            case "resources/unsubscribe":
+                return self._unsubscribe(params)
+        raise _Bad(NO_METHOD, f"There is no method {method[:80]}.")
 
-    async def _initialize(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _initialize(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = params.get("protocolVersion")
         return {
             "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
@@ -103,12 +109,6 @@ class Session:
     def instructions(self) -> Mapping[str, Any]:
         return {"instructions": self._instructions}
 
-    async def _ping(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {}
-
-    async def _list_tools(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"tools": list(self._abilities.tools())}
-
     async def _call_tool(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if not isinstance(name, str) or not isinstance(arguments, dict):
@@ -121,12 +121,6 @@ class Session:
             return {"content": [_text(str(error))], "isError": True}
         more = {} if result.data is None else {"structuredContent": dict(result.data)}
         return {"content": [_text(result.text)], **more}
-
-    async def _list_resources(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"resources": list(self._abilities.resources())}
-
-    async def _list_templates(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"resourceTemplates": list(self._abilities.templates())}
 
     async def _read_resource(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         uri = _uri_of(params)
@@ -145,7 +139,7 @@ class Session:
             raise _Bad(BAD_PARAMS, str(error)) from None
         return {}
 
-    async def _unsubscribe(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _unsubscribe(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
             self._abilities.unsubscribe(_uri_of(params))
         except Refused as error:

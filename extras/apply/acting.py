@@ -240,7 +240,7 @@ class Actor:
 
     async def _made(self, kind: Kind, wanted: DesiredRecord) -> httpx.Response:
         """Create a record once: the idempotency key derives from the name; if that answer is deleted, try the next."""
-        path, body = kind.make(wanted.values, self._names.id_of), self._body(kind, wanted)
+        path, body = kind.make(wanted.values, self._names.id_of) or kind.path, self._body(kind, wanted)
         if kind.whole:
             return await self._put(kind, path, body)
         number = waited = 0

@@ -30,7 +30,9 @@ _Reach = Annotated[
 
 
 class PressedBlock(Struct, frozen=True, forbid_unknown_fields=True):
-    """A block of an earlier answer, by `number` and `mark`, and what choosing does. `cell`: from 1; 0 for the block."""
+    """A block of an earlier answer, by its `number` and `mark`, and the effect of choosing it. `cell`: the number of
+    one of its `cells`; 0 for the block itself.
+    """
 
     number: Annotated[int, Meta(ge=0, le=100_000)]
     mark: Annotated[str, Meta(min_length=1, max_length=16)]
@@ -102,7 +104,11 @@ class PickReach(Struct, frozen=True):
 
 
 class KeptBlocks(Struct, frozen=True):
-    """What a choice watches: the first 100 `texts` of `count`. `digest`: without counters. `items`: as a list."""
+    """The texts that a choice watches, as a check would read them: the first 100 `texts` of `count`.
+
+    `digest` identifies the watched texts; running counters do not change it. `items`: its number of items as a list
+    (`follow`).
+    """
 
     selector: str | None
     ignore: tuple[str, ...]

@@ -10,7 +10,7 @@ from actors.messages.declaring import Declared, Time, made_of, part_of, record_o
 from actors.messages.previews import ShownPart
 from actors.messages.requests import DetectRequest, Ignore, Selector
 from api.nouns import sources
-from api.route import Answer, Call, Route
+from api.route import Answer, Call, Routes
 from extras.picking import operations, records
 from extras.picking.records import BlockCell, PickWish, PressedBlock
 from storage.records.event import ValueType
@@ -125,15 +125,28 @@ def _picked_page(picked: records.Picked) -> PageBlocks:
     )
 
 
+ROUTES = Routes("/v1/sources", "sources")
+
+
+@ROUTES("POST", "/blocks", {200: PageBlocks}, body=(UrlBlocksRequest,), refuses=("url-refused", "unprocessable"))
 async def of_url(call: Call) -> Answer:
-    """Show the blocks of a URL's page, without watching it."""
+    """List the blocks of a URL's page, each with its selector."""
     asked: UrlBlocksRequest = call.body
     request = DetectRequest(**given(asked, DetectRequest) | {"type": "html", "selector": None, "ignore": ()})
     wish = PickWish(asked.selector, asked.ignore, asked.first, asked.find, asked.press, selectors=True)
     return Answer(_picked_page(await operations.of_url(call, request, wish)))
 
 
+@ROUTES(
+    "POST",
+    "/{id}/blocks",
+    {200: PageBlocks},
+    beside=("sources:read",),
+    body=(SourceBlocksRequest,),
+    refuses=("not-found", "url-refused", "unprocessable"),
+)
 async def of_source(call: Call) -> Answer:
+    """List the blocks of a watched page, each with its selector."""
     asked: SourceBlocksRequest = call.body
     now = (await sources.view(call, call.path["id"])).source
     wish = PickWish(
@@ -145,28 +158,3 @@ async def of_source(call: Call) -> Answer:
         selectors=True,
     )
     return Answer(_picked_page(await operations.of_source(call, now.id, wish)))
-
-
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/sources/blocks",
-        scope="sources:write",
-        run=of_url,
-        says="List the blocks of a URL's page, each with its selector.",
-        answers={200: PageBlocks},
-        body=(UrlBlocksRequest,),
-        refuses=("url-refused", "unprocessable"),
-    ),
-    Route(
-        method="POST",
-        path="/v1/sources/{id}/blocks",
-        scope="sources:write",
-        beside=("sources:read",),
-        run=of_source,
-        says="List the blocks of a watched page, each with its selector.",
-        answers={200: PageBlocks},
-        body=(SourceBlocksRequest,),
-        refuses=("not-found", "url-refused", "unprocessable"),
-    ),
-)

@@ -72,7 +72,10 @@ class Scope(NamedTuple):
 
 
 class Alert(Struct, frozen=True):
-    """A Boolean query over sources by id or tag, without either over all. tags: events with any, of any source."""
+    """A Boolean query in a language over some sources, named by id or by tag; without either over the whole library.
+
+    tags: an event with any of them is of the alert, wherever it comes from, so later sources count too.
+    """
 
     id: str
     name: str

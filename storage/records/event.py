@@ -96,10 +96,11 @@ LARGEST = 2**53 - 1
 
 
 class Value(Struct, frozen=True, omit_defaults=True):
-    """A value as written (`text`), and its type; plain text has none. money, number and percent have `number` and
-    `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a unit of measure ("GB"), absent where none is
-    known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM; version: its numbers with dots; availability: one
-    of `AVAILABILITIES`.
+    """A value as written (`text`), and its type; plain text has none.
+
+    money, number and percent have `number` and `scale` (decimal places); `unit` is the currency (ISO 4217), "%", or a
+    unit of measure ("GB"), absent where none is known. date: `value` is YYYY-MM-DD, YYYY-MM or MM-DD; time: HH:MM;
+    version: its numbers with dots; availability: one of `AVAILABILITIES`.
     """
 
     text: str
@@ -132,9 +133,11 @@ class Value(Struct, frozen=True, omit_defaults=True):
 
 
 class TypedChange(Struct, frozen=True, omit_defaults=True):
-    """One thing that changed. `before` or `after` is absent where it came, or went. label: the value's name ("Team ·
-    Seats") in the page's own words. path: where it stands in a document that has paths. lowest_since, highest_since: of
-    a price, from when on it was never lower, or higher, as far as is known (RFC 3339).
+    """One thing that changed. `before` or `after` is absent where it came, or went.
+
+    label: the value's name ("Team · Seats") in the page's own words. path: where it stands in a document that has
+    paths. lowest_since, highest_since: of a price, from when on it was never lower, or higher, as far as is known
+    (RFC 3339).
     """
 
     kind: ChangeKind
@@ -234,8 +237,9 @@ class Diff(Struct, frozen=True):
 
 
 class Op(Struct, frozen=True, omit_defaults=True):
-    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0. `context`
-    is where the text stands that it names, for "replace" the new one.
+    """One step from the old text to the new; `para` counts old paragraphs for delete, new ones else, from 0.
+
+    `context` is where the text stands that it names, for "replace" the new one.
     """
 
     op: Literal["insert", "delete", "replace"]
@@ -269,10 +273,11 @@ HEARTBEAT: Final = "heartbeat"
 
 
 class Heartbeat(Struct, frozen=True):
-    """The fields of a heartbeat: that the service did its work at that moment, and had the log up to there. number: of
-    the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the heartbeat
-    before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`, when the
-    process that writes this wrote the one before, or began. watched, failing, paused: sources.
+    """The fields of a heartbeat: that the service did its work at that moment, and had the log up to there.
+
+    number: of the heartbeats in this log, from 1. due_at: when it was due by the service's clock. before: the id of the
+    heartbeat before it. head: of the newest event before it, of whatever kind. looks: that ended since `looks_since`,
+    when the process that writes this wrote the one before, or began. watched, failing, paused: sources.
     """
 
     number: int

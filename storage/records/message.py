@@ -21,7 +21,10 @@ OURS: Final = frozenset({"at", "reason", "rest"})
 
 
 class Message(Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A template with `%(name)s` for each value; one without values is taken as it is. A value named `at` is a time."""
+    """A template with `%(name)s` for each value; one without values is taken as it is.
+
+    A value named `at` is a time.
+    """
 
     id: str
     values: dict[str, Value] = {}

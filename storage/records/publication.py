@@ -17,6 +17,7 @@ MOST_PUBLICATIONS = 1_000
 
 class Publication(Struct, frozen=True):
     """The events published under a title: events that meet all that is named here, of several values of one any.
+
     channel: as in a stream. alert_ids: what any of these alerts matches. token: the unguessable part of the address;
     None when it came here without it: then only its readers know the address. token_hash: SHA-256 of the token; it
     admits a reader.

@@ -36,8 +36,9 @@ MOST_TAGGED = 1000
 
 
 class TagDefaults(Struct, frozen=True):
-    """The fields are those of `Source`; None or () sets nothing. destinations: ids; a new alert over the tag gets a
-    copy of each.
+    """The fields are those of `Source`; None or () sets nothing.
+
+    destinations: ids; a new alert over the tag gets a copy of each.
     """
 
     tag: str
@@ -225,7 +226,10 @@ def called(title: str, found_title: str, address: str = "") -> str:
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """For the next conditional request. lies: they stayed when the body changed, so none are sent any more."""
+    """Validators for the next conditional request, the hash of their body, and their URL.
+
+    lies: they stayed when the body changed, so none are sent any more.
+    """
 
     etag: str | None = None
     last_modified: str | None = None

@@ -28,7 +28,11 @@ RANK: dict[Flag, int] = {"ok": 0, "degraded": 1, "rotten": 2}
 
 
 class OpenNotices(Struct, frozen=True):
-    """failing: longest `notice_after` (seconds) whose alerts got `source_failing`, None for none. quiet: was sent."""
+    """The notices about the present trouble, and the time of the last.
+
+    failing: the longest `notice_after`, in seconds, whose alerts got `source_failing`; None: no alert did.
+    quiet: `source_quiet` was sent.
+    """
 
     at: Millis
     failing: int | None = None
@@ -36,9 +40,10 @@ class OpenNotices(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """A score from 0 to 1 with the sentence that explains it. `down_since` is the first of the present run of failures.
-    `told` None: no notice is open. `remark`: a note on the page that does not lower the score, part of the reason.
-    `said`: the reason with its values, if it has any.
+    """A score from 0 to 1 with the sentence that explains it.
+
+    `down_since` is the first of the present run of failures. `told` None: no notice is open. `remark`: a note on the
+    page that does not lower the score, part of the reason. `said`: the reason with its values, if it has any.
     """
 
     score: float = 1.0

@@ -90,7 +90,6 @@ KIND = Kind(
     natural=lambda _name, values: tuple(values[name] for name in ("query", "language", "match", "sources", "tags")),
     alike=lambda _name, values: values["name"],
     body=lambda values, _secrets, ids: ids_of(values, OF_SOURCES, ids),
-    make=lambda _values, _ids: "/v1/alerts",
     called=lambda values: values["name"],
     file="alerts.toml",
     named="name",

@@ -30,8 +30,9 @@ OptionGiven = OptionValue | Reference
     order="url kind options secret label delivery_mode digest_hour digest_timezone quiet_hours format most_at_once",
 )
 class DestinationTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the matches of the alerts go that name it. What is left out is as of a new destination. `url`, `secret` and
-    each of the `options` may be a reference: what lets somebody in does not belong into a file.
+    """Where the matches of the alerts go that name it. What is left out is as of a new destination.
+
+    `url`, `secret` and each of the `options` may be a reference: what lets somebody in does not belong into a file.
     """
 
     url: HookUrl | Reference | UnsetType = UNSET

@@ -185,9 +185,9 @@ class Kind(NamedTuple):
     natural: the identity under another name. unique: the service has no two of the same identity and reuses an existing
     one; twins: the message if files have two. alike: the identity of unmanaged records. fixed: values that cannot
     change; other values mean another record.
-    body: values and secrets (None: remove) as the API takes them. make: the path for creation; making: extra fields for
-    it; batch: records per request. whole: created and changed by PUT of all values. counts: whether a record exists for
-    files.
+    body: values and secrets (None: remove) as the API takes them. make: the path for creation, if another; making:
+    extra fields for it; batch: records per request. whole: created and changed by PUT of all values. counts: whether a
+    record exists for files.
     flaw_of_name, flaw: why a name, or the values as a whole, are invalid.
     called: the exported name of an unnamed record; itself: use that name always. trimmed: fields to leave out of an
     export. file: the export's file. known: its name in other records.
@@ -204,7 +204,6 @@ class Kind(NamedTuple):
     natural: Callable[[str, Values], object]
     alike: Callable[[str, Values], object]
     body: Callable[[Values, Mapping[str, str | None], Ids], dict[str, Any]]
-    make: Callable[[Values, Ids], str]
     called: Callable[[Values], str]
     file: str
     query: Mapping[str, str] = {}
@@ -213,6 +212,7 @@ class Kind(NamedTuple):
     refers: Mapping[str, str] = {}
     secrets: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    make: Callable[[Values, Ids], str] = lambda _values, _ids: ""
     making: Mapping[str, Any] = {}
     unique: bool = False
     twins: str = ""

@@ -60,7 +60,6 @@ KIND = Kind(
     natural=lambda _name, values: tuple(values[name] for name in DEFAULTS),
     alike=lambda _name, values: values["title"],
     body=lambda values, _secrets, ids: ids_of(values, _IDS, ids),
-    make=lambda _values, _ids: "/v1/publications",
     called=lambda values: values["title"],
     file="publications.toml",
     refers={field: of for field, (_, of) in _IDS.items()},

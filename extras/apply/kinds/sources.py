@@ -120,7 +120,6 @@ KIND = Kind(
     natural=lambda _name, values: values["url"],
     alike=lambda _name, values: values["url"],
     body=lambda values, secrets, _ids: {**values, **secrets},
-    make=lambda _values, _ids: "/v1/sources",
     called=lambda values: values["title"] or values["url"].partition("://")[2],
     file="sources.toml",
     query={"sort": "-added"},

@@ -68,7 +68,10 @@ class Head(_Line, frozen=True, tag="head"):
 
 
 class Log(_Line, frozen=True, tag="log"):
-    """How far alerts have been matched. forgotten: the last event not here; readers before it are told so (410)."""
+    """Where the log begins and how far alerts have been matched.
+
+    forgotten: events up to this id are not here, and a reader who has seen no more than it is told so (410).
+    """
 
     forgotten: str
     matched: str | None
@@ -83,7 +86,10 @@ class Key(_Line, frozen=True, tag="key"):
 
 
 class Watch(_Line, frozen=True, tag="source"):
-    """A watched source with its memory (`base`, base64). greets: a greeting, which may be secret, is not here."""
+    """A watched source with all that the watching remembers. base: the memory of entries or blocks, base64.
+
+    greets: it sends a greeting after each handshake, which may hold a secret and is not here.
+    """
 
     source: Source
     greets: bool
@@ -99,10 +105,11 @@ class Query(_Line, frozen=True, tag="alert"):
 
 
 class DestinationLine(Struct, frozen=True):
-    """A destination without its secrets; the fields of `storage.records.destination.Destination`. private_names: the
-    sealed values that it had. signed: its deliveries are, so it has a secret. One that is not, and had no sealed
-    values, comes in as it was. confirmed: who is told has agreed, where they have to. missed_after: an id; matches
-    after it may not have been delivered. None: it misses nothing, or gets nothing.
+    """A destination without its secrets; the fields of `storage.records.destination.Destination`.
+
+    private_names: the sealed values that it had. signed: its deliveries are, so it has a secret. One that is not, and
+    had no sealed values, comes in as it was. confirmed: who is told has agreed, where they have to.
+    missed_after: an id; matches after it may not have been delivered. None: it misses nothing, or gets nothing.
     """
 
     id: str
