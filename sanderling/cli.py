@@ -168,7 +168,6 @@ LATE: Mapping[str, Callable[[], click.Command]] = {
     **{name: member(f"sanderling.commands.{module}", name) for module, names in MODULES.items() for name in names},
     **{name: partial(_of_extra, module, name) for module, row in TABLE.items() for name in row.commands},
 }
-"""Commands whose module is imported when one is typed."""
 main.commands.update((name, click.Command(name)) for name in LATE)
 
 

@@ -25,7 +25,6 @@ from sanderling.exits import CommandFailed
 AT_ONCE = 4
 """Messages in progress; the client's next ones wait in the pipe."""
 MOST = 1 << 20
-"""Maximum bytes of a message."""
 AGAIN = 5.0
 """Seconds before reopening a stream that the service refused."""
 _META: Final = b"io.modelcontextprotocol/protocolVersion"

@@ -28,7 +28,6 @@ from sanderling.exits import CommandFailed, Exit
 from storage.records.identity import Managed
 
 AT_ONCE: Final = 4
-"""Concurrent requests."""
 BATCH_WITHIN: Final = 90.0
 """Timeout of a batch in seconds; the service answers within 55."""
 TRIES: Final = 3

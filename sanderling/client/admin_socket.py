@@ -20,7 +20,6 @@ from sanderling import ADMIN_SOCKET
 from sanderling.exits import CommandFailed, Exit
 
 PATIENCE = 5.0
-"""Timeout in seconds."""
 ANSWER_CAP = 65_536
 
 

@@ -36,7 +36,6 @@ GIVES_UP: Final = 120.0
 LONGEST_RETRY: Final = 15.0
 """Maximum seconds between two tries of a retrying client."""
 AGAIN: Final = (429, 502, 503, 504)
-"""Temporary statuses."""
 NO_KEY: Final = "That service needs an API key: set SANDERLING_KEY, or name the key's file with --key-file."
 ADVICE: Final[Mapping[str, str]] = {
     "unauthorized": "Make a key where the service runs: `sanderling keys create --name me --scope ...`.",

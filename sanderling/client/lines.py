@@ -24,7 +24,6 @@ SIGNS = {"added": "+", "removed": "-"}
 TIER, HOST = 6, 24
 MOST_CHANGES = 4
 LEAST = 6
-"""Minimum letters of an id shown."""
 GAP = 2
 ROOM = 24
 """Minimum cells of the last two columns while another still has more."""

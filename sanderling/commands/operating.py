@@ -41,7 +41,6 @@ FILTERS: Final = {
     "tag": "events with this tag",
     "keyword": "events whose title or content has this word",
 }
-"""The filters of events, with their help."""
 
 
 @click.command()

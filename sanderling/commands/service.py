@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sanderling.client.api import Client
 
 NAMED = 5
-"""Maximum candidates listed for an ambiguous name."""
 record_flag = click.option("--json", "as_json", is_flag=True, help="The service's own record.")
 records_flag = click.option("--json", "as_json", is_flag=True, help="The service's own records, one a line.")
 yes_flag = click.option("--yes", "sure", is_flag=True, help="Don't ask.")

@@ -158,7 +158,6 @@ class LogScreen(ListView):
 
 
 MOST = 400
-"""Maximum lines of a text."""
 _KINDS = {name: f"ansi_{tier.colour}" for name, tier in TIERS.items()} | {"notice": "ansi_yellow"}
 _CHANGES = {"added": GOOD, "removed": BAD}
 

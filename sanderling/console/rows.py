@@ -38,7 +38,6 @@ Row = Mapping[str, Any]
 FOLDED, TROUBLED, OPEN = "▸", "!", "▾"
 """How many of a part's children are visible: none, the troubled, all."""
 BRANCHES: Final = ("sources", "destinations")
-"""The parts with dynamic children."""
 _WIDER: Final = {FOLDED: TROUBLED, TROUBLED: OPEN, OPEN: OPEN}
 _NARROWER: Final = {OPEN: TROUBLED, TROUBLED: FOLDED, FOLDED: FOLDED}
 SIZE = 100

@@ -158,7 +158,6 @@ WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
     "reference": ("API reference", references.api),
     "settings": ("Settings", references.as_markdown),
 }
-"""Generated pages, never out of date: title and generator."""
 
 
 def title(name: str) -> str:

@@ -100,7 +100,6 @@ class Alert(Struct, frozen=True):
     private_source_ids: tuple[str, ...] = ()
     """Private sources that are included by name, in addition to `source_ids`."""
     updated_by: str = ""
-    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
 
     @property

@@ -94,7 +94,6 @@ class Destination(Struct, frozen=True):
     confirmed: bool = True
     """Whether the recipient has confirmed, if the kind requires it; until then only the request is sent."""
     updated_by: str = ""
-    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
 
     def is_as(self, known: Destination | None) -> bool:
@@ -247,7 +246,6 @@ class Replayed(NamedTuple):
 
 
 KEPT_ATTEMPTS = 1_000
-"""Newest attempts kept for each destination."""
 KEPT_DEAD = 10_000
 """Newest given-up attempts kept for each destination in addition."""
 RATED_ATTEMPTS = 100

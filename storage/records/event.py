@@ -354,7 +354,6 @@ class Event(Struct, frozen=True, kw_only=True):
     """Why the item's own page was not read, in a sentence; `content` is then the text in the list or feed."""
     alert_type: str | UnsetType = UNSET
     heartbeat: Heartbeat | UnsetType = UNSET
-    """Only in heartbeats."""
     story: str | UnsetType = UNSET
     """The id of the story's first event, which may be this one. Absent before version 1.5."""
     signed_at: str | UnsetType = UNSET

@@ -19,7 +19,6 @@ CODE_LIFE: Final = Millis(60_000)
 CODE_KEPT: Final = Millis(600_000)
 """How long a used code is known, so that its second use ends the grant."""
 TOKEN_LIFE: Final = Millis(3_600_000)
-"""Life of an access token."""
 
 
 class OAuthClient(Struct, frozen=True):

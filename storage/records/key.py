@@ -105,7 +105,6 @@ class Session(Struct, frozen=True):
 
 
 Place = Literal["sources", "stream"]
-"""The list that the view filters."""
 
 
 class SavedView(Struct, frozen=True):
@@ -129,7 +128,6 @@ class ReadEvents(NamedTuple):
 
 
 KEPT_CALL_LIFE = Millis(24 * 3_600_000)
-"""How long a response is kept."""
 MOST_CALLS = 100_000
 """Most responses kept, newest first. A repeat of an older call is a new call."""
 

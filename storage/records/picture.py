@@ -16,7 +16,6 @@ Media = Literal["image/png", "image/jpeg", "image/webp"]
 Side = Literal["before", "after"]
 
 MOST_BYTES: Final = 2 << 20
-"""Most bytes of a picture."""
 MOST_PIXELS: Final = 16_384
 """Most pixels of each side."""
 _PNG, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"

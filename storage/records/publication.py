@@ -34,7 +34,6 @@ class Publication(Struct, frozen=True):
     alert_ids: tuple[str, ...] = ()
     token: str | None = None
     updated_by: str = ""
-    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
     private_source_ids: tuple[str, ...] = ()
     """Private sources that a person included by name; those in `source_ids` count too."""

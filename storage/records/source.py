@@ -32,7 +32,6 @@ from storage.records.trail import Verdict
 Inheritable = Literal["schedule", "hours", "bar", "selector", "ignore"]
 """The settings that a source can get from its tags."""
 MOST_TAGGED = 1000
-"""Most tags with defaults."""
 
 
 class TagDefaults(Struct, frozen=True):
@@ -146,7 +145,6 @@ class Source(Struct, frozen=True, gc=False):
     practice: int | None = None
     """How often the practice document that it watches was changed; None: an ordinary source."""
     title: str = ""
-    """The user's name for it."""
     found_title: str = ""
     """The title of the page or feed in recent checks."""
     deleted_at: Millis | None = None
@@ -164,7 +162,6 @@ class Source(Struct, frozen=True, gc=False):
     follow: Follow = "none"
     """Whether each new list item or feed entry is reported with its page's text."""
     updated_by: str = ""
-    """The last editor: a key's name, the dashboard, this machine; "" for the service itself."""
     managed: Managed | None = None
     follow_hosts: tuple[str, ...] = ()
     """Other hosts, with their subdomains, whose pages are fetched when following; `*`: every host."""
@@ -396,7 +393,6 @@ def _last(hot: SourceRuntime) -> Verdict | None:
 
 
 StoredJar: TypeAlias = tuple[SourceId, str]
-"""A source and its cookies."""
 _HEAD = re.compile(r"([0-9]{1,18}) ([0-9]{1,18}) ([0-9]{1,18})\n")
 
 

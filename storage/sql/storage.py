@@ -126,7 +126,7 @@ class Storage(ABC):
         self.writer, self.readers, self.vault = writer, readers, vault
         self.tail, self.ownership = Tail(known), Ownership()
         self.members = Members(f"{lease.owner}-{lease.epoch}")
-        self.log = EventLog(appender, readers, space, known, self.tail)
+        self.log = EventLog(appender, readers, vault, space, known, tail=self.tail)
         self.sources = Sources(appender, readers, vault)
         self.keys = Keys(writer, readers, vault)
         self.alerts = Alerts(writer, readers, vault)

@@ -34,7 +34,6 @@ S3 = "s3://"
 WITHIN = 30.0
 """Seconds allowed per request."""
 MOST = 64 << 20
-"""Maximum bytes of a response."""
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _LINE = re.compile(r"\s*(aws_access_key_id|aws_secret_access_key)\s*=\s*(\S+)\s*")
 _SIGNED = "host;x-amz-content-sha256;x-amz-date"

@@ -40,7 +40,6 @@ from storage.sqlite.upkeep.copying import (
 
 STAGE = ".restoring"
 MOST_KEYS = 100
-"""Maximum keys listed one by one."""
 TEMPLATES = "templates"
 _SQLITE = b"SQLite format 3\0"
 _WAL = "-wal"

@@ -41,7 +41,6 @@ QUESTIONS: Mapping[str, Question] = {
 }
 
 OF_SQLITE = frozenset({"import", "disk room", "disk speed", "database", "private", "master key", "names"})
-"""Questions about the data folder's own database."""
 
 
 def doctor(

@@ -15,11 +15,25 @@ from storage.records.source import Harvest, SourceState, StoredJar, Version
 from storage.records.tiers import Kind
 from storage.retention import FreeSpace
 from storage.secrets.sealing import Connection
+from storage.secrets.vault import Vault
 from storage.sql.stores import pictures, scan
 from storage.sql.stores.alerts import clear_notice
 from storage.sql.stores.sources import encode_hot, insert, write_jars
 from storage.sql.stores.stories import StoryAssigner, StoryMarks
-from storage.sql.transaction import MOST_ROWS, Readers, Row, Space, Transaction, Writer, every_row, fenced, first_row
+from storage.sql.transaction import (
+    MOST_ROWS,
+    Reading,
+    Row,
+    Space,
+    Store,
+    Transaction,
+    Writer,
+    every_row,
+    fenced,
+    first_row,
+    in_transaction,
+    read_only,
+)
 from storage.tail import Follower, Tail
 
 _KEY = "SELECT h.key, h.version FROM source_key k JOIN source_hot h ON h.key=k.key WHERE k.id=?"
@@ -29,11 +43,12 @@ _KNOW = "INSERT INTO source_key(id) VALUES(?) ON CONFLICT DO NOTHING"
 _NUMBER = "SELECT key FROM source_key WHERE id=?"
 
 
-class EventLog:
+class EventLog(Store):
     """`known`: the newest position that a reader may have seen. `tail` shows commits while `follower` runs."""
 
-    def __init__(self, writer: Writer, readers: Readers, space: Space, known: Seq, tail: Tail) -> None:
-        self._writer, self._readers, self._space, self._pages = writer, readers, space, scan.Pages(known)
+    def __init__(self, writer: Writer, readers: Reading, vault: Vault, space: Space, known: Seq, *, tail: Tail) -> None:
+        super().__init__(writer, readers, vault)
+        self._space, self._pages = space, scan.Pages(known)
         self.follower = Follower(tail, self)
         self._stories = StoryMarks()
         self._last = known  # the newest position minted, committed or not; used on the writer thread only
@@ -126,21 +141,21 @@ class EventLog:
 
         await self._writer.submit(fenced(lease, job), events=len(events) or 1)
 
-    async def save_states(self, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()) -> None:
+    @in_transaction(rows=lambda states, _, jars=(): len(states) + len(jars))
+    def save_states(
+        self, transaction: Transaction, states: Sequence[SourceState], lease: Lease, jars: Sequence[StoredJar] = ()
+    ) -> None:
         """Save states without events, and cookies, in one transaction. Skips states of unknown sources, and those that
         derive from another state than the stored one. Cookies, also those in the states, overwrite older ones, whatever
         state is stored: see `storage.records.source`.
         """
-
-        def job(transaction: Transaction) -> None:
-            admitted = _States()
-            admitted.know(transaction, states)
-            for state in states:
-                admitted.take(transaction, state)
-            admitted.write(transaction)
-            write_jars(transaction, (*map(_jar, states), *jars))
-
-        await self._writer.submit(fenced(lease, job), rows=len(states) + len(jars))
+        transaction.fence(lease)
+        admitted = _States()
+        admitted.know(transaction, states)
+        for state in states:
+            admitted.take(transaction, state)
+        admitted.write(transaction)
+        write_jars(transaction, (*map(_jar, states), *jars))
 
     async def read(self, after: Seq, limit: int, where: Filter, budget: int = 5_000) -> Page:
         """Return up to `limit` (1 to 500) events and 1 MiB, oldest first; read at most `budget` rows."""
@@ -172,18 +187,16 @@ class EventLog:
         """Count stored events without heartbeats. Scans a whole index: for the pruner, not for requests."""
         return int((await first_row(self._readers, scan.WITHOUT_HEARTBEATS))[0])
 
-    async def heartbeat(self) -> Stored | None:
-        def look(connection: Connection) -> Stored | None:
-            newest = scan.newest_heartbeat(connection)
-            return self._pages.get(connection, newest) if newest else None
+    @read_only
+    def heartbeat(self, connection: Connection) -> Stored | None:
+        newest = scan.newest_heartbeat(connection)
+        return self._pages.get(connection, newest) if newest else None
 
-        return await self._readers.run(look)
-
-    async def forget_heartbeats(self, before: Seq, keep: int, limit: int, lease: Lease) -> int:
+    @in_transaction(rows=lambda _before, _keep, limit, _lease: limit)
+    def forget_heartbeats(self, transaction: Transaction, before: Seq, keep: int, limit: int, lease: Lease) -> int:
         """Delete at most `limit` heartbeats before `before`, but not the newest `keep`. The floor stays."""
-        before = min(before, scan.LAST)
-        job = fenced(lease, lambda it: scan.forget_heartbeats(it.connection, before, keep, limit))
-        return await self._writer.submit(job, rows=limit)
+        transaction.fence(lease)
+        return scan.forget_heartbeats(transaction.connection, min(before, scan.LAST), keep, limit)
 
     async def room(self) -> FreeSpace:
         """Return approximately how many bytes the storage takes, including other tables, and how many are free."""
@@ -207,19 +220,17 @@ class EventLog:
         where = (after, min(before, scan.LAST), Kind.PRACTICE, Kind.HEARTBEAT)
         return int((await first_row(self._readers, _BETWEEN, *where))[0])
 
-    async def retain(self, before: Seq, limit: int, lease: Lease) -> int:
+    @in_transaction(rows=lambda _before, limit, _lease: limit)
+    def retain(self, transaction: Transaction, before: Seq, limit: int, lease: Lease) -> int:
         """Delete at most `limit` of the oldest events before `before`; raise the floor; return how many."""
-
-        def job(transaction: Transaction) -> int:
-            oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
-            doomed = transaction.execute(oldest, (min(before, scan.LAST), limit)).fetchall()
-            if doomed:
-                floor = doomed[-1]
-                transaction.execute("DELETE FROM log WHERE seq<=?", floor)
-                transaction.execute("UPDATE fact SET value=? WHERE name='floor'", floor)
-            return len(doomed)
-
-        return await self._writer.submit(fenced(lease, job), rows=limit)
+        transaction.fence(lease)
+        oldest = "SELECT seq FROM log WHERE seq<? ORDER BY seq LIMIT ?"
+        doomed = transaction.execute(oldest, (min(before, scan.LAST), limit)).fetchall()
+        if doomed:
+            floor = doomed[-1]
+            transaction.execute("DELETE FROM log WHERE seq<=?", floor)
+            transaction.execute("UPDATE fact SET value=? WHERE name='floor'", floor)
+        return len(doomed)
 
 
 def _jar(state: SourceState) -> StoredJar:

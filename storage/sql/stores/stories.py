@@ -23,7 +23,6 @@ LOT = 4_096
 _MOST_READ = 5_000
 """Most events read again at once; earlier ones are found only in the table."""
 _AT_ONCE = 1_000
-"""Marks looked up in one statement."""
 _STORED = "SELECT l.seq, k.id, l.kind, l.codec, l.body FROM log l JOIN source_key k ON k.key=l.source WHERE"
 _FIND = "SELECT mark, seq FROM story_mark WHERE mark IN"
 _WRITTEN = "SELECT value FROM fact WHERE name='stories'"

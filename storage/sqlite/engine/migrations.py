@@ -42,7 +42,6 @@ def _seal(connection: sqlite3.Connection, vault: Vault | None) -> None:
 
 
 _AFTER = {"sealed": _seal}
-"""The step that runs code after its statements."""
 
 
 def _statements(text: str) -> Iterator[str]:
