@@ -81,9 +81,7 @@ def _exit_code(error: BaseException) -> int:
 
 
 class Tidy(click.Command):
-    """A command with a flag for each setting. Its help lists only everyday ones; `--help-all` lists the rest under a
-    second heading.
-    """
+    """A command with a flag for each setting. `--help` lists the everyday ones, `--help-all` the rest, too."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *ours, help_option = super().get_params(ctx)

@@ -108,11 +108,6 @@ def hinted(text: str) -> str:
     return _COMMANDS.sub(lambda found: found[1] + program(), text)
 
 
-def installed_by_pip() -> bool:
-    """Return whether the program is installed as a package (pip, pipx, uv), so that it owns no folder."""
-    return (Path(__file__).parents[1] / f"sanderling-{__version__}.dist-info").is_dir()
-
-
 def variable(name: str) -> str:
     return PREFIX + name.upper()
 
@@ -134,7 +129,8 @@ def load(flags: Mapping[str, str], variables: Mapping[str, str], config: str | N
     if named:
         found = _from_file(Path(named), retired) | found
     else:
-        if "data" not in found and installed_by_pip():
+        installed = Path(__file__).parents[1] / f"sanderling-{__version__}.dist-info"
+        if "data" not in found and installed.is_dir():  # by pip, pipx or uv: the program owns no folder
             from platformdirs import user_data_path  # slow, and most runs name a folder
 
             found["data"] = user_data_path("sanderling", appauthor=False).as_posix(), "this system's folder for data"

@@ -111,13 +111,15 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
         try:
             with engine.command_errors():
                 keys = await signing_keys(world, storage)
+            outside = ReadyNotifier(settings, log, terminal).after(partial(_listeners, loaded.origins))
+            manager = manager_of(environ(), os.getpid())
             with Watchdog(clock=monotonic, report=partial(_report_stall, world)) as watchdog:
                 system = System(
                     world,
                     settings,
                     storage,
                     keys,
-                    _managed(ReadyNotifier(settings, log, terminal).after(partial(_listeners, loaded.origins))),
+                    outside if manager is None else manager.after(outside),
                     templates=templates,
                     kinds=kinds(Service(world, storage, settings)),
                     steps=watchdog,
@@ -151,11 +153,6 @@ async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, ter
 def _tell_flaws(log: Callable[..., None], event: str, flaws: Sequence[Flaw]) -> None:
     for flaw in flaws:
         log(event, level="warning", file=flaw.file, line=flaw.line, says=flaw.says)
-
-
-def _managed(outside: Front) -> Front:
-    manager = manager_of(environ(), os.getpid())
-    return outside if manager is None else manager.after(outside)
 
 
 def _end_now(log: Callable[..., None], error: Escalate) -> None:

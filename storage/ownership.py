@@ -24,9 +24,7 @@ C = TypeVar("C")
 
 
 class Ownership:
-    """The share of a process alone. me: this member's name. shared: whether there may be others. view: the members, as
-    far as this process knows.
-    """
+    """The share of a process alone. me: its name as a member. shared: there may be others. view: the members known."""
 
     me: str | None = None
     shared = False

@@ -75,7 +75,7 @@ class Client:
 
     @classmethod
     def named(cls, url: str | None, key_file: str | None, variables: Mapping[str, str]) -> Client:
-        """Make a client from flags and variables. Raises CommandFailed (USAGE) without a key."""
+        """Raises CommandFailed (USAGE) without a key."""
         return cls(url or variables.get("SANDERLING_URL") or DEFAULT_URL, _key(key_file, variables))
 
     async def __aenter__(self) -> Client:

@@ -30,12 +30,6 @@ def for_a_person() -> bool:
     return on_terminal(1)
 
 
-def print_list(heads: Sequence[str], rows: Sequence[Sequence[Cell | str]]) -> None:
-    width = shutil.get_terminal_size((100, 24)).columns
-    for line in table(heads, rows, width, colour=wants_colour(environ())) if rows else ():
-        click.echo(line)
-
-
 class Listing(NamedTuple, Generic[T]):
     """A table for a person, a line a record in a pipe. none: the hint on stderr without any. record: an item's JSON."""
 
@@ -69,7 +63,9 @@ class Listing(NamedTuple, Generic[T]):
     def _end(self, kept: Sequence[T], *, some: bool) -> None:
         if self.none and not some:
             click.echo(hinted(self.none), err=True)
-        print_list(self.heads, [self.row(one) for one in kept])
+        width, rows = shutil.get_terminal_size((100, 24)).columns, [self.row(one) for one in kept]
+        for line in table(self.heads, rows, width, colour=wants_colour(environ())) if rows else ():
+            click.echo(line)
 
 
 def age_of(moment: str | None) -> Cell:

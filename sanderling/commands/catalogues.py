@@ -147,10 +147,6 @@ def list_templates(settings: Settings, *, as_json: bool) -> None:
     _report_flaws(found)
 
 
-def _takes(template: Template) -> str:
-    return ", ".join(parameter.key for parameter in template.parameters) or "-"
-
-
 def template_record(entry: Entry[Template]) -> dict[str, Any]:
     from msgspec import to_builtins
 
@@ -162,7 +158,7 @@ TEMPLATE_LIST = Listing[Any](
     lambda one: (
         one.record.id,
         Cell(str(one.record.version), right=True),
-        _takes(one.record),
+        ", ".join(parameter.key for parameter in one.record.parameters) or "-",
         one.record.name,
         one.origin,
     ),

@@ -29,10 +29,7 @@ yes_flag = click.option("--yes", "sure", is_flag=True, help="Don't ask.")
 
 
 def with_client(act: Callable[..., Awaitable[int | None]]) -> Callable[..., int]:
-    """Add the flags that name a service and a key, and run the command with a client of it as first argument.
-
-    The exit code is 0 unless the command returns another. HTTP is imported when the command runs.
-    """
+    """Add the flags of a service and a key, and run the command with a client; its exit code is 0 by default."""
 
     @wraps(act)
     def run(*, service: str | None, key_file: str | None, **options: Any) -> int:

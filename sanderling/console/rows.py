@@ -235,7 +235,6 @@ class RowCache:
             self._pages[position // SIZE][position % SIZE] = now
 
     def mark(self, path: str) -> None:
-        """Remember that a part changed state since the order was made."""
         if len(self.changed) < MOST_CHANGED:
             self.changed.add(path)
 

@@ -43,9 +43,7 @@ Part = tuple[Millis, Millis]
 
 
 class Shift(NamedTuple):
-    """One shift. node: "" for a single service. saved: all checks up to then are stored. until: its end, None while it
-    runs and after a crash.
-    """
+    """node: "" for a single service. saved: all checks up to then are stored. until: None while it runs, or crashed."""
 
     number: int
     node: str

@@ -229,9 +229,7 @@ class Waiting(Struct, frozen=True):
 
 
 class Replayed(NamedTuple):
-    """The outbox holds a destination's matches after `after` and up to `to`. `whole`: none is missed after `to`. If
-    that is not certain, `matches` holds the positions and ids of all of them, in order.
-    """
+    """The outbox holds matches after `after`, up to `to`. whole: none is missed later; if unsure, `matches` has all."""
 
     destination: str
     after: Seq

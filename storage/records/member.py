@@ -73,9 +73,7 @@ class Failover(NamedTuple):
 
 
 class View(Struct, frozen=True):
-    """All members at one moment, ordered by id. number: rises with each change of the members inside. at: the moment,
-    by the database's clock. drained: an operator has stopped all checks.
-    """
+    """All members at a moment of the database's clock, by id. number: rises with changes. drained: no checks run."""
 
     number: int
     at: float

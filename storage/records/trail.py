@@ -107,9 +107,7 @@ Came = Literal["told", "baseline", "churn", "held", "failed", "stretch"]
 
 
 class Part(Struct, frozen=True, array_like=True):
-    """A block of a page or an entry of a feed: its outcome and the rule that decided it. text: its start. key: the
-    block's key or the entry's identity. came: False if it went. score: of a block.
-    """
+    """A block or entry, with the rule that decided it. text: its start. key: its identity. came: False if it went."""
 
     text: str
     rule: str
@@ -170,9 +168,7 @@ def sealed(kept: StoredMemory) -> bytes:
 
 
 def after(kept: StoredMemory, tier: bytes | None, note: Note | None, waiting: bytes | None = None) -> bytes | None:
-    """Return the memory to store after a check; None if it is stored already. tier, waiting: the new values, None to
-    keep the old. A note that repeats the last one causes no write.
-    """
+    """Return the memory to store after a check, None if it is stored already. tier, waiting: None keeps the old."""
     notes = kept.notes if note is None else add_note(kept.notes, note)
     then = StoredMemory(kept.tier if tier is None else tier, notes, kept.waiting if waiting is None else waiting)
     if tier is None and then == kept:

@@ -86,9 +86,7 @@ _HEX, _JSON, _TEXT = Form(bytes.hex, bytes.fromhex), Form(json.loads, encoded), 
 
 
 class SealedPlace(NamedTuple):
-    """The boxes of one kind of row: the statements that read and write them. field: its name among a backup's secrets.
-    since: the SQLite schema that has the column.
-    """
+    """The statements that read and write one kind of box. field: in a backup. since: the schema with its column."""
 
     kind: str
     boxes: str

@@ -63,7 +63,6 @@ class Damage:
             raise
 
     async def wait(self) -> str:
-        """Wait until damage is found and return its description."""
         await self._known.wait()
         return self.says
 

@@ -192,9 +192,7 @@ class Store:
 def in_transaction(
     *, holds: Callable[..., Sequence[Row]] = lambda *_, **__: (), rows: Callable[..., int] = lambda *_, **__: 1
 ) -> Callable[[Callable[Concatenate[S, Transaction, P], T]], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
-    """Make a store's method a job of its own, run in the next transaction. Raises as Writer does. holds, rows: those of
-    `Writer.submit`, from the method's arguments.
-    """
+    """Make a store's method a job, run in the next transaction. holds, rows: from its arguments, as of `submit`."""
 
     def job_of(run: Callable[Concatenate[S, Transaction, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
         @wraps(run)

@@ -23,9 +23,7 @@ class Calls(Store):
 
     @in_transaction()
     def begin(self, transaction: Transaction, call: KeptCall, since: Millis, running: Collection[str] = ()) -> KeptCall:
-        """Store a call unless one with its key began at `since` or later; return the stored one. A call without a
-        response passes to `call.node`, unless it belongs to another member in `running`.
-        """
+        """Store a call unless one began since `since`; return the stored one, `call.node`'s if no member runs it."""
         # Written before it is read: of two that begin at once, on two nodes, one finds the other's.
         new = (call.key, call.fingerprint, call.at, call.id, call.answer, call.node, since)
         if transaction.execute(_PUT, new).rowcount:
@@ -37,7 +35,6 @@ class Calls(Store):
         return replace(found, node=call.node) if taken else found
 
     async def finish(self, key: str, answer: bytes) -> None:
-        """Store the response of a call, unless the call was forgotten."""
         await write_one(self._writer, "UPDATE call SET answer=? WHERE key=?", answer, key)
 
     async def release(self, key: str) -> None:

@@ -60,9 +60,7 @@ class OAuth(Store):
 
     @in_transaction()
     def put_client(self, transaction: Transaction, client: OAuthClient, now: Millis) -> bool:
-        """Store an app, or its newer document; return whether there was room. The oldest app without consent gives way
-        if it is not fresh.
-        """
+        """Store an app; return whether there was room. The oldest one without consent gives way if it is not fresh."""
         transaction.execute(_SWEEP_CLIENTS, (now,))
         if transaction.execute("SELECT count(*) FROM oauth_client", ()).fetchone()[0] >= MOST_CLIENTS:
             oldest = transaction.execute(_NEXT_TO_END, (now + UNUSED_CLIENT - FRESH_CLIENT,)).fetchone()
@@ -74,7 +72,6 @@ class OAuth(Store):
 
     @in_transaction()
     def put_code(self, transaction: Transaction, code: OAuthCode) -> None:
-        """Store a code after a consent; delete expired ones."""
         transaction.execute("DELETE FROM oauth_code WHERE at<=?", (code.at - CODE_KEPT,))
         for (grant_id,) in transaction.execute(_STALE, (code.at - GRANT_LIFE,)).fetchall():
             _end(transaction, grant_id)

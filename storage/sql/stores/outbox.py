@@ -253,9 +253,7 @@ class Outbox(Store):
         return len(taken) + len(gone)
 
     async def clamp(self, destination: str, now: Millis, latest: Callable[[int], Millis], lease: Lease) -> int:
-        """Make rows due now that wait longer than allowed for their number of attempts; return how many. A clock that
-        was ahead leaves such rows. A first due time in the future becomes now.
-        """
+        """Make rows due that wait longer than their attempts allow, after a clock that was ahead; return how many."""
         some = (destination, latest(0), now)
         if not (await first_row(self._readers, f"SELECT EXISTS({_AHEAD})", *some))[0]:
             return 0
@@ -294,21 +292,18 @@ class Outbox(Store):
         job = fenced(lease, lambda it: sum(it.execute(_PUT_BACK, claim).rowcount for claim in claims))
         return await self._writer.submit(job, rows=len(claims), holds=holds)
 
-    async def release(self, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()) -> int:
-        """Make every claimed row due again (at start, after a crash); return how many. With `destination`, only its
-        rows except those in `held`.
-        """
-
-        def job(transaction: Transaction) -> int:
-            if destination is None:
-                return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
-            rows = transaction.execute(_ALL_CLAIMED, (destination,)).fetchall()
-            claimed = [row for row in rows if row[1] not in held]
-            transaction.executemany("UPDATE outbox SET claimed=0 WHERE destination=? AND seq=?", claimed)
-            return len(claimed)
-
-        holds = _destinations([] if destination is None else [destination])
-        return await self._writer.submit(fenced(lease, job), holds=holds)
+    @in_transaction(holds=lambda _, destination=None, **__: _destinations([] if destination is None else [destination]))
+    def release(
+        self, transaction: Transaction, lease: Lease, *, destination: str | None = None, held: Sequence[Seq] = ()
+    ) -> int:
+        """Make every claimed row due again (at start, after a crash), or those of a destination except `held`."""
+        transaction.fence(lease)
+        if destination is None:
+            return transaction.execute("UPDATE outbox SET claimed=0 WHERE claimed>0").rowcount
+        rows = transaction.execute(_ALL_CLAIMED, (destination,)).fetchall()
+        claimed = [row for row in rows if row[1] not in held]
+        transaction.executemany("UPDATE outbox SET claimed=0 WHERE destination=? AND seq=?", claimed)
+        return len(claimed)
 
     async def next_due(self, destination: str, *, digests: bool = False) -> Millis | None:
         """Return when a destination's earliest waiting row is due; with `digests`, counting digests only."""

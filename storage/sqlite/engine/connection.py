@@ -66,9 +66,7 @@ _AWAY = (
 
 
 def connect(database: Path, pragmas: Pragmas, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open a connection in autocommit mode with these pragmas. Raises StorageError if SQLite is too old or does not
-    accept a pragma, else as `translated` does. Threads may pass the connection on and use it one at a time.
-    """
+    """Open in autocommit mode. Raises StorageError for an old SQLite or a refused pragma, else as `translated` does."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         needed = ".".join(map(str, OLDEST_SQLITE))
         raise StorageError(f"this Python has SQLite {sqlite3.sqlite_version}; Sanderling needs {needed} or newer")
