@@ -49,7 +49,6 @@ class Engine:
         return _keys(Path(self.place), existing)
 
     def command_errors(self) -> AbstractContextManager[None]:
-        """Turn storage errors, and OSErrors about the data folder, into CommandFailed."""
         return command_errors(Path(self.place))
 
     def snapshot(self) -> AbstractAsyncContextManager[Storage]:

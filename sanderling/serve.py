@@ -87,7 +87,6 @@ def serve(loaded: Loaded) -> int:
 
 
 async def _serve(loaded: Loaded, log: Callable[..., None], journal: Journal, terminal: bool) -> int:
-    """Start listening, and answer while the storage opens and the tree starts."""
     settings = loaded.settings
     templates, messengers = templates_of(settings.templates), messengers_of(settings.kinds)
     _tell_flaws(log, "template.refused", templates.flaws)

@@ -139,4 +139,13 @@ def too_roomy(room: FreeSpace) -> bool:
 
 
 def next_return(room: FreeSpace) -> int:
+    """Return how many bytes to return next, once `too_roomy` has started it; 0 if done.
+
+    It stops below the level at which it starts, so that daily fluctuations do not move pages back and forth.
+
+    >>> next_return(FreeSpace(whole=10 * LITTLE, free=9 * LITTLE)) == STEP
+    True
+    >>> next_return(FreeSpace(whole=10 * LITTLE, free=LITTLE))
+    0
+    """
     return max(0, min(STEP, room.free - max(LITTLE, room.whole // 8)))

@@ -167,7 +167,6 @@ class Renderer:
         self._width, self._colour, self._zone = width, colour, zone
 
     def lines(self, event: Mapping[str, Any]) -> Iterator[str]:
-        """Yield an event's headline, and for a page with several changes a few of them."""
         from actors.notification.headline import lines_of, listed_event
 
         notice = event.get("alert_type")
@@ -260,4 +259,9 @@ def local(sentence: str, zone: tzinfo | None = None) -> str:
 
 
 def by_state(sources: Mapping[str, Any]) -> str:
+    """Return the number of sources in each state that has any.
+
+    >>> by_state({"states": {"failing": 2, "throttled": 0, "ok": 1200}})
+    'failing 2  ok 1,200'
+    """
     return "  ".join(f"{SOURCES[name].word} {count:,}" for name, count in sources["states"].items() if count)

@@ -197,5 +197,4 @@ def _row(name: str, says: str, width: int) -> Line:
 
 
 def run(client: Client, where: str, *, flat: bool = False) -> int:
-    """Run the console until the user quits; return the exit code."""
     return ConsoleApp(client, where, flat=flat).run(mouse=False) or 0

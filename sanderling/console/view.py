@@ -199,8 +199,6 @@ class View(Screen[None]):
         self.console_app.ask(Confirm(question, answered))
 
     def send(self, question: str, path: str, done: str) -> None:
-        """Ask for confirmation, send a request, read again, and show the outcome."""
-
         async def run() -> str:
             await self.console_app.link.send(path)
             await self.read()

@@ -165,7 +165,6 @@ def _spans(shifts: Sequence[Shift]) -> Sequence[Part]:
 
 
 def _outside(start: Millis, end: Millis, spans: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts of a period outside these spans."""
     for begins, ends in sorted(spans):
         if begins < end and ends > start:
             if begins > start:

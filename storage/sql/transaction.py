@@ -152,7 +152,6 @@ class Query:
 
 
 async def every_row(readers: Readers, query: str, *args: object) -> Sequence[Any]:
-    """Return all rows of a query. Raises as Readers does."""
     return await readers.run(Query(query, args))
 
 
@@ -167,7 +166,6 @@ async def write_one(writer: Writer, statement: str, *args: object, rows: int = 1
 
 
 async def write_each(writer: Writer, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Run one statement for each row in the next transaction. Raises as Writer does."""
     await writer.submit(lambda it: it.executemany(statement, rows), rows=len(rows))
 
 

@@ -68,7 +68,6 @@ def database(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def private_sources(patient: DoctorContext) -> Iterator[Finding]:
-    """Which sources have become private, and so left publications and alerts, since these were last set."""
     path = patient.folder / DATABASE
     if not path.exists() or not path.stat().st_size:
         return

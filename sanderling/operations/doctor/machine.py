@@ -82,7 +82,6 @@ def room(patient: DoctorContext) -> Iterator[Finding]:
 
 
 def speed(patient: DoctorContext) -> Iterator[Finding]:
-    """Measure how long an fsync of 4 KiB takes; each commit waits for one."""
     if not patient.folder.is_dir() or not os.access(patient.folder, os.W_OK):
         return
     path = patient.folder / f".doctor-{entropy(6).hex()}"

@@ -56,7 +56,6 @@ class Keys(Store):
         return await self._writer.submit(lambda transaction: delete_key(transaction.connection, key_id))
 
     async def touch(self, used: Mapping[str, Millis]) -> None:
-        """Record when keys were last used (lazily, in batches)."""
         rows = [(at, key_id) for key_id, at in used.items()]
         await write_each(self._writer, "UPDATE api_key SET last_used_at=? WHERE id=?", rows)
 
@@ -128,7 +127,6 @@ class CommandKeys:
         return self._run(all_public)
 
     def forget_public(self, key_id: str) -> bool:
-        """Stop publishing the public key of another instance; return whether there was one."""
         return self._run(lambda connection: connection.execute(_FORGET_PUBLIC, (key_id,)).rowcount > 0)
 
     def password(self) -> Password | None:

@@ -78,7 +78,6 @@ class People(Store):
         return await write_one(self._writer, "DELETE FROM session WHERE id=?", session_id) > 0
 
     async def touch(self, seen: Mapping[str, Millis]) -> None:
-        """Record when sessions were last used (lazily, in batches)."""
         rows = [(at, session_id) for session_id, at in seen.items()]
         await write_each(self._writer, "UPDATE session SET seen_at=? WHERE id=?", rows)
 
