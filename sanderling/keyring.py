@@ -100,7 +100,6 @@ def signing(settings: Settings) -> Sequence[SigningKey]:
 
 
 def published(settings: Settings) -> bytes:
-    """Return the content of /.well-known/jwks.json: public keys of this and other instances."""
     with engine_of(settings).keys() as keys:
         return jwks(keys.signing(), keys.public())
 

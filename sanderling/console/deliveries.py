@@ -36,6 +36,18 @@ def _last(row: Mapping[str, Any], now: str) -> str:
     return "not tried yet" if row["last"] is None else f"{ago(row['last']['at'], now)} {answered(row['last'])}"
 
 
+def destinations_at(width: int) -> Table:
+    return Table(
+        Column("destination", max(10, (width - 36) * 11 // 20), lambda row, _: f"…{row['id'][-3:]} {bare(row['url'])}"),
+        Column("state", 5, lambda row, _: piece(DESTINATIONS[row["state"]])),
+        Column("waiting", 7, lambda row, _: str(row["waiting"]), right=True),
+        Column("oldest", 6, lambda row, now: age(row["oldest"], now), right=True),
+        Column("failing", 7, lambda row, now: age(row["failing_since"], now), right=True),
+        Column("next", 4, lambda row, now: until(row["next"], now), right=True),
+        Column("last answer", 0, _last),
+    )
+
+
 ATTEMPTS_TABLE = Table(
     Column("at", 19, lambda line, _: day_and_clock(line["at"])),
     Column("delivery", 8, lambda line, _: "…" + line["webhook_id"][-7:]),
@@ -106,17 +118,7 @@ class DeliveriesScreen(_TriesView):
         self.show(sorted(found["rows"], key=lambda row: places.get(row["id"], len(places))))
 
     def table(self, width: int) -> Table:
-        return Table(
-            Column(
-                "destination", max(10, (width - 36) * 11 // 20), lambda row, _: f"…{row['id'][-3:]} {bare(row['url'])}"
-            ),
-            Column("state", 5, lambda row, _: piece(DESTINATIONS[row["state"]])),
-            Column("waiting", 7, lambda row, _: str(row["waiting"]), right=True),
-            Column("oldest", 6, lambda row, now: age(row["oldest"], now), right=True),
-            Column("failing", 7, lambda row, now: age(row["failing_since"], now), right=True),
-            Column("next", 4, lambda row, now: until(row["next"], now), right=True),
-            Column("last answer", 0, _last),
-        )
+        return destinations_at(width)
 
     def place(self) -> str:
         shown = len(self.rows or ())

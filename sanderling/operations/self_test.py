@@ -45,8 +45,6 @@ def check(variables: Mapping[str, str], *, as_json: bool) -> Exit:
 
 
 def looks(variables: Mapping[str, str]) -> Mapping[str, Look]:
-    """Return the tests by subject; each returns a sentence or raises."""
-
     async def worker() -> str:
         entries, memory_kib, lacks = await tried(variables)
         held = lacks or "held by Landlock and seccomp"

@@ -127,7 +127,6 @@ def _refuse(folder: Path, target: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Delete leftovers of killed backups and exports."""
     for left in folder.glob(SCRATCH + "*"):
         with suppress(FileNotFoundError):  # another process may delete it now
             if left.stat().st_mtime * 1000 < now() - STALE_MS:

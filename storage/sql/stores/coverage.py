@@ -48,7 +48,6 @@ class Coverage(Store):
         return _inserted(transaction, after)
 
     async def save(self, shift: Shift) -> None:
-        """Store up to when a shift's checks are saved, and its end. Does nothing if the shift was dropped."""
         await write_one(self._writer, _SAVE, shift.saved, shift.until, shift.number)
 
     async def shifts(self) -> Sequence[Shift]:

@@ -89,7 +89,6 @@ class AccessGrants(Struct, frozen=True):
 
 
 def access_grants(database: Path) -> AccessGrants:
-    """Raises Corrupt, Unavailable."""
     with closing(connect(database, UNTRUSTED)) as connection, translated():
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         keys = all_keys(connection)
