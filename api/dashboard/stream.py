@@ -23,7 +23,7 @@ from api.dashboard.screen import ExportedFile, Go, LiveStream, Page, Screen, Vis
 from api.dashboard.sessions import own_path
 from api.fields.queries import EventsQuery, ExportQuery, StreamQuery
 from api.nouns import events, streams
-from api.nouns.events import MOST_VALUES
+from api.nouns.events import MOST_VALUES, TimeWindow
 from api.nouns.streams import Listener, OpenStream
 from api.pagination import next_path
 from api.problems import Refusal, invalid
@@ -32,6 +32,7 @@ from storage.records.identity import Seq, id_of, seq_of
 from storage.records.key import ReadEvents
 from storage.records.source import OWN_NAMESPACES
 from storage.records.tiers import TIERS, SourceType
+from storage.sql.stores.people import MOST_MARKS
 
 
 async def everything(visit: Visit) -> LiveStream:
@@ -80,10 +81,14 @@ class DownloadQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
 
 
 class ReadForm(Form, frozen=True):
-    """Marks all events up to this one as read. back: the button's page."""
+    """Marks all events up to this one as read, with filters only those that match. back: the button's page."""
 
     id: str
     back: str = "/stream"
+    keyword: _Text = ""
+    tag: _Text = ""
+    source: _Text = ""
+    source_type: Literal[""] | SourceType = ""
 
 
 async def filters_of(visit: Visit, wanted: ListQuery) -> Filters:
@@ -211,10 +216,31 @@ async def _read_events(visit: Visit) -> ReadEvents:
 
 
 async def mark_read(visit: Visit) -> Go:
-    """Mark events as read: those that its page could show, not later ones."""
+    """Mark events as read: those that its page could show, not later ones. All are one transaction."""
     form: ReadForm = visit.form
-    await visit.context.storage.read_marks.mark_all(reader_of(visit), _position(form.id, "form.id"))
-    return Go(own_path(form.back), say("All events so far are marked as read."))
+    upto, store = _position(form.id, "form.id"), visit.context.storage.read_marks
+    wanted = ListQuery(form.keyword, form.tag, form.source, form.source_type)
+    if not (filters := await filters_of(visit, wanted)):
+        await store.mark_all(reader_of(visit), upto)
+        return Go(own_path(form.back), say("All events so far are marked as read."))
+    # One more than the marks of a person: then the position moves up to the oldest of these, and none is left.
+    seqs = await _unread(visit, filters, await _read_events(visit), upto, MOST_MARKS + 1)
+    await store.mark(reader_of(visit), seqs, read=True)
+    return Go(own_path(form.back), say("%(count)s marked as read.", count=len(seqs)))
+
+
+async def _unread(visit: Visit, filters: Filters, marks: ReadEvents, upto: Seq, most: int) -> Sequence[Seq]:
+    """Return the newest unread events up to a position that pass the filters. Raises Refusal (400), Overloaded."""
+    passing = await events.event_filter_for(visit, msgspec.convert(_asked(filters), EventsQuery))
+    oldest = min([marks.upto, *(seq - 1 for seq, has in marks.marks.items() if not has)])
+    window, found = TimeWindow(Seq(oldest), Seq(upto + 1)), list[Seq]()
+    while len(found) < most:
+        page = await events.find(visit.context.storage.log, window, passing, events.AT_ONCE, newest_first=True)
+        found += [event.seq for event in page.events if not marks.has(event.seq)]
+        if page.next is None:
+            break
+        window = window._replace(before=page.next)
+    return found[:most]
 
 
 def _position(id: str, field: str) -> Seq:
@@ -231,7 +257,7 @@ async def not_read(visit: Visit) -> Go:
 
 READER: Final = "/stream/read"
 COUNTED: Final = 300
-"""The newest events, for the counts of unread ones by tag."""
+"""The newest events, for the counts of unread ones by tag; also the most unread ones that a button counts."""
 MOST_TAGS: Final = 30
 
 
@@ -242,17 +268,17 @@ class ReaderQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
 
 
 class MarkForm(Form, frozen=True):
-    """Marks these events, separated by commas. back: the page to show then."""
+    """Keeps these events unread, separated by commas. back: the page to show then."""
 
     ids: str
-    read: bool = False
     back: str = READER
 
 
 async def read(visit: Visit) -> Page:
     wanted: ReaderQuery = visit.query
     here = address(READER, **wanted.typed())
-    items, onward = await newest(visit, await filters_of(visit, wanted), cursor=wanted.cursor, target=here)
+    filters, since = await filters_of(visit, wanted), await visit.streams.newest_id()
+    items, onward = await newest(visit, filters, cursor=wanted.cursor, target=here)
     there, marks = address(READER, **wanted.typed(), cursor=wanted.cursor), await _read_events(visit)
     entry = dict[str, Any]()
     if wanted.entry:
@@ -261,19 +287,21 @@ async def read(visit: Visit) -> Page:
         if not marks.has(stored.seq):
             await visit.context.storage.read_marks.mark(reader_of(visit), {stored.seq}, read=True)
             marks = marks._replace(marks={**marks.marks, stored.seq: True})
-    unread = [item.id for item in items if not marks.has(seq_of(item.id))]
+    unread = {item.id for item in items if not marks.has(seq_of(item.id))}
+    count = len(await _unread(visit, filters, marks, _position(since, "id"), COUNTED + 1))
     shows = {
         "rows": [(item, item.id in unread, f"{there}{'&' if '?' in there else '?'}entry={item.id}") for item in items],
-        "unread": unread,
+        "unread": f"{COUNTED}+" if count > COUNTED else count,
+        "marks": {"id": since, "back": here} | wanted.typed(),
         "entry": entry,
         "onward": onward,
         "here": here,
         "there": there,
         "tags": await _unread_by_tag(visit, marks),
         "tag": wanted.tag,
+        "of": wanted.tag or (wanted.source and items and items[0].source),
         "filtered": any(wanted.typed().values()),
         "stream": address("/stream", **wanted.typed()),
-        "since": await visit.streams.newest_id(),
     }
     title = entry.get("heading") or say("Reader")
     return Page("reader.html", title, shows)
@@ -292,7 +320,7 @@ async def _unread_by_tag(visit: Visit, marks: ReadEvents) -> list[tuple[str, str
 async def mark(visit: Visit) -> Go:
     form: MarkForm = visit.form
     seqs = {_position(id, "form.ids") for id in form.ids.split(",")}
-    await visit.context.storage.read_marks.mark(reader_of(visit), seqs, read=form.read)
+    await visit.context.storage.read_marks.mark(reader_of(visit), seqs, read=False)
     return Go(own_path(form.back))
 
 

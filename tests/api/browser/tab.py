@@ -31,7 +31,7 @@ class Tab:
         self.page.goto(self.url + path, wait_until="load")
         return self
 
-    def press(self, name: str) -> Tab:
+    def press(self, name: str | re.Pattern[str]) -> Tab:
         """Press a button, and wait until a new page has loaded."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
         return self._whole()

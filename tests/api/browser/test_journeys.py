@@ -262,7 +262,7 @@ def test_entries_are_read_in_two_panes_and_on_a_phone_in_one(
         tab.page.locator("#entries a").first.click()
         tab.sees("o'clock")
         assert tab.page.locator("#entries").is_visible() and tab.page.locator("#entries li.unread").count() == 2
-    tab.open(f"/stream/read?tag={tag}").press("Mark these as read").sees("Tide 1")
+    tab.open(f"/stream/read?tag={tag}").press(re.compile(r"Mark \d as read")).sees("Tide 1")
     assert tab.page.locator("#entries li.unread").count() == 0
 
     phone = new_tab(java_script_enabled=script, viewport={"width": 390, "height": 800})

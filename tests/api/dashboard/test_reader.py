@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from api.dashboard import stream
 from storage.records.event import Stored
+from storage.sql.stores import people
 from tests.api.dashboard.browser import Browser, signed_in
+from tests.api.dashboard.sources.test_listing import put
 from tests.api.house import House, ids
-from tests.support.build import a_draft
+from tests.support.build import a_draft, a_source_id
 
 
 def unread(browser: Browser) -> list[str]:
@@ -17,6 +20,10 @@ def unread(browser: Browser) -> list[str]:
 def counts(browser: Browser) -> dict[str, str]:
     links = browser.page.xpath("//nav[contains(@class,'wide-only')]//li/a[bdi]")
     return {link.xpath("bdi")[0].text: (link.xpath("b/text()") or [""])[0] for link in links}
+
+
+def button(browser: Browser) -> str:
+    return "".join(browser.page.xpath("//form[@action='/stream/read']/button/text()"))
 
 
 async def three(house: House) -> list[Stored]:
@@ -43,9 +50,9 @@ async def test_an_entry_is_read_when_it_opens_and_can_be_kept_unread(house: Hous
 async def test_a_tag_is_marked_as_read_alone_and_everything_at_once(house: House, browser: Browser) -> None:
     await three(house)
     await browser.get("/stream/read?tag=sea")
-    assert unread(browser) == ["Tides", "Ferry"]
-    await browser.submit("/stream/read/entries")
-    assert unread(browser) == [] and counts(browser)["sea"] == ""
+    assert unread(browser) == ["Tides", "Ferry"] and button(browser) == "Mark 2 as read"
+    await browser.submit("/stream/read")
+    assert unread(browser) == [] and counts(browser)["sea"] == "" and "2 marked as read." in browser.text
     await browser.get("/stream/read")
     assert unread(browser) == ["Bread"]
     await browser.submit("/stream/read")
@@ -53,6 +60,40 @@ async def test_a_tag_is_marked_as_read_alone_and_everything_at_once(house: House
     await house.publish("Later")
     await browser.get("/stream/read")
     assert unread(browser) == ["Later"]
+
+
+async def test_a_source_is_marked_as_read_beyond_its_page_and_not_what_came_later(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(house, 1, title="Harbour log")
+    await house.publish(*(f"Tide {number}" for number in range(70)))
+    await house.publish("Bread", source=2)
+    await browser.get(f"/sources/{a_source_id(1)}")
+    (path,) = browser.page.xpath("//a[text()='Read its entries']/@href")
+    await browser.get(path)
+    assert len(unread(browser)) == 50 and button(browser) == "Mark 70 as read"
+    assert browser.page.xpath("//h1/bdi/text()") == ["site1.test"]
+    await house.publish("Tide 70")  # after the page, so nobody has seen it
+    await browser.submit("/stream/read")
+    assert unread(browser) == ["Tide 70"]
+    await browser.get("/stream/read")
+    assert unread(browser) == ["Tide 70", "Bread"]
+    monkeypatch.setattr(stream, "COUNTED", 1)
+    await browser.get("/stream/read")
+    assert button(browser) == "Mark 1+ as read"
+    await browser.get(f"{path}&tag=none")
+    assert not button(browser)
+
+
+async def test_a_tag_with_more_entries_than_marks_is_read_as_a_whole(
+    house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (stream, people):
+        monkeypatch.setattr(module, "MOST_MARKS", 20)
+    await house.publish(*(a_draft(f"Tide {number}", tags=("label:sea",)) for number in range(50)))
+    await browser.get("/stream/read?tag=sea")
+    await browser.submit("/stream/read")
+    assert not unread(browser)
 
 
 async def test_older_entries_open_on_their_own_page(house: House, browser: Browser) -> None:
