@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import trio
-from msgspec import UNSET, json
+from msgspec import UNSET, json, structs
 from werkzeug.datastructures import Headers
 
 from actors.errors import DomainError
@@ -109,6 +109,14 @@ class Recorder:
                 return (route, {name[1:-1]: id}) if "/" not in id or name == "{tag}" else None
         return None
 
+    def _chosen(self, path: str, record: Record) -> Record:
+        """Return the settings of a whole record that differ from the defaults of a request to make it."""
+        made = self._app.routes.get(f"POST /v1/{path.split('/')[2]}")
+        if record is None or made is None or not made.body:
+            return record
+        plain = {field.encode_name: field.default for field in structs.fields(made.body[0])}
+        return {name: one for name, one in record.items() if name in plain and one not in (None, "", [], plain[name])}
+
     async def _read(self, path: str) -> Record:
         """Return a record as the API shows it, without credentials; None if there is none."""
         if path.startswith("/v1/keys/"):
@@ -159,6 +167,8 @@ class Recorder:
         if not path and isinstance(by, Visit):
             named = {name: value for name in _NAMED if (value := getattr(by.form, name, UNSET)) not in (UNSET, "", ())}
             after = named | (after or {})
+        if path and (before is None or after is None):
+            before, after = self._chosen(path, before), self._chosen(path, after)
         one = activity_of(by, of.label, path, difference(before, after))
         try:
             await self._app.context.storage.accounts.record(one)

@@ -53,6 +53,20 @@ async def test_a_change_by_a_key_is_recorded_with_the_fields_that_differ(
     assert (fields(delete.before)["name"], delete.after) == ("Fares", None)
 
 
+async def test_a_new_and_a_deleted_source_show_only_what_differs_from_the_defaults(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    answer = await client.post(
+        "/v1/sources", json={"url": "https://site1.test/feed", "tags": ["sea"], "enabled": False}
+    )
+    await trio.sleep(1)
+    await client.delete(f"/v1/sources/{answer.json()['id']}")
+    create, delete = await recorded(house)
+    chosen = {"url": "https://site1.test/feed", "tags": ["label:sea"], "enabled": False}
+    assert {name: one for name, one in fields(create.after).items() if name != "type"} == chosen
+    assert fields(delete.before).keys() == fields(create.after).keys() and len(answer.json()) > 40
+
+
 async def test_refused_and_repeated_calls_and_reads_are_not_recorded(house: House, client: httpx.AsyncClient) -> None:
     headers = {"Idempotency-Key": "one"}
     for _ in range(2):
