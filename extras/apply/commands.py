@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from re import fullmatch
 from typing import NamedTuple
 
 import click
@@ -48,10 +49,10 @@ class ApplyFlags(NamedTuple):
 @click.option("--plan", "only_plan", is_flag=True, help="Show what would be done, and do nothing.")
 @click.option("--exit-code", is_flag=True, help="With --plan: exit code 3 if there are changes, else 0.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
-@click.option("--adopt", is_flag=True, help="Take over existing objects that no files manage.")
+@click.option("--adopt", is_flag=True, help="With --yes or --exit-code: take over objects that no files manage.")
 @click.option("--no-delete", is_flag=True, help="Keep objects that no file has any more.")
 @click.option("--allow-deletions", is_flag=True, help="Allow deleting more than a quarter of the managed objects.")
-@click.option("--workspace", help="Name of the workspace, if no file sets it.")
+@click.option("--workspace", help="Name of the workspace, if no file sets it (default: the folder's).")
 @click.option("--json", "as_json", is_flag=True, help="The plan as one object, then each act that is done.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the files, for editors, and do nothing else.")
 @client_flags
@@ -123,7 +124,7 @@ async def planned(client: WaitingClient, folder: Path, asked: ApplyFlags) -> Pla
 
     async def files() -> None:
         try:
-            work = partial(read_folder, folder, environ(), asked.workspace)
+            work = partial(_read, folder, asked.workspace)
             read.append(await trio.to_thread.run_sync(work, limiter=trio.CapacityLimiter(1)))
         except (BadFiles, OSError) as error:
             read.append(error)
@@ -146,10 +147,16 @@ async def planned(client: WaitingClient, folder: Path, asked: ApplyFlags) -> Pla
         wish = await expanded(client, wish)
     except BadFiles as error:
         raise _unreadable(folder, error) from None
-    options = Options(asked.adopt, asked.delete)
+    options = Options(asked.adopt or not (asked.yes or asked.exit_code), asked.delete)  # a person sees it, and is asked
     plan = plan_of(wish, state, options)
     plan = plan_of(wish, state, options, await compared(client, plan.doubts)) if plan.doubts else plan
     return plan._replace(people=steps_of(wish.people, await people_of(client))) if wish.people else plan
+
+
+def _read(folder: Path, workspace: str | None) -> DesiredState:
+    name = folder.resolve().name.lower()
+    called = name if fullmatch("[a-z0-9][a-z0-9_-]{0,62}", name) else ""
+    return read_folder(folder, environ(), workspace, called=called)
 
 
 def _unreadable(folder: Path, error: BadFiles | OSError) -> CommandFailed:

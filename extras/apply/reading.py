@@ -41,8 +41,10 @@ SETTING = (
 _UNKNOWN = "there is no such key"
 
 
-def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | None = None) -> DesiredState:
-    """Read all *.toml files, recursively. workspace: if no file names one. Raises BadFiles, OSError."""
+def read_folder(
+    folder: Path, variables: Mapping[str, str], workspace: str | None = None, *, called: str = ""
+) -> DesiredState:
+    """Read all *.toml files, recursively. called: the workspace if nothing names one. Raises BadFiles, OSError."""
     found = sorted(folder.rglob("*.toml"))
     paths = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     texts, flaws = dict[str, str](), list[Flaw]()
@@ -54,7 +56,7 @@ def read_folder(folder: Path, variables: Mapping[str, str], workspace: str | Non
             flaws.append(Flaw(name, 0, str(error)))
     flaws += [Flaw(path.name, 0, f"not read: at most {MOST_FILES} files") for path in paths[MOST_FILES:]]
     reader = _Reader(texts, folder, variables, workspace)
-    reader.read()
+    reader.read(called)
     if flaws or reader.flaws:
         raise BadFiles([*flaws, *reader.flaws])
     return DesiredState(reader.workspace, reader.wanted, reader.groups, reader.people)
@@ -92,7 +94,7 @@ class _Reader:
         self.groups: list[Group] = []
         self.people: dict[str, Role] = {}
 
-    def read(self) -> None:
+    def read(self, called: str) -> None:
         for file, text in self._texts.items():
             try:
                 tree = tomllib.loads(text)
@@ -100,6 +102,7 @@ class _Reader:
                 self.flaws.append(syntax_flaw(str(error), text, file))
             else:
                 self._file(file, tree)
+        self.workspace = self.workspace or (called if self._texts else "")
         if not (self.workspace or self.flaws):
             says = f'no file says whose files these are: write `{WORKSPACE} = "NAME"` at the top of one of them'
             none = "there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"

@@ -8,12 +8,14 @@ import httpx
 import pytest
 
 from extras.apply import commands as command
-from extras.apply.commands import ApplyFlags, apply
+from extras.apply.attaching import state_of
+from extras.apply.commands import ApplyFlags, apply, planned
 from extras.apply.reading import as_text, schema
+from extras.apply.writing import write, written
 from sanderling.cli import run
 from sanderling.client.api import Client
 from sanderling.exits import CommandFailed, Exit
-from tests.extras.apply.folder import files
+from tests.extras.apply.folder import Service, files
 from tests.rules.source_files import ROOT
 
 ONE = '[sources.tickets]\nurl = "https://shore.test/tickets"\n'
@@ -54,6 +56,33 @@ def test_a_plan_asks_no_confirmation_and_does_nothing(tmp_path: Path, capsys: py
     assert capsys.readouterr().out == (
         "+ sources.tickets\n    url  https://shore.test/tickets\n\n1 to make, 0 to change, 0 to delete.\n"
     )
+
+
+def test_files_without_a_workspace_belong_to_one_called_as_their_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder := tmp_path / "Shop").mkdir()
+    with pytest.raises(CommandFailed, match="there are no"):
+        run_apply(folder, only_plan=True)
+    (folder / "a.toml").write_text(ONE)
+    assert run_apply(folder, only_plan=True, as_json=True)[0] == Exit.WELL
+    assert json.loads(capsys.readouterr().out)["workspace"] == "shop"
+    folder = folder.rename(tmp_path / "my shop")
+    with pytest.raises(CommandFailed, match="no file says whose files"):
+        run_apply(folder, only_plan=True)
+
+
+async def test_a_person_needs_no_flag_to_take_over_an_export_and_a_script_does(
+    service: Service, tmp_path: Path
+) -> None:
+    await service.ask("POST", "/v1/sources", json={"url": "https://shore.test/tickets", "tags": ["mine"]})
+    files_of = written(await state_of(service.client()), "main").files
+    write(tmp_path / "watch", files_of)
+    for asked in (ApplyFlags(only_plan=True), ApplyFlags()):
+        plan = await planned(service.client(), tmp_path / "watch", asked)
+        assert not plan.faults and [(act.verb, act.changes) for act in plan.acts] == [("take over", [])]
+    for asked in (ApplyFlags(yes=True), ApplyFlags(only_plan=True, exit_code=True)):
+        assert len((await planned(service.client(), tmp_path / "watch", asked)).faults) == 1
 
 
 def test_the_exit_code_of_a_plan_says_whether_there_is_something_to_do(tmp_path: Path) -> None:
