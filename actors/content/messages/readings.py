@@ -80,7 +80,7 @@ CHOSEN_BY: Final[Mapping[str, tuple[tuple[SelectorKind, ...], str]]] = {
 }
 """The kinds of `selector` and `ignore` that each format allows, with a sentence; nothing for other formats."""
 _NAMED: Final = r"[\w\x80-\U0010ffff-]+|\[[^\[\]']*\]|\[[^\[\]'=]+'[^\[\]=]*\]|\['(?:[^'\\]|\\.)*'\]"
-_MEMBERS = re.compile(rf"\.?(?:{_NAMED})(?:\.(?:{_NAMED})|{_NAMED.partition('|')[2]}|\s*\|\s*)*")
+_MEMBERS = re.compile(rf"\.?(?:{_NAMED})(?:\.(?:{_NAMED})|{_NAMED.partition('|')[2]}|\s*\|\s*)*(?:\.\.\*)?")
 _PIPE = re.compile(r"\s*\|\s*")
 _LEADING = 64
 _TRACKING = re.compile(r"[?&](?:utm_\w+|fbclid|gclid|mc_[ce]id)=[^&#]*|#.*$")

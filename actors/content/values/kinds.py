@@ -376,10 +376,11 @@ def _walk(value: Any, text: str, at: int, path: str, group: str = "") -> Iterato
         steps = [(json_text.on_one_line(key), json_text.member(path, key), item) for key, item in value.items()]
     else:
         learned = json_text.key_of(value)
-        steps = [("", path + json_text.item_of(value, number, learned), item) for number, item in enumerate(value)]
-    for name, below, item in steps:
+        named = (json_text.item_of(value, number, learned) for number in range(len(value)))
+        steps = [("", json_text.below(path, step), item) for step, item in zip(named, value, strict=True)]
+    for name, place, item in steps:
         start = at + len(name) + 2 if name else at
-        yield from _walk(item, text, start, below, path if is_plain else "")
+        yield from _walk(item, text, start, place, path if is_plain else "")
         at = start + len(json_text.on_one_line(item)) + 2
 
 

@@ -23,6 +23,7 @@ _EXACT: Final = 4_000
 """Maximum digits of a number that becomes a Python int; longer ones are compared as decimals."""
 _ON_ONE_LINE: Final = 160
 """Maximum characters of an object or list on one line."""
+_BELOW: Final = "..*"
 _DEEPEST: Final = 100
 _LONGEST_KEY: Final = 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
@@ -112,9 +113,9 @@ def lines(value: Any, place: str = "") -> Iterator[JsonUnit]:
 def written(value: Any, location: Location) -> str:
     place = ""
     for key in location:
-        place = f"{place}{item_of(value, key, key_of(value))}" if isinstance(key, int) else member(place, key)
+        place = below(place, item_of(value, key, key_of(value))) if isinstance(key, int) else member(place, key)
         value = value[key]
-    return place[:_ON_ONE_LINE]
+    return place
 
 
 def named(line: str) -> tuple[str | None, str]:
@@ -160,8 +161,9 @@ def _lines(  # noqa: PLR0917
     else:
         learned = key_of(value)
         for number, item in enumerate(value):
-            below = f"{place}{item_of(value, number, learned)}"[:_ON_ONE_LINE]
-            yield from _lines(item, "", below, place, (*at, number), True)
+            yield from _lines(
+                item, "", below(place, item_of(value, number, learned)), place, (*at, number), in_list=True
+            )
 
 
 def _has_named_items(value: Any) -> bool:
@@ -178,7 +180,13 @@ def member(place: str, key: str) -> str:
     ('plans[Team].max-seats', "['per month']", "a['it\\\\'s']")
     """
     step = f".{key}" if _PLAIN_KEY.fullmatch(key) and key.isprintable() else _step(key)
-    return f"{place}{step}".removeprefix("" if place else ".")[:_ON_ONE_LINE]
+    return below(place, step).removeprefix("" if place else ".")
+
+
+def below(place: str, step: str) -> str:
+    """Return the place after a step; a long one ends in all that is below, so it stays a JSONPath to its value."""
+    fits = len(place) + len(step) + len(_BELOW) <= _ON_ONE_LINE
+    return place if place.endswith(_BELOW) else place + (step if fits else _BELOW)
 
 
 def item_of(items: Sequence[Any], at: int, key: str | None) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.content.messages.readings import not_chosen_by
 from actors.content.pages import json_path, selectors
 from actors.content.pages.json_path import BadPath, JsonPath, TooMany
-from actors.content.values.kinds import root_of
+from actors.content.values.kinds import members_of, root_of
 from actors.content.wording import json_text
 from actors.query import parse
 from actors.query.conditions import Condition
@@ -158,14 +158,21 @@ def test_a_printed_name_with_an_apostrophe_is_a_selector() -> None:
     assert selectors.find_in_json(value, "[it's].price") == [(0, "price")]
 
 
+def test_a_place_that_is_too_long_stays_a_selector_for_it() -> None:
+    value = json_text.read(json.dumps({"a" * 90: {"b" * 60: [{"c d" * 30: {"e": 1}}]}, "f": 2}))
+    for location in locations(value):
+        place = json_text.written(value, location)
+        assert len(place) <= 160 and location in selectors.find_in_json(value, root_of(place))
+        if {".", "["}.intersection(place):
+            assert location in selectors.find_in_json(value, place) and not not_chosen_by("json", [place])
+
+
 @given(DOCUMENTS.filter(lambda value: isinstance(value, (dict, list))))
 def test_every_printed_place_is_a_selector_and_a_condition_for_it(document: Any) -> None:
     """As a difference, a value and an event write it: with `$` and without. A bare name is an element of a page."""
     value = json_text.read(json.dumps(document))
     for location in locations(value):
         place = json_text.written(value, location)
-        if len(place) >= 150:
-            continue  # cut
         for written in (root_of(place), *([place] if {".", "["}.intersection(place) else [])):
             selectors.check(written)
             assert not not_chosen_by("json", [written])
@@ -173,3 +180,18 @@ def test_every_printed_place_is_a_selector_and_a_condition_for_it(document: Any)
         if '"' not in place:
             condition = parse(f'path:"{root_of(place)}"', "en").root
             assert isinstance(condition, Condition) and condition.covers(root_of(place))
+
+
+@given(DOCUMENTS.filter(lambda value: isinstance(value, (dict, list))))
+def test_every_path_of_a_value_in_a_difference_chooses_that_value(document: Any) -> None:
+    value = json_text.read(json.dumps(document))
+    for unit in json_text.lines(value):
+        for one in members_of(unit.text, unit.place):
+            for path in (one.path, one.group):
+                selectors.check(path)
+            found = [json_text.at(value, place) for place in selectors.find_in_json(value, one.path)]
+            assert unit.text[one.start : one.end] in map(json_text.on_one_line, found)
+            groups = selectors.find_in_json(value, one.group)
+            assert any(
+                place[: len(group)] == group for place in selectors.find_in_json(value, one.path) for group in groups
+            )
