@@ -101,10 +101,10 @@ def find_browser(setting: str, find: Callable[[str], str | None] = which) -> Fou
     """Return the browser for a setting: a path, "" (first one found), "off", or a socket of a browser unit.
 
     >>> find_browser("", {"chromium": "/usr/bin/chromium"}.get).path, find_browser("off").absent
-    ('/usr/bin/chromium', 'the setting browser is off')
+    ('/usr/bin/chromium', 'the setting browser is off: take it out to render pages')
     """
     if setting == OFF:
-        return FoundBrowser("", f"the setting browser is {OFF}")
+        return FoundBrowser("", f"the setting browser is {OFF}: take it out to render pages")
     if setting.startswith(SOCKET):
         return FoundBrowser(setting, "")
     if setting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -151,7 +152,7 @@ def found_lines(found: Mapping[str, Any]) -> Iterator[str]:
     preview = found["preview"]
     pace, page, feed = preview["pace"], preview["page"], preview["feed"]
     yield f"{found['type']}  {plain(found['url'])}" + ("  (watched already)" if found["source_id"] else "")
-    yield f"  {plain(found['evidence'])}"
+    yield from evidence_lines(found["evidence"])
     values = page["values"] if page else ()
     yield from value_lines(values)
     shown = () if values else page["blocks"] if page else feed["newest"] if feed else preview["push"]["frames"]
@@ -194,17 +195,29 @@ async def _show_added(client: Client, source: Mapping[str, Any], *, created: boo
         click.echo(source["id"])
         return
     click.echo(f"{source['id']}  {source['type']}  {plain(source['url'])}")
-    click.echo(f"  {plain(source['detection']['evidence'])}", err=True)
+    lines = list(evidence_lines(source["detection"]["evidence"]))
     if created and TIERS[source["type"]].has_diff:
         values = await sent(client, "GET", f"{SOURCES.path}/{source['id']}/values")
-        for line in value_lines(values.get("current", ())):
-            click.echo(line, err=True)
+        lines += value_lines(values.get("current", ()))
+    if created and source["next_fetch_at"]:
+        lines.append(f"  The next check is due {moment(source['next_fetch_at'])}.")
+    click.echo("\n".join(lines), err=True)
+
+
+def evidence_lines(evidence: str) -> list[str]:
+    """Return how a type was found out; a sentence about a browser and one about an API have their own lines.
+
+    >>> evidence_lines("an HTML document; served as text/html; This page is empty, so a browser shows it. It fills")
+    ['  an HTML document; served as text/html', '  This page is empty, so a browser shows it.', '  It fills']
+    """
+    return [f"  {line}" for line in re.split(r"; (?=[A-Z][a-z]+ )|(?<=\.) (?=[A-Z])", plain(evidence))]
 
 
 def value_lines(values: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the first values of a page, each with its path or label: prices first."""
     for one in sorted(values, key=lambda one: one["type"] != "money")[:MOST_SHOWN]:
-        yield f"  {fit(': '.join(filter(None, (one['path'] or one['label'], one['text']))), 100)}"
+        label = plain(one["path"]) or fit(one["label"], 100)  # a path is a selector, so it is whole
+        yield f"  {': '.join(filter(None, (label, fit(one['text'], 100))))}"
 
 
 @sources.command("list")

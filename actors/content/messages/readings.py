@@ -194,10 +194,12 @@ def json_path_text(text: str) -> str:
 
     >>> json_path_text("$.a"), json_path_text(".items[] | .price"), json_path_text("a['b c']"), json_path_text("a")
     ('$.a', '$.items[*].price', "$.a['b c']", '$.a')
-    >>> json_path_text("a > b")
-    ''
+    >>> json_path_text("a > b"), json_path_text("path:$.a")
+    ('', '$.a')
     """
     bare, kind = bare_selector(text), selector_kind(text)
+    if kind == "path" and bare.startswith("$"):  # as an alert names it
+        return bare
     if kind not in {"css", "jsonpath"} or bare.startswith("$") or not _MEMBERS.fullmatch(bare):
         return bare if kind == "jsonpath" else ""
     path = bare if "'" in bare else _PIPE.sub("", bare).replace("[]", "[*]").replace(".[", "[")

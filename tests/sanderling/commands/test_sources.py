@@ -74,6 +74,28 @@ def test_a_refused_url_blocks_no_other(capsys: pytest.CaptureFixture[str]) -> No
     assert "Added." in told.err and "It is already watched." in told.err
 
 
+def test_an_added_page_says_on_lines_of_their_own_that_a_browser_shows_it_and_when_it_is_checked_next(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    evidence = (
+        "an HTML document; served as text/html; This page is empty, so a browser shows it. It fills itself from x"
+    )
+    record = msgspec.json.decode(msgspec.json.encode(SOURCE)) | {"next_fetch_at": "2026-04-21T10:00:00Z"}
+    record["detection"] = record["detection"] | {"evidence": evidence}
+    run(sources.add, several([], httpx.Response(201, json=record)), "a.test")
+    told = capsys.readouterr().err.splitlines()
+    browser = ["  This page is empty, so a browser shows it.", "  It fills x"]
+    assert told[:4] == ["Added.", "  an HTML document; served as text/html", *browser]
+    assert told[-1].startswith("  The next check is due 21 Apr 2026")
+
+
+def test_a_path_is_printed_whole_so_that_it_can_be_copied() -> None:
+    path = f"$.plans['{'a b ' * 25}'].price"
+    value = {"type": "number", "text": "1" * 300, "path": path, "label": path[:60]}
+    (told,) = sources.value_lines([value])
+    assert told.startswith(f"  {path}: 111") and len(told) < 300
+
+
 def test_a_new_source_gets_each_setting_that_is_given_and_no_other() -> None:
     record, asked = msgspec.json.decode(msgspec.json.encode(SOURCE)), list[Any]()
     options = [
