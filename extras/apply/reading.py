@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -250,8 +250,13 @@ def _first_with(text: str, table: str) -> int:
     return 0
 
 
+_ALIASES: Final = {"interval": "schedule", "threshold": "bar", "name": "title"}
+"""What people call some keys."""
+
+
 def _nearest(name: str, known: Sequence[str] | Mapping[str, object]) -> str:
-    near = get_close_matches(name, list(known), 1)
+    meant = _ALIASES.get(name, name)
+    near = [meant] if meant in known else get_close_matches(name, list(known), 1)
     return f"; did you mean {near[0]}?" if near else ""
 
 

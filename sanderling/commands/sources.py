@@ -14,7 +14,7 @@ from uuid import UUID
 import click
 
 from actors.messages.requests import DetectRequest, NewSource
-from sanderling.client.lines import Cell, moment
+from sanderling.client.lines import Cell, local, moment
 from sanderling.client.terminal import Listing, for_a_person, notify, print_json, print_made, print_page
 from sanderling.commands import history
 from sanderling.commands.alerts import true_lines
@@ -338,7 +338,9 @@ async def check(client: Client, *, name: str, wait: bool | None, as_json: bool) 
             f"{new} new {'event' if new == 1 else 'events'}: `sanderling events --source {name} -n {new}`", err=True
         )
     else:
-        click.echo("Nothing new.", err=True)
+        reasons = (await sent(client, "GET", f"{path}/why"))["reasons"]
+        says = (local(one["says"]) for one in reasons if one["at"] == after["last_fetch_at"])
+        click.echo(plain(next((f"No event: {one}" for one in says), "Nothing new.")), err=True)
     return Exit.FAILED if after["last_error"] else Exit.WELL
 
 

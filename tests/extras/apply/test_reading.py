@@ -143,6 +143,11 @@ def test_a_wrong_value_in_a_table_inside_a_table_is_reported_with_its_whole_path
     ]
 
 
+def test_a_key_by_its_usual_name_is_pointed_to_ours(tmp_path: Path) -> None:
+    folder = files(tmp_path / "f", all='[sources.x]\nurl = "https://shore.test/"\ninterval = "10m"\n')
+    assert flaws(folder) == ["all.toml:3: sources.x.interval: there is no such key; did you mean schedule?"]
+
+
 def test_an_empty_folder_is_refused_unless_the_workspace_is_named(tmp_path: Path) -> None:
     assert flaws(tmp_path) == [
         f"{tmp_path}: there are no *.toml files in it; if that is meant, name the --workspace that is to be emptied"

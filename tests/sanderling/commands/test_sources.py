@@ -84,7 +84,7 @@ def test_an_added_page_says_on_lines_of_their_own_that_a_browser_shows_it_and_wh
     record["detection"] = record["detection"] | {"evidence": evidence}
     run(sources.add, several([], httpx.Response(201, json=record)), "a.test")
     told = capsys.readouterr().err.splitlines()
-    browser = ["  This page is empty, so a browser shows it.", "  It fills x"]
+    browser = ["  This page is empty, so a browser shows it.", "  It fills itself from x"]
     assert told[:4] == ["Added.", "  an HTML document; served as text/html", *browser]
     assert told[-1].startswith("  The next check is due 21 Apr 2026")
 
@@ -225,14 +225,17 @@ def checked(*statuses: dict[str, Any], refusals: int = 0, after: str = "3") -> t
     return Client("http://service", "key", httpx.MockTransport(answer)), asked
 
 
-EARLIER = {"last_fetch_at": "2026-04-21T09:00:00.000Z", "events": 3, "last_error": None}
+EARLIER = {"last_fetch_at": "2026-04-21T09:00:00.000Z", "events": 3, "last_error": None, "reasons": []}
 LATER = EARLIER | {"last_fetch_at": "2026-04-21T10:00:00.000Z"}
+HELD = {"says": "21 Apr 2026 10:00 UTC, held: another check follows soon.", "at": LATER["last_fetch_at"]}
 
 
 @pytest.mark.parametrize(
     ("after", "says", "code"),
     [
         (LATER, "Nothing new.", Exit.WELL),
+        (LATER | {"reasons": [HELD]}, "No event: 21 Apr 2026", Exit.WELL),
+        (LATER | {"reasons": [HELD | {"at": EARLIER["last_fetch_at"]}]}, "Nothing new.", Exit.WELL),
         (LATER | {"events": 5}, "2 new events: `sanderling events --source", Exit.WELL),
         (LATER | {"last_error": "the server answered 500"}, "The check failed: the server answered 500.", Exit.FAILED),
     ],
