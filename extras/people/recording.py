@@ -42,6 +42,7 @@ NO_CHANGES: Final = frozenset(
         *("POST /join", "POST /sign-in", "POST /sign-out", "POST /settings/wishes", "POST /sources/{id}/why"),
         *("POST /stream/read", "POST /stream/read/entries", "POST /mcp", "DELETE /mcp"),
         *("POST /v1/secrets/compare", "POST /v1/sources/detect"),
+        *("POST /v1/sources/{id}/check", "POST /sources/{id}/check"),
         *("POST /v1/sources/{id}/preview", "POST /v1/sources/blocks", "POST /v1/sources/{id}/blocks"),
         *("POST /v1/alerts/preview", "POST /v1/destinations/preview", "POST /v1/templates/{template_id}/preview"),
     )
@@ -111,8 +112,9 @@ class Recorder:
 
     def _chosen(self, path: str, record: Record) -> Record:
         """Return the settings of a whole record that differ from the defaults of a request to make it."""
-        made = self._app.routes.get(f"POST /v1/{path.split('/')[2]}")
-        if record is None or made is None or not made.body:
+        end, routes = f"/{path.split('/')[2]}", self._app.routes.values()
+        made = next((one for one in routes if one.method == "POST" and one.path.endswith(end) and one.body), None)
+        if record is None or made is None:
             return record
         plain = {field.encode_name: field.default for field in structs.fields(made.body[0])}
         return {name: one for name, one in record.items() if name in plain and one not in (None, "", [], plain[name])}

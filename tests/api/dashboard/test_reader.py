@@ -40,6 +40,10 @@ async def test_an_entry_is_read_when_it_opens_and_can_be_kept_unread(house: Hous
     (entry,) = browser.page.xpath("//article[@id='entry']")
     assert "Ferry" in entry.text_content() and entry.xpath(".//a[@target='_blank']")
     assert unread(browser) == ["Bread", "Tides"] and counts(browser)["sea"] == "1"
+    assert not browser.page.xpath("//article//a[text()='Next']"), "it is the last one"
+    await browser.get(f"/stream/read?entry={ids(events)[1]}")
+    assert browser.page.xpath("//article//a[text()='Next']/@href") == [f"/stream/read?entry={first}"]
+    await browser.post("/stream/read/entries", {"ids": ids(events)[1]})
     await browser.get("/stream/read")
     assert unread(browser) == ["Bread", "Tides"]
     await browser.get(f"/stream/read?entry={first}")

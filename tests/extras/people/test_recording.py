@@ -67,6 +67,22 @@ async def test_a_new_and_a_deleted_source_show_only_what_differs_from_the_defaul
     assert fields(delete.before).keys() == fields(create.after).keys() and len(answer.json()) > 40
 
 
+async def test_a_new_destination_shows_what_differs_and_a_check_is_no_change(
+    house: House, client: httpx.AsyncClient
+) -> None:
+    alert, source = (
+        await made(client),
+        (await client.post("/v1/sources", json={"url": "https://site1.test/feed"})).json(),
+    )
+    await client.post(f"/v1/alerts/{alert['id']}/destinations", json={"url": "https://hooks.test/x", "label": "Team"})
+    await client.post(f"/v1/sources/{source['id']}/check")
+    by_operation = {one.operation: one for one in await recorded(house)}
+    destination = by_operation.pop("POST /v1/alerts/{id}/destinations")
+    assert by_operation.keys() == {"POST /v1/alerts", "POST /v1/sources"}
+    assert {"url": "https://hooks.test/...", "label": "Team"}.items() <= fields(destination.after).items()
+    assert len(fields(destination.after)) < 6
+
+
 async def test_refused_and_repeated_calls_and_reads_are_not_recorded(house: House, client: httpx.AsyncClient) -> None:
     headers = {"Idempotency-Key": "one"}
     for _ in range(2):
