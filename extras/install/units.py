@@ -8,8 +8,10 @@ connection to a socket, and ends it with all its children. `docs/rendered-pages.
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import PurePosixPath as Path
 from typing import Final, Literal
 
@@ -110,91 +112,7 @@ LINE: Final = f"{SETTING}=unix:{ADDRESS}"
 CREDENTIAL = "sanderling.master-key"
 SEAL = "# Written by `sanderling install`, unedited: "
 _HOLDER: Final = " browser-holder "
-
-
-_HEAD = """\
-[Unit]
-Description=Sanderling: URLs into a stream of change events
-{page}StartLimitIntervalSec=300
-StartLimitBurst=5
-{after}
-[Service]
-Type=notify
-ExecStart={launcher} serve
-EnvironmentFile=-{settings}
-Environment={data}
-"""
-
-_ACCOUNT = """\
-User={account}
-Group={account}
-StateDirectory=sanderling
-StateDirectoryMode=0700
-"""
-
-_LIFE = """\
-Restart=on-failure
-RestartSec=2s
-# A wrong setting, and a data folder that can't be used: starting again would not help.
-RestartPreventExitStatus=64 78
-# A new version may have a large database to bring up to date.
-TimeoutStartSec=10min
-TimeoutStopSec=45s
-WatchdogSec=60s
-KillMode=mixed
-OOMPolicy=continue
-LimitNOFILE=262144
-LimitCORE=0
-TasksMax=512
-UMask=0077
-"""
-
-_BY_FILTER = """\
-NoNewPrivileges=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service landlock_create_ruleset landlock_restrict_self
-SystemCallFilter=~@privileged @resources
-SystemCallErrorNumber=EPERM
-"""
-
-_BY_NAMESPACE = """\
-CapabilityBoundingSet=
-AmbientCapabilities=
-ProtectSystem=strict
-ProtectHome=yes
-PrivateTmp=yes
-PrivateDevices=yes
-PrivateUsers=yes
-ProtectProc=invisible
-ProcSubset=pid
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectKernelLogs=yes
-ProtectControlGroups=yes
-RemoveIPC=yes
-MemoryHigh=75%
-"""
-
-_NETWORK = """\
-After=network-online.target nss-lookup.target
-Wants=network-online.target
-"""
-
-_SETTINGS = """\
-# Settings of the Sanderling service, one a line; `sanderling settings` shows them all.
-# After a change: {restart}
-#SANDERLING_HOST=127.0.0.1
-#SANDERLING_PORT=8080
-#SANDERLING_BASE_URL=https://sanderling.example.org
-"""
+_TEXTS: Final[Mapping[str, str]] = tomllib.loads(files("extras.install").joinpath("units.toml").read_text("utf-8"))
 
 
 def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none") -> str:
@@ -203,17 +121,17 @@ def unit_text(layout: Layout, launcher: Path | None = None, key: KeyFile = "none
     missing one would not start.
     """
     system = bool(layout.account)
-    head = _HEAD.format(
+    head = _TEXTS["head"].format(
         page="Documentation=man:sanderling(1)\n" if launcher else "",  # packages include the page
-        after=_NETWORK if system else "",
+        after=_TEXTS["network"] if system else "",
         launcher=word(launcher or layout.launcher),
         settings=str(layout.settings).replace("%", "%%"),
         data=word(f"SANDERLING_DATA={layout.data}"),
     )
-    account = _key_line(layout, key) + (_ACCOUNT.format(account=layout.account) if system else "")
+    account = _key_line(layout, key) + (_TEXTS["account"].format(account=layout.account) if system else "")
     target = "multi-user.target" if system else "default.target"
-    walls = _BY_FILTER + (_BY_NAMESPACE if system else "")
-    return f"{head}{account}{_LIFE}{walls}\n[Install]\nWantedBy={target}\n"
+    walls = _TEXTS["by_filter"] + (_TEXTS["by_namespace"] if system else "")
+    return f"{head}{account}{_TEXTS['life']}{walls}\n[Install]\nWantedBy={target}\n"
 
 
 def _key_line(layout: Layout, key: KeyFile) -> str:
@@ -240,7 +158,7 @@ def word(text: Path | str) -> str:
 
 
 def settings_text(layout: Layout) -> str:
-    return _SETTINGS.format(restart=f"systemctl{'' if layout.account else ' --user'} restart sanderling")
+    return _TEXTS["settings"].format(restart=f"systemctl{'' if layout.account else ' --user'} restart sanderling")
 
 
 def sealed(text: str) -> str:
@@ -257,40 +175,9 @@ def is_unedited(text: str) -> bool:
     return bool(seal) and sealed(before) == text
 
 
-_SOCKET: Final = """\
-[Socket]
-ListenStream={address}
-SocketUser={account}
-SocketMode=0600
-Accept=yes
-MaxConnections=8
-
-[Install]
-WantedBy=sockets.target
-"""
-
-_SERVICE: Final = """\
-[Service]
-ExecStart={command}{holder}{browser}
-StandardInput=socket
-StandardOutput=null
-StandardError=journal
-DynamicUser=yes
-PrivateNetwork=yes
-PrivateTmp=yes
-ProtectHome=yes
-ProtectSystem=strict
-NoNewPrivileges=yes
-InaccessiblePaths=-{data} -{settings}
-MemoryMax=2G
-TasksMax=512
-KillMode=control-group
-"""
-
-
 def browser_units(layout: Layout, browser: str) -> Mapping[Path, str]:
-    socket = _SOCKET.format(address=ADDRESS, account=layout.account)
-    service = _SERVICE.format(
+    socket = _TEXTS["socket"].format(address=ADDRESS, account=layout.account)
+    service = _TEXTS["service"].format(
         command=word(layout.command),
         holder=_HOLDER,
         browser=word(browser),
