@@ -151,9 +151,7 @@ MOST_RULES = 3
 """Withholding rules that an explanation names, each with its newest check."""
 SHOWN_CHECKS = 5
 _WORDS = {"told": "reported", "churn": "nothing to report", "held": "held", "failed": "failed"}
-_BEST_FIRST = (
-    "told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look",
-)  # fmt: skip
+_BEST = ("told", "withheld", "due", "failed", "known", "furniture", "outside", "there", "absent", "unasked", "look")
 
 
 def best_first(reasons: Sequence[Reason]) -> list[Reason]:
@@ -161,7 +159,7 @@ def best_first(reasons: Sequence[Reason]) -> list[Reason]:
     kinds = {reason.kind for reason in reasons}
     redundant = {"there", "absent"} if "told" in kinds else {"absent"} if "withheld" in kinds else set()
     reasons = [reason for reason in reasons if reason.kind not in redundant]
-    return sorted(reasons, key=lambda reason: (_BEST_FIRST.index(reason.kind), -(reason.at or 0)))
+    return sorted(reasons, key=lambda reason: (_BEST.index(reason.kind), -(reason.at or 0)))
 
 
 def reported_reason(event: Event, at: Millis) -> Reason:

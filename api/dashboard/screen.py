@@ -140,15 +140,15 @@ class Notes:
         return [note for note in self._kept.pop(who, []) if note.until > now]
 
 
-ROOMS: Final = {
-    **dict.fromkeys(("", "stream", "events", "live", "rows", "more", "sign-out", "settings"), "stream"),
-    **dict.fromkeys(("sources", "first-steps", "views"), "sources"),
-    **dict.fromkeys(("alerts", "destinations", "templates"), "alerts"),
-    "webhook-bins": "bins",
-    "publications": "publications",
-    "keys": "admin",
-    "system": "admin",
+_SECTIONS: Final = {
+    "stream": ("", "stream", "events", "live", "rows", "more", "sign-out", "settings"),
+    "sources": ("sources", "first-steps", "views"),
+    "alerts": ("alerts", "destinations", "templates"),
+    "bins": ("webhook-bins",),
+    "publications": ("publications",),
+    "admin": ("keys", "system"),
 }
+ROOMS: Final = {section: noun for noun, sections in _SECTIONS.items() for section in sections}
 """section: the noun whose scopes its screens need. `admin` is a scope; in `stream`, changes are the reader's own."""
 FORM_LIMIT = 64 << 10
 """Bytes of a form, unless its screen sets another limit."""

@@ -80,15 +80,11 @@ class DownloadQuery(ListQuery, frozen=True, forbid_unknown_fields=True):
     format: Literal["csv", "ndjson"] = "csv"
 
 
-class ReadForm(Form, frozen=True):
+class ReadForm(ListQuery, Form, frozen=True, kw_only=True):
     """Marks all events up to this one as read, with filters only those that match. back: the button's page."""
 
     id: str
     back: str = "/stream"
-    keyword: _Text = ""
-    tag: _Text = ""
-    source: _Text = ""
-    source_type: Literal[""] | SourceType = ""
 
 
 async def filters_of(visit: Visit, wanted: ListQuery) -> Filters:
@@ -219,8 +215,7 @@ async def mark_read(visit: Visit) -> Go:
     """Mark events as read: those that its page could show, not later ones. All are one transaction."""
     form: ReadForm = visit.form
     upto, store = _position(form.id, "form.id"), visit.context.storage.read_marks
-    wanted = ListQuery(form.keyword, form.tag, form.source, form.source_type)
-    if not (filters := await filters_of(visit, wanted)):
+    if not (filters := await filters_of(visit, form)):
         await store.mark_all(reader_of(visit), upto)
         return Go(own_path(form.back), say("All events so far are marked as read."))
     # One more than the marks of a person: then the position moves up to the oldest of these, and none is left.

@@ -24,8 +24,8 @@ _EXACT: Final = 4_000
 _ON_ONE_LINE: Final = 160
 """Maximum characters of an object or list on one line."""
 _BELOW: Final = "..*"
-_LONGEST_PLACE: Final = 118
-"""With `$.` before it, a place fits whole into the context of a change."""
+_LONGEST_PLACE: Final = 115
+"""With `$.` before it and `..*` after it, a place fits whole into the context of a change."""
 _DEEPEST: Final = 100
 _LONGEST_KEY: Final = 60
 _NAMES: Final = ("name", "title", "label", "id", "key", "slug", "sku", "code", "uuid", "guid", "url", "href")
@@ -187,8 +187,7 @@ def member(place: str, key: str) -> str:
 
 def below(place: str, step: str) -> str:
     """Return the place after a step; a long one ends in all that is below, so it stays a JSONPath to its value."""
-    fits = len(place) + len(step) + len(_BELOW) <= _LONGEST_PLACE
-    return place if place.endswith(_BELOW) else place + (step if fits else _BELOW)
+    return place if place.endswith(_BELOW) else place + (step if len(place + step) <= _LONGEST_PLACE else _BELOW)
 
 
 def item_of(items: Sequence[Any], at: int, key: str | None) -> str:
