@@ -18,7 +18,7 @@ from actors.language.speaking import noted, say
 from api.dashboard.events import Item, curl, items_of, main_parts
 from api.dashboard.forms import Draft, Form
 from api.dashboard.lists import Chip, address, chips, views_of
-from api.dashboard.picker import named, suggested
+from api.dashboard.picker import named, sources_of, suggested
 from api.dashboard.screen import ExportedFile, Go, LiveStream, Page, Screen, Visit, post
 from api.dashboard.sessions import own_path
 from api.fields.queries import EventsQuery, ExportQuery, StreamQuery
@@ -227,14 +227,14 @@ async def mark_read(visit: Visit) -> Go:
 async def _unread(visit: Visit, filters: Filters, marks: ReadEvents, upto: Seq, most: int) -> Sequence[Seq]:
     """Return the newest unread events up to a position that pass the filters. Raises Refusal (400), Overloaded."""
     passing = await events.event_filter_for(visit, msgspec.convert(_asked(filters), EventsQuery))
-    oldest = min([marks.upto, *(seq - 1 for seq, has in marks.marks.items() if not has)])
-    window, found = TimeWindow(Seq(oldest), Seq(upto + 1)), list[Seq]()
-    while len(found) < most:
+    oldest = Seq(min([marks.upto, *(seq - 1 for seq, has in marks.marks.items() if not has)]))
+    place: Seq | None = Seq(upto + 1)
+    found = list[Seq]()
+    while place is not None and len(found) < most:
+        window = TimeWindow(oldest, place)
         page = await events.find(visit.context.storage.log, window, passing, events.AT_ONCE, newest_first=True)
         found += [event.seq for event in page.events if not marks.has(event.seq)]
-        if page.next is None:
-            break
-        window = window._replace(before=page.next)
+        place = page.next
     return found[:most]
 
 
@@ -283,6 +283,7 @@ async def read(visit: Visit) -> Page:
             await visit.context.storage.read_marks.mark(reader_of(visit), {stored.seq}, read=True)
             marks = marks._replace(marks={**marks.marks, stored.seq: True})
     unread = {item.id for item in items if not marks.has(seq_of(item.id))}
+    watched = await sources_of(visit, [value for name, value in filters if name == "source"])
     count = len(await _unread(visit, filters, marks, _position(since, "id"), COUNTED + 1))
     shows = {
         "rows": [(item, item.id in unread, f"{there}{'&' if '?' in there else '?'}entry={item.id}") for item in items],
@@ -294,7 +295,7 @@ async def read(visit: Visit) -> Page:
         "there": there,
         "tags": await _unread_by_tag(visit, marks),
         "tag": wanted.tag,
-        "of": wanted.tag or (wanted.source and items and items[0].source),
+        "of": wanted.tag or ", ".join(one.called for one in watched),
         "filtered": any(wanted.typed().values()),
         "stream": address("/stream", **wanted.typed()),
     }
