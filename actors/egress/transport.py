@@ -1,7 +1,8 @@
-"""httpx over the guard: its requests go through httpcore's pool, and the guard opens each connection.
+"""httpx over the guard: its requests go through httpcore's connections, and the guard opens each of them.
 
-httpx does not accept httpcore's `network_backend`, so this is our own transport around the same pool. The request line
-and the host come from our `Url`, never from httpx's parser: two parsers of one URL must not be able to disagree.
+httpx does not accept httpcore's `network_backend`, so this is our own transport. The request line and the host come
+from our `Url`, never from httpx's parser: two parsers of one URL must not be able to disagree. The pool is ours, too:
+httpcore's scans all connections, even busy ones, whenever a request begins or ends.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from actors.egress.guard import Guard
 from actors.egress.url import Url
 
 MOST_IDLE = 32
-"""Idle connections in all. The pool scans them for every request, and a source's next check is far away."""
+"""Idle connections in all. Every request searches them, and a source's next check is far away."""
+_PACKET = 16 << 10
 TRUSTED = 1.0
 """Seconds after a response while an idle connection is used without checking that it is still open."""
 
@@ -30,13 +32,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, guard: Guard, keep_idle: float) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),  # never used: the connector has the trust store
-            max_connections=None,
-            max_keepalive_connections=MOST_IDLE if keep_idle else 0,
-            keepalive_expiry=keep_idle or None,
-            network_backend=_Network(guard),
-        )
+        self._pool = _Pool(_Network(guard), keep_idle)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. Raises CheckFailed for network errors, ValueError for a request that can't be sent."""
@@ -44,22 +40,69 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         assert isinstance(url, Url)
         while True:
             try:
-                response = await _send(self._pool, url, request)
+                response, connection = await _send(self._pool, url, request)
                 break
-            except _Stale:
+            except (_Stale, httpcore.ConnectionNotAvailable):
                 # The server closed an idle connection as we used it. All our requests may be repeated (RFC 9110,
                 # 9.2.2): checks are safe, and deliveries have their webhook-id. A new connection is never stale.
                 continue
         assert isinstance(response.stream, AsyncIterable)
         # httpx gets no headers: it would parse a Location with its own parser, which raises for some of them.
         extensions = {"headers": response.headers}
-        return httpx.Response(response.status, stream=_Stream(response.stream), extensions=extensions)
+        stream = _Stream(response.stream, self._pool, connection)
+        return httpx.Response(response.status, stream=stream, extensions=extensions)
 
     async def aclose(self) -> None:
         await self._pool.aclose()
 
 
-async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Request) -> httpcore.Response:
+class _Pool:
+    """Connections, each for one request at a time. The next request to its origin takes an idle one."""
+
+    def __init__(self, network: _Network, keep_idle: float) -> None:
+        self._network, self._keep_idle = network, keep_idle
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # never used: the connector has the trust store
+        self._most_idle = MOST_IDLE if keep_idle else 0
+        self._busy: dict[httpcore.AsyncHTTPConnection, str] = {}
+        self._idle: dict[httpcore.AsyncHTTPConnection, str] = {}  # by origin; the longest idle first
+
+    async def take(self, url: httpcore.URL, origin: str) -> httpcore.AsyncHTTPConnection:
+        """Return a connection, the last used one if any is idle. The caller gives it back."""
+        while found := next((idle for idle, its in reversed(self._idle.items()) if its == origin), None):
+            del self._idle[found]
+            if not found.has_expired():
+                break
+            await found.aclose()
+        else:
+            found = httpcore.AsyncHTTPConnection(
+                url.origin, self._tls, self._keep_idle or None, network_backend=self._network
+            )
+        self._busy[found] = origin
+        return found
+
+    async def give_back(self, connection: httpcore.AsyncHTTPConnection) -> None:
+        """Keep a connection if it is idle, else close it. Closes idle ones that are too old or too many."""
+        origin = self._busy.pop(connection, None)
+        if origin is not None and connection.is_idle():
+            self._idle[connection] = origin
+        else:
+            await connection.aclose()
+        while (old := next(iter(self._idle), None)) and (len(self._idle) > self._most_idle or old.has_expired()):
+            del self._idle[old]
+            await old.aclose()
+
+    async def aclose(self) -> None:
+        connections = [*self._busy, *self._idle]
+        self._busy.clear()
+        self._idle.clear()
+        with trio.CancelScope(shield=True):  # each is closed by force, without waiting
+            for connection in connections:
+                await connection.aclose()
+
+
+async def _send(
+    pool: _Pool, url: Url, request: httpx.Request
+) -> tuple[httpcore.Response, httpcore.AsyncHTTPConnection]:
     host = (f"[{url.host}]" if ":" in url.host else url.host).encode()
     wire = httpcore.Request(
         method=request.method,
@@ -68,12 +111,16 @@ async def _send(pool: httpcore.AsyncConnectionPool, url: Url, request: httpx.Req
         content=_Body(request.content),
         extensions={"trace": request.extensions["trace"]} if "trace" in request.extensions else None,
     )
+    connection = await pool.take(wire.url, url.origin)
     try:
-        return await pool.handle_async_request(wire)
-    except httpcore.LocalProtocolError as error:
-        raise ValueError(f"this request can't be sent: {in_words(error)}") from None
-    except httpcore.RemoteProtocolError as error:
-        raise _broken(error) from None
+        return await connection.handle_async_request(wire), connection
+    except BaseException as error:
+        await pool.give_back(connection)
+        if isinstance(error, httpcore.LocalProtocolError):
+            raise ValueError(f"this request can't be sent: {in_words(error)}") from None
+        if isinstance(error, httpcore.RemoteProtocolError):
+            raise _broken(error) from None
+        raise
 
 
 class _Body:
@@ -102,8 +149,8 @@ def _broken(error: httpcore.RemoteProtocolError) -> CheckFailed:
 class _Stream(httpx.AsyncByteStream):
     """A response's body from the wire."""
 
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
+    def __init__(self, inner: Any, pool: _Pool, connection: httpcore.AsyncHTTPConnection) -> None:
+        self._inner, self._pool, self._connection = inner, pool, connection
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
@@ -113,7 +160,10 @@ class _Stream(httpx.AsyncByteStream):
             raise _broken(error) from None
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        try:
+            await self._inner.aclose()
+        finally:
+            await self._pool.give_back(self._connection)
 
 
 class _Network(httpcore.AsyncNetworkBackend):
@@ -146,6 +196,7 @@ class _Connection(httpcore.AsyncNetworkStream):
         self._kept = False  # a response came before the last write
         self._answered = False
         self._used = trio.current_time()
+        self._unsent = b""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         try:
@@ -158,6 +209,11 @@ class _Connection(httpcore.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # httpcore writes a head, then a body, then nothing: one packet for all, if they fit.
+        self._unsent += buffer
+        if buffer and len(self._unsent) < _PACKET:
+            return
+        buffer, self._unsent = self._unsent, b""
         if self._answered:
             self._kept, self._answered = True, False
         try:

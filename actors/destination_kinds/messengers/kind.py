@@ -71,12 +71,13 @@ def request_of(
 
 def _values(messenger: Messenger, values: Mapping[str, str], notification: Notification) -> dict[str, str]:
     limits, item = messenger.limits, notification.items[0] if notification.items else None
+    text = message_of(notification, limits)
     defaults = {field.name: values.get(field.name, field.default) for field in messenger.fields}
     return defaults | {
         "title": title_of(notification, limits.title),
         "heading": DIALECTS[limits.dialect].escape(title_of(notification, limits.title)),
-        "text": message_of(notification, limits),
-        "plain": plain_of(notification, limits),
+        "text": text,
+        "plain": text if limits.dialect == "plain" else plain_of(notification, limits),
         "link": (f"{notification.service}/stream" if notification.service else "")
         if notification.is_digest or item is None
         else item.link,

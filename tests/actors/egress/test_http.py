@@ -13,6 +13,7 @@ from trio.abc import Clock
 from actors.egress.failures import Blame, CheckFailed, CheckRefused
 from actors.egress.guard import Guard
 from actors.egress.http import FetchedResponse, FetchRequest, HttpClient, RedirectElsewhere
+from actors.egress.transport import MOST_IDLE
 from actors.egress.url import Url, parse_url
 from tests.support.memory_network import Answer, MemoryNetwork, ReceivedRequest, a_world, settings, web
 
@@ -383,6 +384,72 @@ async def test_an_idle_connection_serves_its_own_host_only(nursery: trio.Nursery
     network.names["a.example"] = [("127.0.0.1",)]  # the connection stays bound to the checked address
     assert (await client.get(FetchRequest(parse_url("http://a.example/")))).body == b"a.example"
     assert network.connected == [(FIRST, 80), (FIRST, 80)]
+    await client.aclose()
+
+
+async def test_an_idle_connection_is_used_again_beside_many_busy_ones(
+    nursery: trio.Nursery, autojump_clock: Clock
+) -> None:
+    async def silent(stream: trio.abc.Stream) -> None:
+        await trio.sleep(10)
+
+    network = MemoryNetwork(nursery)
+    network.add("slow.example", SECOND, silent)
+    network.add("a.example", FIRST, web(lambda asked: Answer(200, b"x")))
+    client = HttpClient(a_world(network, keep_idle=60.0), settings(), Guard(network, network, ()))
+    async with trio.open_nursery() as busy:
+        for _ in range(MOST_IDLE + 1):
+            busy.start_soon(client.get, FetchRequest(parse_url("http://slow.example/")))
+        await trio.sleep(1)
+        for _ in range(3):
+            await client.get(FetchRequest(parse_url("http://a.example/")))
+        assert network.connected.count((FIRST, 80)) == 1
+        busy.cancel_scope.cancel()
+    await client.aclose()
+
+
+async def test_a_connection_idle_for_too_long_is_closed_by_the_next_request_to_any_host(
+    nursery: trio.Nursery, autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("httpcore._async.http11.time.monotonic", trio.current_time)
+    network = MemoryNetwork(nursery)
+    for host, address in (("a.example", FIRST), ("b.example", SECOND)):
+        network.add(host, address, web(lambda asked: Answer(200, b"x")))
+    client = HttpClient(a_world(network, keep_idle=60.0), settings(), Guard(network, network, ()))
+    await client.get(FetchRequest(parse_url("http://a.example/")))
+    await trio.sleep(61)
+    await client.get(FetchRequest(parse_url("http://b.example/")))
+    await trio.testing.wait_all_tasks_blocked()
+    assert network.open_streams == 1
+    await client.aclose()
+
+
+async def test_the_oldest_idle_connections_are_closed_once_there_are_too_many(
+    nursery: trio.Nursery, autojump_clock: Clock
+) -> None:
+    network = MemoryNetwork(nursery)
+    client = HttpClient(a_world(network, keep_idle=60.0), settings(), Guard(network, network, ()))
+    for number in range(MOST_IDLE + 2):
+        network.add(f"{number}.example", FIRST, web(lambda asked: Answer(200, b"x")))
+        await client.get(FetchRequest(parse_url(f"http://{number}.example/")))
+    await trio.testing.wait_all_tasks_blocked()
+    assert network.open_streams == MOST_IDLE
+    await client.aclose()
+
+
+async def test_a_small_request_leaves_with_its_body_in_one_write(nursery: trio.Nursery, autojump_clock: Clock) -> None:
+    received: list[bytes] = []
+
+    async def serve(stream: trio.abc.Stream) -> None:
+        received.append(bytes(await stream.receive_some(100_000)))
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    network = MemoryNetwork(nursery)
+    network.add("a.example", FIRST, serve)
+    client = HttpClient(a_world(network), settings(), Guard(network, network, ()))
+    await client.post(parse_url("http://a.example/"), {}, b"the body")
+    assert received[0].startswith(b"POST / HTTP/1.1\r\n")
+    assert received[0].endswith(b"\r\n\r\nthe body")
     await client.aclose()
 
 
