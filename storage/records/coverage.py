@@ -10,8 +10,10 @@ also stores up to when its checks are saved: a crash loses later ones.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
+from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from storage.records import tally
@@ -267,8 +269,10 @@ def _hours(kept: StoredChecks) -> Mapping[int, Hour]:
         mine = held.get(day.number)
         held[day.number] = day if mine is None else tally.united(day, mine)
     parts = [hour for day in held.values() for hour in tally.hours_of(day)]
-    runs = (hour for hour in tally.running(kept.tally) if not any(tally.is_copy(hour, part) for part in parts))
-    return tally.merged([*parts, *runs])
+    for hour in tally.running(kept.tally):
+        if not any(part.number == hour.number and tally.is_copy(hour, part) for part in parts):
+            parts.append(hour)
+    return tally.merged(parts)
 
 
 def _own(kept: StoredChecks, record: Record) -> Iterator[UnknownPeriod]:
@@ -301,7 +305,7 @@ def _painted(start: Millis, end: Millis, spans: Sequence[UnknownPeriod]) -> Sequ
 def _gaps(start: int, end: int, seen: Sequence[Hour]) -> Iterator[tuple[int, int]]:
     """Yield gaps between successes, each longer than all before. An hour records only its longest gap."""
     before, longest = start, -1
-    for hour in seen:
+    for hour in islice(seen, bisect_left(seen, start // _HOUR_MS, key=attrgetter("number")), None):
         first, last, gap = 1000 * (hour.first or 0), 1000 * (hour.last or 0), 1000 * hour.gap
         if last + 1000 <= start:
             continue

@@ -37,6 +37,8 @@ _CHUNK: Final = struct.Struct(">HH")
 _MOST: Final = 0xFFFF
 _KINDS: Final = len(Verdict)
 _DAY: Final = 24
+_new: Final = tuple.__new__
+"""Makes an hour in half the time of its own constructor."""
 _QUIET: Final = [(count, *[0] * (_KINDS - 1)) for count in range(0x80)]
 
 
@@ -201,10 +203,8 @@ def _counts(body: bytes, at: int, mask: int, *, new: bool) -> tuple[tuple[int, .
 def _with_times(number: int, looks: tuple[int, ...], bodies: int, packed: int, size: int) -> Hour:
     start = number * HOUR
     if size == 6:
-        gap_from = start + (packed >> 12 & 0xFFF)
-        return Hour(
-            number, looks, bodies, start + (packed >> 36), start + (packed >> 24 & 0xFFF), packed & 0xFFF, gap_from
-        )
+        first, last, gap_from = start + (packed >> 36), start + (packed >> 24 & 0xFFF), start + (packed >> 12 & 0xFFF)
+        return _new(Hour, (number, looks, bodies, first, last, packed & 0xFFF, gap_from))
     if size:
         return Hour(number, looks, bodies, start + packed, start + packed)
     return Hour(number, looks, bodies)
