@@ -25,6 +25,7 @@ from actors.sources.polling.actor import PolledSource
 from actors.sources.ports import LiveSource, Ports
 from actors.world import World
 from bench.topic import ROOT, Figure, Row, Topic, size
+from sanderling.serve import COLLECT
 from storage.records.identity import Millis, SourceId, id_of, seq_at
 from storage.records.source import Detection, Source, SourceRuntime, Validators
 from supervision import ChildSpec, DynamicSupervisor, Mailbox
@@ -64,6 +65,7 @@ def _rss_kb() -> float:
 
 
 async def _measure(kind: str) -> dict[str, float]:
+    gc.set_threshold(*COLLECT)  # as the service does
     make = _real_sources() if kind == "real" else None
     supervisor = DynamicSupervisor("sources", chance=random.Random(1))
     async with trio.open_nursery() as nursery:
