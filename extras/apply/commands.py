@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -105,7 +106,11 @@ def apply(client: Client, folder: Path, asked: ApplyFlags) -> int:
     async def run() -> int:
         async with client:
             patient = WaitingClient(client)
-            plan = await planned(patient, folder, asked)
+            gc.disable()  # it would search all records again and again, and finds nothing
+            try:
+                plan = await planned(patient, folder, asked)
+            finally:
+                gc.enable()
             _show(plan, asked)
             _refuse(plan, asked)
             if asked.only_plan or plan.empty:

@@ -12,7 +12,6 @@ from actors.egress.url import parse_url
 from actors.errors import UrlRefused
 from actors.messages.declaring import patch_of, record_of
 from actors.messages.requests import SECRETS, NewSource, Url, as_typed
-from actors.sources.following import parse_hosts
 from actors.sources.lending import parse_places
 from api.fields.sources import SourceRecord
 from extras.apply.kinds.kind import Kind, Names, Reference, ServiceRecord, Values
@@ -87,8 +86,11 @@ def spelt(values: dict[str, Any]) -> dict[str, Any]:
     values["title"] = " ".join(values["title"].split())
     with suppress(UrlRefused):  # the service reports the fault
         values["headers_for"] = parse_places(values["headers_for"])
-    with suppress(UrlRefused):
-        values["follow_hosts"] = parse_hosts(values["follow_hosts"])
+    if values["follow_hosts"]:
+        from actors.sources.following import parse_hosts  # with all of a feed's reading: slow to load, seldom needed
+
+        with suppress(UrlRefused):
+            values["follow_hosts"] = parse_hosts(values["follow_hosts"])
     if values["schedule"] is not None:
         values["schedule"] = interval_text(seconds_of(values["schedule"]))
     return values
