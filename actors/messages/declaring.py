@@ -132,23 +132,26 @@ def made_of(shape: type[S], *records: object, **own: Any) -> S:
 
 def mirrored(record: object, shape: type[Struct], without: Collection[str] = ()) -> dict[str, Any]:
     """Return a shape's fields from a record, by name, with times as text or nested shapes as the shape says."""
-    names = (name for name in shape.__struct_fields__ if name not in without and hasattr(record, name))
-    return {name: _conversions(shape)[name](getattr(record, name)) for name in names}
+    found = {}
+    for name, convert in _conversions(shape):
+        if name not in without and (value := getattr(record, name, UNSET)) is not UNSET:
+            found[name] = value if convert is None else convert(value)
+    return found
 
 
 @cache
-def _conversions(shape: type[Struct]) -> Mapping[str, Callable[[Any], Any]]:
-    return {one.name: _conversion(one.name, one.type) for one in fields(shape)}
+def _conversions(shape: type[Struct]) -> Sequence[tuple[str, Callable[[Any], Any] | None]]:
+    return [(one.name, _conversion(one.name, one.type)) for one in fields(shape)]
 
 
-def _conversion(name: str, kind: Any) -> Callable[[Any], Any]:
+def _conversion(name: str, kind: Any) -> Callable[[Any], Any] | None:
     if name == "schedule":
         return lambda seconds: interval_text(seconds) if isinstance(seconds, int) else seconds
     parts = [*_parts(kind)]
     inner = next((one for one in parts if isinstance(one, type) and issubclass(one, Struct)), None)
     if inner is not None:
         return partial(_nested, inner)
-    return lambda value: rfc3339(Millis(value)) if _TIME in parts and isinstance(value, int) else value
+    return (lambda value: rfc3339(Millis(value)) if isinstance(value, int) else value) if _TIME in parts else None
 
 
 def _parts(kind: Any) -> Iterator[Any]:

@@ -123,7 +123,7 @@ def rfc3339(at: Millis) -> str:
     '1970-01-01T00:00:01.500Z'
     """
     moment = _EPOCH + timedelta(milliseconds=min(max(0, at), _LAST))
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    return moment.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 def spoken(at: Millis) -> str:
