@@ -41,7 +41,8 @@ _WALLS: Final = (
     "--disable-quic",
     "--disable-features=WebTransport,DnsOverHttps,AsyncDns,NetworkTimeServiceQuerying,Translate,MediaRouter,"
     "DialMediaRouteProvider,OptimizationHints,InterestFeedContentSuggestions,AutofillServerCommunication,"
-    "CertificateTransparencyComponentUpdater",
+    "CertificateTransparencyComponentUpdater,"
+    "SpareRendererForSitePerProcess",  # each page's context would start two more renderers that show nothing
     "--site-per-process",  # a context may have secrets; a whole browser does this by default, a shell only on request
     "--block-new-web-contents",
     "--deny-permission-prompts",
