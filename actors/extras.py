@@ -109,6 +109,7 @@ class Row:
 TABLE: Mapping[str, Row] = {
     "extras.agents": Row(commands=("mcp",), always=True),
     "extras.apply": Row(commands=("apply",)),
+    "extras.inbox": Row(commands=("bins",), always=True),
     "extras.install": Row(commands=("install", "uninstall", "licences")),
     "extras.browser": Row(roles={"browser-holder": "extras.browser.holder"}, always=True, settings="BrowserSettings"),
     "extras.cluster": Row(

@@ -23,7 +23,6 @@ from api.application import Application, Face
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
 from api.docs.routes import described
-from api.endpoint import BinEndpoint
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.nouns.service import METRICS
 from api.openapi.nouns import ROUTES
@@ -45,12 +44,11 @@ class UrlPartConverter(BaseConverter):
 
 
 class Api(Application):
-    """The application with both faces and the bins. Made by `make_app`."""
+    """The application with both faces. Made by `make_app`."""
 
     def __init__(self, context: AppContext, owner: ApiKey | None = None, *, alone: bool = False) -> None:
         super().__init__(context, owner, alone=alone)
-        others = (endpoint for extra in always_on() for endpoint in extra.endpoints(self))
-        self.endpoints = (BinEndpoint(self), *others)
+        self.endpoints = tuple(endpoint for extra in always_on() for endpoint in extra.endpoints(self))
         self.programs = KeyFace(self)
         self.people: Dashboard | None = None
         face_of = self.face_of

@@ -1,34 +1,28 @@
 """Endpoints before Quart, for anyone without a key: no session, no cookie, no route, so that a request costs little.
 
-An endpoint has a rate limit for each neighbourhood of addresses, and the same headers in each answer.
-
-That of the bins runs before Quart because a bin takes any method, interprets nothing (the sender's Authorization is not
-ours) and truncates a long body instead of refusing it. It always answers `ok`, in a type that no browser runs. Our own
-deliveries arrive within the process, since the guard would refuse our address. Signatures are checked when someone
-opens a capture, so strangers cost little.
+An endpoint has a rate limit for each neighbourhood of addresses, and the same headers in each answer. Extras have them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import trio
 from werkzeug.datastructures import Headers
 
-from actors.destination_kinds.bins import BODY, NOT_FOUND, PATH, Bins
 from actors.errors import DomainError
 from api.application import Application
 from api.peers import caller
 from api.problems import MEDIA, Refusal, later
-from api.ratelimit import STRANGERS, counted, neighbourhood
+from api.ratelimit import STRANGERS, neighbourhood
 from api.refusals import refusal_of
 from storage.errors import StorageError
 
 Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
+WITHIN = 15.0
+"""Seconds for a body to arrive."""
 
 
 class EndpointReply(NamedTuple):
@@ -129,77 +123,3 @@ class Endpoint:
             body = b"" if scope["method"] == "HEAD" else reply.body
             await send({"type": "http.response.body", "body": body, "more_body": False})
             nursery.cancel_scope.cancel()
-
-
-READ = 4 << 20
-"""Bytes of a body to read; beyond that the connection closes."""
-WITHIN = 15.0
-"""Seconds for a body to arrive."""
-AT_ONCE = 64
-"""Concurrent requests; with the bytes kept of each, 16 MiB."""
-OF_ONE = 8
-"""Concurrent requests from one address."""
-OK = b"ok\n"
-
-
-class BinEndpoint(Endpoint):
-    """The application of the bins' addresses."""
-
-    path, name = PATH, "bins"
-    harmless: ClassVar[Mapping[str, str]] = {"content-security-policy": "sandbox; default-src 'none'"}
-
-    def __init__(self, api: Application) -> None:
-        super().__init__(api)
-        self._bins = Bins(api.context.world, api.context.storage, api.base_url)
-        self._open: Counter[str] = Counter()
-
-    def __repr__(self) -> str:
-        return f"<BinEndpoint {self._open.total()} of {AT_ONCE} requests under way>"
-
-    async def reply(self, request: Arrived) -> EndpointReply:
-        """Store one request and answer it. Raises Refusal, StorageError."""
-        scope = request.scope
-        path = scope["raw_path"].decode("latin-1")
-        bin = await self._bins.find(path)
-        if bin is None:
-            raise Refusal("not-found", NOT_FOUND)
-        with self._place(request.peer):
-            body = _Body()
-            with trio.move_on_after(WITHIN) as patience:
-                await body.read(request)
-            query = scope["query_string"].decode("latin-1")
-            named = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
-            whole = request.ended and not body.cut and len(body.kept) == body.size
-            target = (scope["method"], path, query)
-            if not await self._bins.capture(bin, target, named, bytes(body.kept), size=body.size, whole=whole):
-                raise Refusal("not-found", NOT_FOUND)
-        if patience.cancelled_caught:
-            raise Refusal("request-timeout", f"The body did not arrive within {WITHIN:g} s. The received part is kept.")
-        return EndpointReply(200, "text/plain; charset=utf-8", OK)
-
-    @contextmanager
-    def _place(self, peer: str) -> Iterator[None]:
-        if self._open[peer] >= OF_ONE:
-            raise later("rate-limited", f"At most {OF_ONE} requests to bins at once.", 5)
-        if self._open.total() >= AT_ONCE:
-            raise later("unavailable", "The bins are busy.", 5)
-        with counted(self._open, peer):
-            yield
-
-
-class _Body:
-    """A request's body as it arrives. kept: its beginning; cut: it broke off."""
-
-    def __init__(self) -> None:
-        self.kept = bytearray()
-        self.size = 0
-        self.cut = False
-
-    async def read(self, request: Arrived) -> None:
-        while not request.ended and self.size < READ:
-            piece = await request.next()
-            if piece is None:
-                self.cut = True
-                return
-            self.kept += piece[: BODY - len(self.kept)]
-            self.size += len(piece)

@@ -34,7 +34,6 @@ WORDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
 MODULES: Mapping[str, Sequence[str]] = {
     "alerts": ("alerts",),
     "backup": ("backup", "check", "doctor", "migrate", "restore"),
-    "bins": ("bins",),
     "catalogues": ("kinds", "templates"),
     "history": ("coverage", "why"),
     "keys": ("keys",),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 
 import trio
 
@@ -49,14 +50,11 @@ class Bins:
     """The bins of one service. All state is in storage."""
 
     def __init__(self, world: World, storage: Storage, base_url: str) -> None:
-        self._world, self._storage = world, storage
-        self._base_url = base_url
-        try:
-            own_url = parse_url(base_url, schemes=("http", "https"))
-        except UrlRefused:
-            own_url = None  # a port that no delivery may use, so no URL is ours
-        self._own_url = own_url
-        self._prefix = "" if own_url is None else own_url.target.rstrip("/")
+        self._world, self._storage, self._base_url = world, storage, base_url
+        self._own_url: Url | None = None
+        with suppress(UrlRefused):  # a port that no delivery may use, so no URL is ours
+            self._own_url = parse_url(base_url, schemes=("http", "https"))
+        self._prefix = "" if self._own_url is None else self._own_url.target.rstrip("/")
 
     # --- addresses ---------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from actors.extras import always_on
-from api.dashboard import bins, catalogue, events, lists, rendering, stream, system, today
+from api.dashboard import catalogue, events, lists, rendering, stream, system, today
 from api.dashboard.account import entry, keys, settings
 from api.dashboard.notifying import alerts, destinations
 from api.dashboard.screen import Screen
@@ -13,7 +13,7 @@ from api.dashboard.sources import add, listing, one, options
 
 _MODULES: Final = (
     *(entry, today, listing, add, one, options, events, stream, lists),
-    *(catalogue, bins, keys, system, settings, rendering, alerts, destinations),
+    *(catalogue, keys, system, settings, rendering, alerts, destinations),
 )
 SCREENS: Final[tuple[Screen, ...]] = (
     *(screen for module in _MODULES for screen in module.SCREENS),

@@ -133,7 +133,6 @@ class Sort(NamedTuple):
 SOURCES = Sort("/v1/sources", "watched URL", "watched URLs", ("url", "title", "found_title"), "sources")
 ALERTS = Sort("/v1/alerts", "alert", "alerts", ("name",), "alerts")
 DESTINATIONS = Sort("/v1/destinations", "destination", "destinations", ("label", "url"), "destinations")
-BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
 
 
 def called(source: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from actors.setting_table import declared_as
-from api.nouns.bins import SignatureCheck
+from extras.inbox.operations import SignatureCheck
 from sanderling.environment import environ, load
 from storage.records.event import TypedChange
 from tests.docs.blocks import Block, of, the

@@ -28,7 +28,6 @@ ORDERED = {"api/fields/sources.py"}
 """Files with the order of older fields; a new one comes last without being named."""
 SOME_NOUNS = {
     "storage/sql/storage.py",  # the stores of all nouns
-    "api/dashboard/table.py",  # the nouns with screens
     "api/dashboard/notifying/destination_form.py",  # names the private sources that a receiver will see
     "api/nouns/practice.py",  # adds a source, an alert and a bin to try
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 from zoneinfo import available_timezones
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from actors.destination_kinds.fields import LANGUAGE, MESSAGE, MESSAGE_FIELDS, MESSAGE_TITLE, AddressField, KindField
@@ -18,7 +19,6 @@ from actors.language.speaking import noted, say, translated_rows
 from actors.messages.declaring import Declared, made_of, mirrored, part_of
 from actors.messages.views import TestResult
 from actors.notification.message_template import OF_EVENTS, OF_MESSAGES
-from api.dashboard.bins import request_of
 from api.dashboard.forms import Form, InvalidForm, draft_of
 from api.dashboard.screen import Go, Page, Run, Visit
 from api.dashboard.starting import BIN, signing_secret
@@ -28,6 +28,7 @@ from api.nouns.deliveries import MessagePreviewRequest
 from api.nouns.sources import private_sources
 from api.problems import Refusal
 from storage.records.alert import Alert
+from storage.records.bin import Capture
 from storage.records.destination import ADDRESS, WEBHOOK, WEEKDAYS, Destination, QuietHours, Weekday
 from storage.records.revision import revision_of
 
@@ -49,6 +50,8 @@ FAMILIES = (
     ("mail", noted("Mail")),
 )
 _EXCERPT: Final = 300
+MOST_BODY = 6_000
+"""Characters of a body to show, and to put into a command."""
 CHOICES = 200
 """Alerts to choose from, the newest first."""
 
@@ -217,9 +220,41 @@ async def sample(visit: Visit, alert: str = "") -> dict[str, Any]:
     bin = await bins.bins_of(visit).create()
     wanted = wire.NewDestination(url=bins.bins_of(visit).address(bin))
     found = await destinations.test_unsaved(visit, alert, wanted)
-    kept, _ = await bins.captures(visit, bin, None, 1)
-    request = "".join(request_of(one.capture) for one in kept)
+    page = await visit.context.storage.bins.captures(bin.id, None, 1, MOST_BODY)
+    request = "".join(request_of(one.capture) for one in page.captures)
     return {"sent": test_words(found), "arrived": found.result == "sent", "bin": bin.id, "request": request}
+
+
+class Body(NamedTuple):
+    """A body as text. says: why it is hidden or cut, else ""."""
+
+    text: str
+    says: str
+
+
+def shown_body(capture: Capture) -> Body:
+    """Return a body for display: JSON indented, other text as it is, nothing for binary data."""
+    if not capture.body:
+        return Body("", say("There was no body."))
+    try:
+        text = capture.body.decode()
+    except UnicodeDecodeError:
+        return Body("", say("This is not UTF-8 text. Download it to view it."))
+    cut = say("The stored part is cut.") if capture.truncated else ""
+    if len(text) > MOST_BODY:
+        return Body(
+            text[:MOST_BODY], say("These are its first %(count)s characters; the download has all.", count=MOST_BODY)
+        )
+    try:
+        return Body(msgspec.json.format(text, indent=2), cut)
+    except (msgspec.DecodeError, UnicodeError):
+        return Body(text, cut)
+
+
+def request_of(capture: Capture) -> str:
+    """Return a captured request as text: its line, its headers, its body."""
+    headers = "".join(f"{name}: {value}\n" for name, value in capture.headers)
+    return f"{capture.method} {capture.path}\n{headers}\n{shown_body(capture).text}"
 
 
 async def with_sample(visit: Visit, form: Callable[[Visit], Awaitable[Page]], sent: dict[str, Any]) -> Page:

@@ -14,8 +14,8 @@ from storage.records.identity import START, Millis
 from storage.records.publication import Publication
 from storage.records.source import SourceRuntime
 from tests.api.dashboard.browser import Browser
-from tests.api.dashboard.test_bins import an_alert
 from tests.api.house import House
+from tests.extras.inbox.test_screens import an_alert
 from tests.storage.contract.builders import a_publication, a_subscription
 from tests.support.build import a_source, a_source_id
 

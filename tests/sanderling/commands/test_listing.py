@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.fields.sources import SourceRecord
+from extras.inbox import commands as bins
 from extras.publish import commands as publications
 from sanderling import cli, flags
 from sanderling.client import terminal
 from sanderling.client.lines import LEAST, Cell, ago, piped, short_ids, table, within
-from sanderling.commands import alerts, bins, keys, sources
+from sanderling.commands import alerts, keys, sources
 from sanderling.commands.service import SOURCES
 from sanderling.keyring import key_document
 from sanderling.operations.backup import upkeep as weighing

@@ -18,16 +18,16 @@ from actors.language.sentences import translated
 from actors.language.speaking import say, say_many
 from api.dashboard.forms import Confirm, Form
 from api.dashboard.lists import PageQuery, numbered
+from api.dashboard.notifying.destination_form import MOST_BODY, shown_body
 from api.dashboard.screen import Download, Go, Page, Reply, Screen, Secret, Visit, post
 from api.dashboard.starting import MODE_WORDS
 from api.fields.destinations import NewDestination
 from api.nouns import alerts, destinations
-from api.nouns import bins as acts
-from api.nouns.bins import CaptureView, Checked
+from api.nouns.bins import bins_of, every, feeding_each
+from extras.inbox import operations as acts
+from extras.inbox.operations import CaptureView, Checked
 from storage.records.bin import Bin, Capture
 
-MOST_BODY = 6_000
-"""Characters of a body to show, and to put into a command."""
 _HOPS = frozenset(("host", "content-length", "connection", "transfer-encoding", "accept-encoding", "expect"))
 """Connection headers; curl makes its own."""
 _NONE = frozenset(("not_checked", "no_signature"))
@@ -41,42 +41,12 @@ class Badge(NamedTuple):
     why: str
 
 
-class Body(NamedTuple):
-    """A body as text. says: why it is hidden or cut, else ""."""
-
-    text: str
-    says: str
-
-
 def badge(check: Checked) -> Badge:
     if check.ok:
         return Badge(say("verified"), "good", check.why)
     if check.ok is None:
         return Badge(say("not checked"), "calm", check.why)
     return Badge(say("no signature") if check.cause in _NONE else say("invalid"), "bad", check.why)
-
-
-def shown_body(capture: Capture) -> Body:
-    if not capture.body:
-        return Body("", say("There was no body."))
-    try:
-        text = capture.body.decode()
-    except UnicodeDecodeError:
-        return Body("", say("This is not UTF-8 text. Download it to view it."))
-    cut = say("The stored part is cut.") if capture.truncated else ""
-    if len(text) > MOST_BODY:
-        return Body(
-            text[:MOST_BODY], say("These are its first %(count)s characters; the download has all.", count=MOST_BODY)
-        )
-    try:
-        return Body(msgspec.json.format(text, indent=2), cut)
-    except (msgspec.DecodeError, UnicodeError):
-        return Body(text, cut)
-
-
-def request_of(capture: Capture) -> str:
-    headers = "".join(f"{name}: {value}\n" for name, value in capture.headers)
-    return f"{capture.method} {capture.path}\n{headers}\n{shown_body(capture).text}"
 
 
 class _Titled(msgspec.Struct):
@@ -137,18 +107,18 @@ PAGE = 25
 
 
 async def show_all(visit: Visit) -> Page:
-    shown, pager = numbered(list(reversed(await acts.every(visit))), visit.query.page, PAGE, "/webhook-bins")
+    shown, pager = numbered(list(reversed(await every(visit))), visit.query.page, PAGE, "/webhook-bins")
     rows = []
-    for bin, senders in zip(shown, await acts.feeding_each(visit, shown), strict=True):
+    for bin, senders in zip(shown, await feeding_each(visit, shown), strict=True):
         newest = (await visit.context.storage.bins.captures(bin.id, None, 1, 1)).captures
         last = newest[0].capture.received_at if newest else None
         senders_called = [each.label for each in senders]
-        rows.append({"bin": bin, "address": acts.bins_of(visit).address(bin), "last": last, "senders": senders_called})
+        rows.append({"bin": bin, "address": bins_of(visit).address(bin), "last": last, "senders": senders_called})
     return Page("bins/list.html", say("Webhook bins"), {"rows": rows, **pager})
 
 
 async def mint(visit: Visit) -> Reply:
-    bin = await acts.bins_of(visit).create()
+    bin = await bins_of(visit).create()
     return Go(f"/webhook-bins/{bin.id}", say("Bin created. It expires after seven days."))
 
 
@@ -176,14 +146,14 @@ async def show(visit: Visit) -> Page:
         for each in seen
     ]
     names = {alert.id: alert.name for alert in await visit.context.storage.alerts.all()}
-    feeding = await acts.feeding(visit, bin)
+    feeding = (await feeding_each(visit, [bin]))[0]
     here = {each.alert_id for each in feeding}
     return Page(
         "bins/one.html",
         say("Webhook bin"),
         {
             "bin": bin,
-            "address": acts.bins_of(visit).address(bin),
+            "address": bins_of(visit).address(bin),
             "rows": rows,
             "modes": MODE_WORDS,
             "older": f"/webhook-bins/{bin.id}?before={seen[-1].number}" if more else "",
@@ -196,7 +166,7 @@ async def show(visit: Visit) -> Page:
 
 async def attach(visit: Visit) -> Reply:
     bin = await acts.named(visit, visit.path["id"])
-    new = NewDestination(url=acts.bins_of(visit).address(bin), label="webhook bin")
+    new = NewDestination(url=bins_of(visit).address(bin), label="webhook bin")
     made = await destinations.add(visit, visit.form.alert, new)
     name = (await alerts.named(visit, visit.form.alert)).name
     says = say("The bin uses it to verify deliveries; your own receiver would need it.")
@@ -206,7 +176,7 @@ async def attach(visit: Visit) -> Reply:
 
 async def test(visit: Visit) -> Reply:
     bin = await acts.named(visit, visit.path["id"])
-    feeding = await acts.feeding(visit, bin)
+    feeding = (await feeding_each(visit, [bin]))[0]
     if not feeding:
         raise NotFound(say("No destination delivers to this bin yet."))
     found = await destinations.test(visit, feeding[-1].id)
@@ -228,7 +198,7 @@ def _path(bin: Bin) -> str:
 
 async def show_capture(visit: Visit) -> Page:
     bin, seen = await _found(visit)
-    capture, address = seen.capture, acts.bins_of(visit).address(bin)
+    capture, address = seen.capture, bins_of(visit).address(bin)
     return Page(
         "bins/capture.html",
         say("A capture"),

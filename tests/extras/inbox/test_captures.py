@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from api.dashboard import bins
-from api.nouns.bins import Checked
+from extras.inbox import screens
+from extras.inbox.operations import Checked
 from storage.records.bin import Capture
 from storage.records.identity import Millis
 
@@ -25,13 +25,13 @@ def a_capture(body: bytes = b"", **changes: object) -> Capture:
     ],
 )
 def test_a_verdict_is_a_word_never_a_colour_alone(ok: bool | None, cause: str, word: str, mood: str) -> None:
-    assert bins.badge(Checked(ok=ok, cause=cause, why="so")) == (word, mood, "so")
+    assert screens.badge(Checked(ok=ok, cause=cause, why="so")) == (word, mood, "so")
 
 
 def test_the_command_is_safe_to_paste_for_any_capture() -> None:
     nasty = "'; touch /tmp/owned; echo '$(id) `id` \\ \" \n#"
     capture = a_capture(nasty.encode(), query="a=$(id)", headers=(("x-a", nasty.replace("\n", " ")),))
-    command = bins.curl("http://127.0.0.1:1/bins/x", capture)
+    command = screens.curl("http://127.0.0.1:1/bins/x", capture)
     done = subprocess.run(
         ["sh", "-c", command.replace("curl", "printf '%s\\n'", 1)], capture_output=True, text=True, check=True
     )
@@ -40,8 +40,8 @@ def test_the_command_is_safe_to_paste_for_any_capture() -> None:
 
 
 def test_bytes_go_through_base64() -> None:
-    assert bins.curl("http://h/bins/x", a_capture(b"\xff")).startswith("printf %s /w== | base64 -d | curl -X POST")
+    assert screens.curl("http://h/bins/x", a_capture(b"\xff")).startswith("printf %s /w== | base64 -d | curl -X POST")
 
 
 def test_a_body_that_was_cut_has_no_command() -> None:
-    assert bins.curl("http://h/bins/x", a_capture(b"a", truncated=True)) == ""
+    assert screens.curl("http://h/bins/x", a_capture(b"a", truncated=True)) == ""

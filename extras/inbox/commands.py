@@ -11,13 +11,14 @@ import click
 
 from sanderling.client.lines import Cell, moment, within
 from sanderling.client.terminal import Listing, notify, print_json, print_made, print_page
-from sanderling.commands.service import BINS, record_flag, records_flag, sent, with_client, yes_flag
+from sanderling.commands.service import Sort, record_flag, records_flag, sent, with_client, yes_flag
 from sanderling.exits import CommandFailed, Exit
 from storage.records.secrecy import plain
 
 if TYPE_CHECKING:
     from sanderling.client.api import Client
 
+BINS = Sort("/v1/webhook-bins", "bin", "bins", ("url",), "bins")
 EVERY = 2.0
 """Seconds between two polls for new captures."""
 BODY_LINES = 40

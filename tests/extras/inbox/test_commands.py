@@ -7,9 +7,9 @@ import httpx
 import pytest
 from msgspec import to_builtins
 
-from api.nouns.bins import BinRecord, CaptureRecord
+from extras.inbox import commands as bins
+from extras.inbox.operations import BinRecord, CaptureRecord
 from sanderling.client.api import Client
-from sanderling.commands import bins
 from sanderling.exits import CommandFailed, Exit
 from tests.sanderling.client.documented import client, record_of, run
 

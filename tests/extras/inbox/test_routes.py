@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from actors.destination_kinds.bins import BODY, LIFETIME, MOST_BINS, MOST_CAPTURES
-from api.endpoint import AT_ONCE, OF_ONE, READ
+from extras.inbox.endpoint import AT_ONCE, OF_ONE, READ
 from sanderling_client.receiver.capture import Capture, is_capture, of_json
 from sanderling_client.receiver.documents import items
 from storage.records.identity import parse_rfc3339
