@@ -124,6 +124,7 @@ TABLE: Mapping[str, Row] = {
     "extras.picking": Row(always=True),
     "extras.publish": Row(commands=("publications",), always=True, settings="PublishSettings"),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
+    "extras.reference": Row(always=True),
     "extras.tour": Row(commands=("try",)),
     "extras.tracing": Row(switch="otlp_endpoint", settings="TracingSettings"),
     "extras.webpush": Row(always=True),

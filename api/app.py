@@ -22,10 +22,10 @@ from actors.extras import always_on
 from api.application import Application, Face
 from api.dashboard.face import Dashboard
 from api.dashboard.table import SCREENS
-from api.docs.routes import described
 from api.key_face import BODY_TIMEOUT, KeyFace, view_of
 from api.nouns.service import METRICS
 from api.openapi.nouns import ROUTES
+from api.openapi.routes import of_service
 from api.peers import caller
 from api.problems import INTERNAL
 from api.refusals import refusal_of
@@ -86,8 +86,8 @@ def _safe_path(path: str) -> str:
 
 
 def make_app(context: AppContext) -> Api:
-    routes = [route for route in ROUTES if route not in METRICS] if context.settings.metrics_bind else ROUTES
-    return _made(Api(context), described(routes, context.settings.public_url()))
+    settings = context.settings
+    return _made(Api(context), of_service(settings.public_url(), metrics=not settings.metrics_bind))
 
 
 def make_metrics_app(context: AppContext) -> Api:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -18,9 +18,11 @@ from werkzeug.datastructures import Accept, Headers
 from werkzeug.http import parse_accept_header
 
 from api.problems import invalid
-from api.route import Answer, Call
+from api.route import JSON, PUBLIC, Answer, Call, Route
 from storage.records.revision import ANY, NOTHING, Expected, Record, revision_of
 
+MINUTES = {"Cache-Control": "public, max-age=300"}
+HOUR = {"Cache-Control": "public, max-age=3600"}
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _LIST = re.compile(r'\s*(W/)?"[^"]*"(\s*,\s*(W/)?"[^"]*")*\s*')
 
@@ -99,3 +101,28 @@ def fitting(body: bytes, headers: Headers) -> tuple[bytes, dict[str, str]]:
 @lru_cache(BODIES)
 def _packed(body: bytes) -> bytes:
     return gzip.compress(body, 9, mtime=0)
+
+
+def kept(
+    path: str, body: Callable[[Call], bytes], says: str, media: str = JSON, headers: Mapping[str, str] = MINUTES
+) -> Route:
+    """Return the route of a document, which `body` makes once."""
+
+    async def serve(call: Call) -> Answer:
+        found, more = fitting(body(call), call.headers)
+        return Answer(found, media=media, headers={**headers, **more})
+
+    return describing(path, serve, says, media.partition(";")[0])
+
+
+def describing(path: str, run: Any, says: str, media: str) -> Route:
+    return Route(
+        method="GET",
+        path=path,
+        scope=PUBLIC,
+        run=run,
+        says=says,
+        answers={200: dict[str, Any] if media.endswith("json") else str},
+        media=media,
+        headers=("Cache-Control",),
+    )

@@ -38,8 +38,7 @@ MOST_CAPTURES = 100
 MOST_BYTES = 64 << 20
 """Bytes of all captures, unless the newest capture of each bin adds up to more."""
 LIFETIME = Millis(7 * 86_400_000)
-MOST_BINS = 1_000
-TOKEN_BYTES = 24
+MOST_BINS, TOKEN_BYTES = 1_000, 24
 HeaderTexts = tuple[tuple[str, str], ...]
 Target = tuple[str, str, str]
 """Method, path and query."""
@@ -99,8 +98,7 @@ class Bins:
         self, bin: Bin, target: Target, headers: HeaderTexts, body: bytes, *, size: int, whole: bool
     ) -> bool:
         """Store a request; return whether its bin still exists. `whole`: see Capture. Raises DiskFull, Unavailable."""
-        id, now = self._world.new_id(), self._world.now()
-        capture = Capture(id, now, *target, headers, body, size, truncated=not whole)
+        capture = Capture(self._world.new_id(), self._world.now(), *target, headers, body, size, truncated=not whole)
         return await self._storage.bins.capture(bin.id, capture, keep=MOST_CAPTURES, room=MOST_BYTES)
 
 

@@ -2,5 +2,5 @@
 
 `api.route.Route` declares a route's types, scope, problems and headers. `words/` describes it with examples, in two
 files per noun; tests fail for routes without a text. Start with `document.py` (the whole), then `operation.py` and
-`schemas.py` (its parts) and `texts.py` (the words). `api.docs` renders the same document for people.
+`schemas.py` (its parts) and `texts.py` (the words). `extras/reference` renders the same document for people.
 """

@@ -37,11 +37,11 @@ class Noun(NamedTuple):
     routes: Sequence[Route] = ()
 
 
-def _of_extras(noun: str) -> tuple[Route, ...]:
+def of_extras(noun: str) -> tuple[Route, ...]:
     return tuple(route for extra in always_on() for route in extra.routes().get(noun, ()))
 
 
-_WATCHING = (*previews.ROUTES, *_of_extras("watching"), *why.ROUTES, *values.ROUTES, *versions.ROUTES)
+_WATCHING = (*previews.ROUTES, *of_extras("watching"), *why.ROUTES, *values.ROUTES, *versions.ROUTES)
 NOUNS: Final = (
     Noun("sources", sources.ROUTES),
     Noun("watching", _WATCHING),
@@ -52,12 +52,12 @@ NOUNS: Final = (
     Noun("destinations", (*destinations.ROUTES, *deliveries.ROUTES)),
     Noun("deliveries"),
     Noun("templates", templates.ROUTES),
-    Noun("bins", _of_extras("bins")),
-    Noun("publications", _of_extras("publications")),
-    Noun("people", _of_extras("people")),
+    Noun("bins", of_extras("bins")),
+    Noun("publications", of_extras("publications")),
+    Noun("people", of_extras("people")),
     Noun("secrets", secrets.ROUTES),
-    Noun("apps", _of_extras("apps")),
-    Noun("agents", _of_extras("agents")),
+    Noun("apps", of_extras("apps")),
+    Noun("agents", of_extras("agents")),
     Noun("practice", practice.ROUTES),
     Noun("admin", (*admin.ROUTES, *service.METRICS)),
     Noun("service", service.ROUTES),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.docs.routes import described
 from api.openapi.document import document
 from api.openapi.nouns import ROUTES
+from api.openapi.routes import described
 from clients.generate import python, typescript
 from clients.generate.model import read
 

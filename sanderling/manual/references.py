@@ -80,9 +80,9 @@ def commands() -> str:
 
 
 def api() -> str:
-    from api.docs.routes import described
     from api.openapi.document import document
     from api.openapi.nouns import ROUTES
+    from api.openapi.routes import described
 
     return _page("api", **document(described(ROUTES, BASE_URL), BASE_URL), shape=_shape)
 

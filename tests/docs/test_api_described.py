@@ -13,10 +13,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from api.docs.routes import described
 from api.openapi.document import document
 from api.openapi.nouns import ROUTES
 from api.openapi.nouns import operations as words
+from api.openapi.routes import described
 from api.route import JSON, SCOPES
 from api.validation import read_body, read_query
 

@@ -61,7 +61,7 @@ def _rendered(name: str, **values: Any) -> bytes:
 
 @cache
 def _environment() -> Environment:
-    folder = files("api.docs").joinpath("templates")
+    folder = files("extras.reference").joinpath("templates")
     sources = {
         each.name: "".join(line.strip() for line in each.read_text("utf-8").splitlines()) for each in folder.iterdir()
     }

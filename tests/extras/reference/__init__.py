@@ -1,0 +1,1 @@
+"""The API's pages for people."""
