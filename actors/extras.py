@@ -118,6 +118,7 @@ TABLE: Mapping[str, Row] = {
         always=True,
         settings="ClusterSettings",
     ),
+    "extras.manual": Row(commands=("help",)),
     "extras.migrate": Row(commands=("export", "import")),
     "extras.office": Row(always=True),
     "extras.people": Row(commands=("people",), always=True, settings="PeopleSettings"),

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import click
 
+from extras.manual.references import options_of, tree, usage_of, words_of
 from sanderling import __version__
 from sanderling.environment import BESIDE
 from sanderling.exits import Exit
-from sanderling.manual.references import options_of, tree, usage_of, words_of
 
 SUMMARY = "turn any URL into a live, resumable, signed stream of new-content events"
 ENDS = {

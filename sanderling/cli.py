@@ -17,7 +17,7 @@ import click
 from actors.extras import TABLE, extra, member
 from actors.setting_table import declared
 from sanderling import without_unused
-from sanderling.environment import environ, hinted
+from sanderling.environment import hinted
 from sanderling.environment import program as program_name
 from sanderling.exits import CommandFailed, Exit
 from sanderling.flags import all_settings, json_flag, loaded, settings_flags
@@ -168,22 +168,6 @@ LATE: Mapping[str, Callable[[], click.Command]] = {
 main.commands.update((name, click.Command(name)) for name in LATE)
 
 
-def _topics(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    from sanderling.manual.pages import contents
-
-    return [name for names in contents().values() for name in names if name.startswith(typed)]
-
-
-@main.command("help")
-@click.argument("topic", required=False, shell_complete=_topics)
-@click.option("--markdown", "as_markdown", is_flag=True, help="The page's Markdown source.")
-def help_page(topic: str | None, *, as_markdown: bool) -> int:
-    """Show a page of the manual; without a TOPIC, list the pages."""
-    from sanderling.manual.pages import show_help
-
-    return show_help(topic, environ(), as_markdown=as_markdown)
-
-
 @main.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
@@ -208,17 +192,17 @@ def completion_script(shell: str) -> str:
 @settings_flags()
 def settings(config: str | None, as_json: bool, as_markdown: bool, **flags: str | None) -> int:
     """Show each setting's value and origin in this shell, and the values that differ in a running service."""
+    from sanderling import settings_shown
     from sanderling.client.admin_socket import settings_at
     from sanderling.client.terminal import shown
-    from sanderling.manual import references
 
     if as_markdown:
-        click.echo(references.as_markdown(), nl=False)
+        click.echo(settings_shown.as_markdown(), nl=False)
         return Exit.WELL
     found = loaded(config, flags)
-    click.echo(shown(references.as_json(found)) if as_json else references.as_text(found))
+    click.echo(shown(settings_shown.as_json(found)) if as_json else settings_shown.as_text(found))
     if not as_json and (theirs := settings_at(found.settings)) is not None:
-        click.echo("\n".join(references.beside(found.settings, theirs)), err=True)
+        click.echo("\n".join(settings_shown.beside(found.settings, theirs)), err=True)
     return Exit.WELL
 
 

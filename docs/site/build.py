@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sanderling.manual.pages import DECISIONS, contents, page, title
+from extras.manual.pages import DECISIONS, contents, page, title
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"

@@ -8,7 +8,7 @@ import pytest
 
 from actors.notification.dialects import TextLimits
 from actors.notification.message_template import FILTERS, OF_EVENTS, OF_MESSAGES, SAMPLES, WriteRequest, render
-from sanderling.manual.pages import FOLDER
+from extras.manual.pages import FOLDER
 from tests.docs.blocks import Block, of
 
 PAGE = (FOLDER / "message-templates.md").read_text()

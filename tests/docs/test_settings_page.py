@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sanderling.manual.references import as_markdown
+from sanderling.settings_shown import as_markdown
 from tests.rules.source_files import ROOT
 
 

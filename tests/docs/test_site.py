@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sanderling.manual.pages import contents
+from extras.manual.pages import contents
 from tests.rules.source_files import ROOT
 
 BUILDER = runpy.run_path(str(ROOT / "docs/site/build.py"), run_name="build")

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 from click import Group
 
+from extras.manual.references import tree
 from release.man import ENDS, man_page
 from sanderling.exits import Exit
-from sanderling.manual.references import tree
 from tests.rules.source_files import ROOT
 
 

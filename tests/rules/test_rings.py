@@ -11,7 +11,6 @@ from tests.rules.source_files import ROOMS, modules, name_of, nodes_of
 
 PATHS = {name_of(path).replace("/", ".").removesuffix(".py"): path for path in modules(*ROOMS)}
 ALLOWED = {
-    "sanderling": ("cli", "commands", "manual"),  # a command shows the manual, and the manual lists the commands
     "supervision": ("child", "spec"),  # a child's function receives the child
 }
 """Folders with a ring, and two or more of its rooms."""

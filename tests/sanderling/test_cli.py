@@ -16,17 +16,16 @@ from actors.keys import SCOPES
 from actors.setting_table import declared
 from api.route import PUBLIC
 from api.route import SCOPES as ROUTE_SCOPES
+from extras.manual.references import tree
 from sanderling import UNUSED, cli, flags
 from sanderling.environment import flag
 from sanderling.exits import CommandFailed, Exit
-from sanderling.manual.references import tree
 from tests.rules.source_files import ROOT
 
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for module in (cli, flags):
-        monkeypatch.setattr(module, "environ", lambda: {"SANDERLING_DATA": str(tmp_path)})
+    monkeypatch.setattr(flags, "environ", lambda: {"SANDERLING_DATA": str(tmp_path)})
 
 
 def test_every_setting_is_a_flag_of_serve(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from actors.settings import Settings
 from sanderling import __version__, environment
 from sanderling.environment import BESIDE, flag, load, variable
 from sanderling.exits import CommandFailed, Exit
-from sanderling.manual.references import as_text
+from sanderling.settings_shown import as_text
 from tests.rules.source_files import ROOT
 
 

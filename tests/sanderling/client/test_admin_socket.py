@@ -5,7 +5,7 @@ from pathlib import Path
 
 from actors.settings import Settings
 from sanderling.client.admin_socket import settings_at, unlike
-from sanderling.manual.references import beside
+from sanderling.settings_shown import beside
 
 HERE = Settings()
 THERE = replace(HERE, port=9000, allow_networks=("10.0.0.0/8",), data="elsewhere")

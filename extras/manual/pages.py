@@ -1,7 +1,7 @@
 """The manual's pages, their kinds, how to find one by name, and `sanderling help`, which shows them.
 
 They are the files of `docs/`: next to the packages in a checkout, an installed folder and the single file, or inside
-this package when installed by pip. `references.py` generates some more.
+the package `sanderling` when installed by pip. `references.py` generates some more.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 from rich.theme import Theme
 
-from sanderling.environment import typed, wants_colour
+import sanderling
+from extras.manual import references
+from sanderling import settings_shown
+from sanderling.environment import environ, typed, wants_colour
 from sanderling.exits import CommandFailed, Exit
-from sanderling.manual import references
 from sanderling_client.receiver.terminal import fit
 
 THEME = Theme(
@@ -107,10 +109,10 @@ WIDEST = 100
 NAMES = 14
 
 
-_PLACES = (Path(__file__).parents[2] / "docs", Path(__file__).parents[1] / "docs")
+_PLACES = (Path(__file__).parents[2] / "docs", Path(sanderling.__file__).with_name("docs"))
 FOLDER = next((place for place in _PLACES if (place / "start.md").is_file()), _PLACES[0])
 
-KINDS: Mapping[str, Sequence[str]] = tomllib.loads(files("sanderling.manual").joinpath("pages.toml").read_text("utf-8"))
+KINDS: Mapping[str, Sequence[str]] = tomllib.loads(files("extras.manual").joinpath("pages.toml").read_text("utf-8"))
 """Four kinds: to learn, to do something, to look something up, to understand. Unlisted pages are of the second kind."""
 DECISIONS = "decisions/"
 
@@ -156,7 +158,7 @@ WRITTEN: Mapping[str, tuple[str, Callable[[], str]]] = {
     "commands": ("Commands", references.commands),
     "decisions": ("Decisions", _decisions),
     "reference": ("API reference", references.api),
-    "settings": ("Settings", references.as_markdown),
+    "settings": ("Settings", settings_shown.as_markdown),
 }
 
 
@@ -173,6 +175,18 @@ def _files(pattern: str) -> list[Path]:
     if not found:
         raise CommandFailed(f"the manual's pages are missing from {FOLDER}; install the program again")
     return found
+
+
+def _topics(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    return [name for names in contents().values() for name in names if name.startswith(typed)]
+
+
+@click.command("help")
+@click.argument("topic", required=False, shell_complete=_topics)
+@click.option("--markdown", "as_markdown", is_flag=True, help="The page's Markdown source.")
+def help_page(topic: str | None, *, as_markdown: bool) -> int:
+    """Show a page of the manual; without a TOPIC, list the pages."""
+    return show_help(topic, environ(), as_markdown=as_markdown)
 
 
 def show_help(topic: str | None, variables: Mapping[str, str], *, as_markdown: bool) -> int:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from extras.manual import pages
+from extras.manual.pages import KINDS, WRITTEN, contents, page, title
+from extras.manual.references import tree
 from sanderling import cli
 from sanderling.exits import CommandFailed, Exit
-from sanderling.manual import pages
-from sanderling.manual.pages import KINDS, WRITTEN, contents, page, title
-from sanderling.manual.references import tree
 from tests.rules.source_files import ROOT
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sanderling.manual.pages import contents, lines, page, title_of
+from extras.manual.pages import contents, lines, page, title_of
 from sanderling_client.receiver.terminal import cells
 
 PAGE = """# The `first` page

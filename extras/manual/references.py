@@ -1,9 +1,8 @@
-"""Generated Markdown pages: commands, API, settings. The settings also as text and JSON."""
+"""Generated Markdown pages: commands and API."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Iterator
 from importlib.resources import files
@@ -11,10 +10,6 @@ from typing import Any
 
 import click
 from jinja2 import Environment
-
-from actors.setting_table import declared, declared_as
-from actors.settings import Settings
-from sanderling.environment import BESIDE, FILE_NAME, Loaded, flag, variable
 
 BASE_URL = "http://127.0.0.1:8080"
 
@@ -63,8 +58,8 @@ def usage_of(name: str, command: click.Command) -> str:
 
 def _page(name: str, **values: Any) -> str:
     made = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701  # no HTML
-    made.filters |= {"cell": _cell, "number": lambda value: f"{value:.16g}"}
-    text = files("sanderling.manual").joinpath(f"templates/{name}.md.jinja").read_text("utf-8")
+    made.filters["cell"] = _cell
+    text = files("extras.manual").joinpath(f"templates/{name}.md.jinja").read_text("utf-8")
     return made.from_string(text).render(values)
 
 
@@ -103,41 +98,3 @@ def _names(schema: dict[str, Any]) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace("|", "\\|")
-
-
-def as_text(loaded: Loaded) -> str:
-    rows = [(name, _text(one.shown(loaded.settings)), loaded.origin(name)) for name, one in declared().items()]
-    wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    table = [f"{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}" for name, value, origin in rows]
-    return "\n".join([*table, *loaded.retired])
-
-
-def beside(here: Settings, theirs: Settings) -> Iterator[str]:
-    from sanderling.client.admin_socket import unlike
-
-    others = unlike(here, theirs)
-    yield "These are this shell's. The service that runs on the data folder has " + (
-        "otherwise:" if others else "the same."
-    )
-    for name in others:
-        value = declared_as(name).value(theirs)
-        yield f"  {name} = {','.join(value) if isinstance(value, tuple) else value}"
-
-
-def as_json(loaded: Loaded) -> str:
-    table = {
-        name: {"value": one.shown(loaded.settings), "from": loaded.origin(name)} for name, one in declared().items()
-    }
-    return json.dumps(table, indent=2)
-
-
-def as_markdown() -> str:
-    return _page(
-        "settings", settings=declared().values(), file_name=FILE_NAME, beside=BESIDE, flag=flag, variable=variable
-    )
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, tuple):
-        value = ",".join(value)
-    return str(value) if value != "" else "-"
