@@ -123,6 +123,7 @@ TABLE: Mapping[str, Row] = {
     "extras.office": Row(always=True),
     "extras.people": Row(commands=("people",), always=True, settings="PeopleSettings"),
     "extras.picking": Row(always=True),
+    "extras.practice": Row(always=True),
     "extras.publish": Row(commands=("publications",), always=True, settings="PublishSettings"),
     "extras.receiver": Row(commands=("listen", "verify", "probe")),
     "extras.reference": Row(always=True),

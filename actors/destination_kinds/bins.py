@@ -86,10 +86,8 @@ class Bins:
 
     async def find(self, path: str) -> Bin | None:
         """Return the unexpired bin at a path (`/bins/<token>`, or deeper), or None."""
-        token = path.removeprefix(PATH).partition("?")[0].partition("/")[0]
-        if not path.startswith(PATH) or not token:
-            return None
-        return self.if_alive(await self._storage.bins.by_token(token))
+        token = path.removeprefix(PATH).partition("?")[0].partition("/")[0] if path.startswith(PATH) else ""
+        return self.if_alive(await self._storage.bins.by_token(token)) if token else None
 
     def if_alive(self, bin: Bin | None) -> Bin | None:
         return bin if bin is not None and self._world.now() < bin.expires_at else None

@@ -14,7 +14,6 @@ from api.nouns import (
     deliveries,
     destinations,
     events,
-    practice,
     previews,
     service,
     sources,
@@ -58,7 +57,7 @@ NOUNS: Final = (
     Noun("secrets", secrets.ROUTES),
     Noun("apps", of_extras("apps")),
     Noun("agents", of_extras("agents")),
-    Noun("practice", practice.ROUTES),
+    Noun("practice", of_extras("practice")),
     Noun("admin", (*admin.ROUTES, *service.METRICS)),
     Noun("service", service.ROUTES),
 )

@@ -29,7 +29,6 @@ ORDERED = {"api/fields/sources.py"}
 SOME_NOUNS = {
     "storage/sql/storage.py",  # the stores of all nouns
     "api/dashboard/notifying/destination_form.py",  # names the private sources that a receiver will see
-    "api/nouns/practice.py",  # adds a source, an alert and a bin to try
 }
 """Files that import several nouns, but need no change for a new one."""
 

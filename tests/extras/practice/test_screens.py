@@ -15,7 +15,7 @@ from actors.messages.sources import ShowPractice
 from actors.messages.views import SourceView
 from actors.recorder.event_builder import build
 from actors.signatures.event import Signer, jwks, new_signing_key
-from api.nouns import practice
+from extras.practice import operations as practice
 from storage.append import events_of
 from storage.records.alert import Alert
 from storage.records.event import Change, Diff, Draft

@@ -1,0 +1,1 @@
+"""Practice: its routes and the first steps."""
