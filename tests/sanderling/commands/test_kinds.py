@@ -11,7 +11,7 @@ from tests.actors.destination_kinds.messengers.test_files import EXAMPLE
 
 @pytest.fixture(autouse=True)
 def _no_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for module in (cli, flags):
+    for module in (flags,):
         monkeypatch.setattr(module, "environ", lambda: {"SANDERLING_DATA": str(tmp_path / "data")})
 
 

@@ -76,7 +76,7 @@ def test_a_list_without_a_service_has_headings_only_on_a_terminal(
     line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = str(tmp_path / "data")
-    for module in (cli, flags):
+    for module in (flags,):
         monkeypatch.setattr(module, "environ", lambda: {"SANDERLING_DATA": data})
     assert cli.run(["keys", "create", "--name", "desk", "--scope", "stream:read"]) == 0
     assert cli.run(["keys", "rotate-signing"]) == 0
