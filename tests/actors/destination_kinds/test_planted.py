@@ -23,7 +23,6 @@ from actors.destination_kinds.values import Values
 from actors.notification import dialects, fitting, reading
 from actors.notification.dialects import DIALECTS
 from actors.notification.message_language import ENGLISH, MessageLanguage
-from api.dashboard.account import entry
 from api.nouns import destinations
 from storage.records.destination import Destination
 from tests.actors.destination_kinds.email.test_email import Parish
@@ -188,13 +187,13 @@ def _another_each_time() -> AbstractContextManager[Any]:
 
 
 def _agreed_by_looking() -> AbstractContextManager[Any]:
-    page = entry._mail_page
+    find = destinations.of_link
 
-    async def wrong(visit: Any) -> Any:
-        await destinations.agree(visit, visit.path["id"], visit.path["secret"])
-        return await page(visit)
+    async def wrong(call: Any, id: str, secret: str) -> Any:
+        await destinations.agree(call, id, secret)
+        return await find(call, id, secret)
 
-    return patch.object(entry, "_mail_page", wrong)
+    return patch.object(destinations, "of_link", wrong)
 
 
 def _in_the_clear() -> AbstractContextManager[Any]:
